@@ -13,7 +13,8 @@ CREATE TABLE teams (
   suspended_at             INTEGER,
   created_at               INTEGER NOT NULL,
   verified_at              INTEGER,
-  binding_closed_at        INTEGER
+  binding_closed_at        INTEGER,
+  second_factor_since INTEGER
 ) STRICT;
 
 -- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
@@ -382,6 +383,31 @@ CREATE TABLE trace_labels (
 CREATE INDEX trace_labels_by_session ON trace_labels (device_id, session_id);
 CREATE INDEX trace_labels_by_delivery ON trace_labels (delivery_id, item) WHERE item IS NOT NULL;
 
+-- Notes of commits: which lines of one which session wrote, byte for byte as they were sent. `created_at` is when a note of the commit came first.
+CREATE TABLE trace_notes (
+  id           INTEGER PRIMARY KEY,
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  device_id    TEXT NOT NULL REFERENCES devices (id),
+  commit_sha   TEXT NOT NULL,
+  content      BLOB NOT NULL,
+  delivery_id  INTEGER NOT NULL REFERENCES deliveries (id),
+  item         INTEGER NOT NULL,
+  created_at   INTEGER NOT NULL,
+  updated_at   INTEGER NOT NULL,
+  UNIQUE (team_id, commit_sha)
+) STRICT;
+CREATE INDEX trace_notes_by_device ON trace_notes (device_id, updated_at);
+CREATE INDEX trace_notes_by_delivery ON trace_notes (delivery_id, item);
+
+-- The sessions that a note names, by their agents' ids.
+CREATE TABLE trace_note_sessions (
+  team_id     TEXT NOT NULL,
+  session_id  TEXT NOT NULL,
+  note_id     INTEGER NOT NULL REFERENCES trace_notes (id),
+  PRIMARY KEY (team_id, session_id, note_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX trace_note_sessions_by_note ON trace_note_sessions (note_id);
+
 -- People. `email_key` is the address as it is compared: trimmed, NFKC, lower case.
 CREATE TABLE users (
   id             TEXT PRIMARY KEY,
@@ -394,11 +420,13 @@ CREATE TABLE users (
   disabled_at    INTEGER
 ) STRICT;
 
+-- `source` is the id of the issuer whose groups put somebody into the team; null where a person did.
 CREATE TABLE memberships (
   team_id     TEXT NOT NULL REFERENCES teams (id),
   user_id     TEXT NOT NULL REFERENCES users (id),
-  role        TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+  role        TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer', 'own_only')),
   created_at  INTEGER NOT NULL,
+  source      TEXT,
   PRIMARY KEY (team_id, user_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memberships_by_user ON memberships (user_id, team_id);
@@ -423,7 +451,8 @@ CREATE TABLE one_time_links (
 CREATE INDEX one_time_links_by_team ON one_time_links (team_id, created_at);
 CREATE INDEX one_time_links_by_user ON one_time_links (user_id);
 
--- A person's sign-ins. `team_id` is the team whose pages are shown.
+-- A person's sign-ins. `team_id` is the team whose pages are shown; `method` is how they signed in: the name of an issuer of single
+-- sign-on, or null for a password or a link.
 CREATE TABLE web_sessions (
   id            TEXT PRIMARY KEY,
   token_hash    BLOB NOT NULL UNIQUE,
@@ -434,9 +463,72 @@ CREATE TABLE web_sessions (
   created_at    INTEGER NOT NULL,
   last_seen_at  INTEGER NOT NULL,
   expires_at    INTEGER NOT NULL,
-  ended_at      INTEGER
+  ended_at      INTEGER,
+  method        TEXT,
+  second_factor_at INTEGER
 ) STRICT;
 CREATE INDEX web_sessions_by_user ON web_sessions (user_id, ended_at, created_at);
+
+-- Second factors of people: authenticator apps (`secret`, and `last_step`, which no code of may be used again) and passkeys (a public key as
+-- SPKI, and how often it signed); and what works once when all else is lost.
+CREATE TABLE second_factors (
+  id             TEXT PRIMARY KEY,
+  user_id        TEXT NOT NULL REFERENCES users (id),
+  kind           TEXT NOT NULL CHECK (kind IN ('totp', 'passkey')),
+  name           TEXT NOT NULL,
+  secret         BLOB,
+  last_step      INTEGER,
+  credential_id  BLOB UNIQUE,
+  public_key     BLOB,
+  sign_count     INTEGER,
+  created_at     INTEGER NOT NULL,
+  last_used_at   INTEGER
+) STRICT;
+CREATE INDEX second_factors_by_user ON second_factors (user_id, created_at);
+
+CREATE TABLE recovery_codes (
+  user_id    TEXT NOT NULL REFERENCES users (id),
+  code_hash  BLOB NOT NULL,
+  used_at    INTEGER,
+  PRIMARY KEY (user_id, code_hash)
+) STRICT, WITHOUT ROWID;
+
+-- Single sign-on (OpenID Connect): issuers that vouch for people, what their groups mean here, and whom they vouched for. `domains` is
+-- a JSON list; `group_name` may be `*`, which everybody is in.
+CREATE TABLE sso_issuers (
+  id             TEXT PRIMARY KEY,
+  name           TEXT NOT NULL UNIQUE,
+  issuer         TEXT NOT NULL,
+  client_id      TEXT NOT NULL,
+  client_secret  TEXT,
+  label          TEXT NOT NULL,
+  scopes         TEXT NOT NULL,
+  groups_claim   TEXT NOT NULL,
+  domains        TEXT NOT NULL,
+  jit            INTEGER NOT NULL CHECK (jit IN (0, 1)),
+  trust_email    INTEGER NOT NULL CHECK (trust_email IN (0, 1)),
+  session_hours  INTEGER NOT NULL,
+  created_at     INTEGER NOT NULL,
+  UNIQUE (issuer, client_id)
+) STRICT;
+
+CREATE TABLE sso_groups (
+  issuer_id   TEXT NOT NULL REFERENCES sso_issuers (id),
+  group_name  TEXT NOT NULL,
+  team_id     TEXT NOT NULL REFERENCES teams (id),
+  role        TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer', 'own_only')),
+  PRIMARY KEY (issuer_id, group_name, team_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sso_identities (
+  issuer_id     TEXT NOT NULL REFERENCES sso_issuers (id),
+  subject       TEXT NOT NULL,
+  user_id       TEXT NOT NULL REFERENCES users (id),
+  created_at    INTEGER NOT NULL,
+  last_used_at  INTEGER,
+  PRIMARY KEY (issuer_id, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
 
 -- Pending and answered device authorizations (RFC 8628). How often each is polled is kept in memory.
 CREATE TABLE device_authorizations (

@@ -8,7 +8,9 @@ import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
+import { secondFactor } from "./identity/second-factor/room.ts";
 import { signIn } from "./identity/sign-in/room.ts";
+import { sso } from "./identity/sso/room.ts";
 import { teams } from "./identity/teams/room.ts";
 import { webSessions } from "./identity/web-sessions/room.ts";
 import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
@@ -41,6 +43,7 @@ import { claimDirectory, type DirectoryLock, openStore } from "./platform/store/
 import { transparency } from "./platform/transparency/room.ts";
 import { workers } from "./platform/workers/workers.ts";
 import { brain } from "./record/brain/room.ts";
+import { gitAi } from "./record/git-ai/room.ts";
 import { otlp } from "./record/otlp/room.ts";
 import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
@@ -75,6 +78,8 @@ export const ROOMS: readonly Room[] = [
   teams,
   members,
   oneTimeLinks,
+  sso,
+  secondFactor,
   devices,
   deviceFlow,
   deviceLicense,
@@ -88,6 +93,7 @@ export const ROOMS: readonly Room[] = [
   pulses,
   traces,
   otlp,
+  gitAi,
   causes,
   spend,
   policy,
@@ -211,6 +217,7 @@ function serveOptions(core: Core, { checkReplies = false, interrupt, observe }: 
       touchSession,
       renderError: errorPage,
       signInPath: "/login",
+      secondFactorPath: "/account/second-factor",
       sessionSeconds: SESSION_LIFETIME_MS / SECOND_MS,
     },
     baseUrl: () => baseUrlOf(core.config),

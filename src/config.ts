@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import * as v from "valibot";
 import { cidrList } from "./kit/address.ts";
 import type { Quota } from "./kit/buckets.ts";
 import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
+import { baseUrl, headerName, oneOf, quota, text, whole } from "./kit/setting-values.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -25,39 +25,6 @@ interface Setting<T> {
   readonly description: string;
   /** Returns the value, or a sentence on what is wrong. */
   readonly read: (text: string) => { readonly value: T } | { readonly wrong: string };
-}
-
-const text = (text: string) => ({ value: text });
-
-function whole(min: number, max: number) {
-  const schema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number), v.minValue(min), v.maxValue(max));
-  return (raw: string) => {
-    const parsed = v.safeParse(schema, raw.trim());
-    return parsed.success ? { value: parsed.output } : { wrong: `must be a whole number from ${min} to ${max}` };
-  };
-}
-
-function oneOf<const T extends readonly string[]>(choices: T) {
-  return (raw: string) =>
-    choices.includes(raw) ? { value: raw as T[number] } : { wrong: `must be one of ${choices.join(", ")}` };
-}
-
-function quota(raw: string): { value: Quota | null } | { wrong: string } {
-  if (raw.trim() === "off") return { value: null };
-  const match = /^(\d{1,9})\/(\d{1,7})$/.exec(raw.trim());
-  const count = Number(match?.[1]);
-  const seconds = Number(match?.[2]);
-  return match && count > 0 && seconds > 0
-    ? { value: { count, seconds } }
-    : { wrong: "must be COUNT/SECONDS such as 600/60, or off" };
-}
-
-function baseUrl(raw: string): { value: string | null } | { wrong: string } {
-  if (!URL.canParse(raw)) return { wrong: "must be an absolute URL such as https://reckon.example.com/sub" };
-  const url = new URL(raw);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return { wrong: "must begin with http:// or https://" };
-  if (url.search || url.hash || url.username) return { wrong: "must have no query, fragment or user name" };
-  return { value: url.origin + url.pathname.replace(/\/+$/, "") };
 }
 
 function setting<T>(value: Setting<T>): Setting<T> {
@@ -192,8 +159,23 @@ export const SETTINGS = {
     description: "address that mail comes from",
     read: senderAddress,
   }),
+  proxySignIn: setting<string | null>({
+    env: "RECKON_PROXY_SIGN_IN",
+    fallback: null,
+    shown: "off",
+    description: "header in which a trusted proxy names who is signed in, by e-mail address, e.g. X-Forwarded-Email",
+    read: headerName,
+  }),
+  passwords: setting<"all" | "operators">({
+    env: "RECKON_PASSWORDS",
+    fallback: "all",
+    description:
+      "who may sign in with a password: all, or operators only, where everybody else comes by single sign-on",
+    read: oneOf(["all", "operators"] as const),
+  }),
   limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),
+  limitSso: limit("RECKON_LIMIT_SSO", 60, "single sign-ons an address may begin, and come back from"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),
   limitDeviceToken: limit("RECKON_LIMIT_DEVICE_TOKEN", 240, "device authorization polls of an address"),
   limitRequestIntake: limit("RECKON_LIMIT_REQUEST_INTAKE", 10, "product requests an address may file"),
@@ -271,6 +253,8 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
     if ("wrong" in read) throw new ConfigError(`${flag === undefined ? row.env : row.flag} ${read.wrong}`);
     decided[name] = read.value;
   }
+  if (decided.proxySignIn !== null && (decided.trustedProxies as readonly string[]).length === 0)
+    throw new ConfigError("RECKON_PROXY_SIGN_IN needs RECKON_TRUSTED_PROXIES: only from there is the header believed");
   decided.data = resolve(decided.data as string);
   return Object.freeze(decided) as unknown as Config;
 }

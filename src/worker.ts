@@ -1,6 +1,7 @@
 import { workOf } from "./platform/http/preparation.ts";
 import { serve } from "./platform/workers/workers.ts";
 import { readSnapshot } from "./record/brain/prepare.ts";
+import { readNotes } from "./record/git-ai/git-ai.ts";
 import { readOtlp } from "./record/otlp/otlp.ts";
 import { readTelemetry } from "./record/telemetry/read-batch.ts";
 import { readTraces } from "./record/traces/prepare.ts";
@@ -12,5 +13,6 @@ serve({
   [readTelemetry.name]: workOf(readTelemetry),
   [readSnapshot.name]: workOf(readSnapshot),
   [readTraces.name]: workOf(readTraces),
+  [readNotes.name]: workOf(readNotes),
   ...Object.fromEntries(OTLP.map((one) => [one.name, workOf(one)])),
 });

@@ -20,7 +20,9 @@ export type IdPrefix =
   | "hold"
   | "evt"
   | "msg"
-  | "chn";
+  | "chn"
+  | "sso"
+  | "fac";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

@@ -10,7 +10,7 @@ import { type DeliveryRow, rows } from "./rows.ts";
  * that replaces them, once a delivery: salts are one stream. Does nothing for what was delivered before there were items.
  * @param texts by item, from 1 on
  */
-export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string>): void {
+export function keepItems(core: Core, deliveryId: number, texts: ReadonlyMap<number, string | Uint8Array>): void {
   const salts = saltsFor(rows(core.store).whole.get(deliveryId));
   if (!salts) return;
   for (const [item, text] of texts) rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));

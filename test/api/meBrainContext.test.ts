@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import { type ReadScope, revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
-import { setDisabled, signIn } from "../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { listReads } from "../../src/insight/ask/ask.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
@@ -12,6 +12,7 @@ import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { cliToken } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, publish, readToken } from "../support/reads.ts";
+import { signedIn } from "../support/sessions.ts";
 
 /** As test/support/cli.ts gives it to everybody. */
 const PASSWORD = "a long enough pass phrase 7!";
@@ -286,7 +287,7 @@ describe("what a read token cannot reach", () => {
     expect(bare.status).toBe(401);
     expect(bare.headers.get("www-authenticate")).toBe("Bearer");
     const origin = { ip: "127.0.0.1", userAgent: null };
-    const session = await signIn(t.instance.core, user.email, PASSWORD, origin);
+    const { session } = await signedIn(t.instance.core, user.email, PASSWORD, origin);
     const baseUrl = baseUrlOf(t.instance.core.config);
     const headers = { cookie: `${cookieNames(baseUrl).session}=${session}` };
     expect((await t.get("/api/me/brain/context?q=cookie", { headers })).status).toBe(401);

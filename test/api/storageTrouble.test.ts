@@ -1,11 +1,11 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { signIn } from "../../src/identity/sign-in/sign-in.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
+import { signedIn as begin } from "../support/sessions.ts";
 
 /** As test/support/cli.ts gives it to everybody. */
 const PASSWORD = "a long enough pass phrase 7!";
@@ -33,7 +33,7 @@ function ruin(t: TestInstance): () => void {
 /** Somebody in a team, with the cookie of their session. */
 async function signedIn(t: TestInstance) {
   const user = await memberOf(t, await t.team());
-  const session = await signIn(t.instance.core, user.email, PASSWORD, { ip: "127.0.0.1", userAgent: null });
+  const { session } = await begin(t.instance.core, user.email, PASSWORD, { ip: "127.0.0.1", userAgent: null });
   return { cookie: `${cookieNames(baseUrlOf(t.instance.core.config)).session}=${session}`, accept: "text/html" };
 }
 

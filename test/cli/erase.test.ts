@@ -32,7 +32,7 @@ it("tells what would go and what holds copies, asks, erases, and the ledger stil
   const { result: plan } = await run(data, ...erase, "--dry-run");
   expect(plan).toMatchObject({
     erased: false,
-    counts: { entries: 3, sessions: 1, spans: 1, labels: 2, snapshots: 1 },
+    counts: { entries: 3, sessions: 1, spans: 1, labels: 2, snapshots: 1, notes: 1 },
     devices: [mine.deviceId],
   });
   expect(plan.copies.join()).toMatch(/kept elsewhere.*exported/);
@@ -43,7 +43,7 @@ it("tells what would go and what holds copies, asks, erases, and the ledger stil
   expect(done).toMatchObject({ erased: true, counts: { entries: 3, sessions: 1, snapshots: 1 } });
   // A backup is a copy, and stays.
   expect(filesWith(data, "marigold")).toEqual(["backups.db"]);
-  expect((await run(data, "ledger", "verify")).result).toMatchObject({ deliveries: 6, erased: 3, faults: [] });
+  expect((await run(data, "ledger", "verify")).result).toMatchObject({ deliveries: 8, erased: 4, faults: [] });
   expect((await run(data, "doctor")).result).toContainEqual(
     expect.objectContaining({ check: "erasures", status: "ok" }),
   );

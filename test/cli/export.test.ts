@@ -80,11 +80,13 @@ it("writes everything of a team, a repository or a person into an archive whose 
     "audit/00001.jsonl",
     "checkpoint",
     "deliveries/00001.jsonl",
+    "notes/00001.jsonl",
     "sessions/00001.jsonl",
     "telemetry/00001.jsonl",
   ]);
   expect(lines(whole.files.get("telemetry/00001.jsonl"))).toHaveLength(9);
-  expect(lines(whole.files.get("deliveries/00001.jsonl"))).toHaveLength(9);
+  expect(lines(whole.files.get("deliveries/00001.jsonl"))).toHaveLength(12);
+  expect(lines(whole.files.get("notes/00001.jsonl"))).toHaveLength(3);
   expect(whole.result).toMatchObject({
     files: whole.manifest.files.length + 1,
     manifestSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -243,7 +245,7 @@ it("an archive of what was erased, or came again with other content, says what i
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(
-      /all of 4 deliveries are what was delivered; of 1 something was never stored, or is not exported/,
+      /all of 5 deliveries are what was delivered; of 1 something was never stored, or is not exported/,
     ),
   ]);
   expect(stdout).toMatch(/PROVEN/);
@@ -253,6 +255,12 @@ it("an archive of what was erased, or came again with other content, says what i
     "marigold telemetry 2",
     "marygold telemetry 2",
   );
-  repack(forged, new Map([...files, ["telemetry/00001.jsonl", telemetry]]));
-  expect((await reckon(["ledger", "check", forged, "--key", key])).stdout).toMatch(/NOT PROVEN/);
+  const note = (files.get("notes/00001.jsonl") as string).replace("src/marigold.ts", "src/marygold.ts");
+  for (const [path, text] of [
+    ["telemetry/00001.jsonl", telemetry],
+    ["notes/00001.jsonl", note],
+  ] as const) {
+    repack(forged, new Map([...files, [path, text]]));
+    expect((await reckon(["ledger", "check", forged, "--key", key])).stdout).toMatch(/NOT PROVEN/);
+  }
 });

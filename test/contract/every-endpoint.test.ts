@@ -99,6 +99,10 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
     await t.post("/api/telemetry/ingest", { token: token as string, json: { entries: [{ seq: 1, payload: {} }] } });
     query.set("id", `${t.rows("SELECT max(id) AS id FROM deliveries")[0].id}`);
   }
+  if (endpoint.spec.id === "gitAiNotesRead") {
+    const entries = [{ commit_sha: query.get("commits"), content: "" }];
+    await t.post("/adapters/git-ai/worker/notes/upload", { token: token as string, json: { entries } });
+  }
   // What the example narrows by is not there.
   if (authOf(endpoint) === "api") {
     const ask = { token: token as string };

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
-import { signIn } from "../../src/identity/sign-in/sign-in.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
+import { signedIn } from "../support/sessions.ts";
 
 useBrowser();
 
@@ -13,7 +13,7 @@ it("changes the password only for who knows the present one, and signs out every
   const site = await startSite();
   const { core } = site.t.instance;
   const ada = await site.person();
-  const elsewhere = await signIn(core, ada.email, PASSWORD, { ip: "198.51.100.7", userAgent: HOSTILE });
+  const { session: elsewhere } = await signedIn(core, ada.email, PASSWORD, { ip: "198.51.100.7", userAgent: HOSTILE });
   const { page, go, judge } = await site.open(ada);
   await go("/account");
   await judge("account");
@@ -48,7 +48,12 @@ it("lists the browsers one is signed in with and signs them out, one or all othe
   const others: string[] = [];
   for (let i = 0; i < 3; i++)
     others.push(
-      await signIn(core, ada.email, PASSWORD, { ip: `198.51.100.${i}`, userAgent: i === 0 ? HOSTILE : `Browser ${i}` }),
+      (
+        await signedIn(core, ada.email, PASSWORD, {
+          ip: `198.51.100.${i}`,
+          userAgent: i === 0 ? HOSTILE : `Browser ${i}`,
+        })
+      ).session,
     );
   const { page, go } = await site.open(ada);
   const alive = () => [ada.token, ...others].map((token) => findSession(core, token) !== undefined);
@@ -74,7 +79,7 @@ it("ends nobody's sign-in but one's own", async () => {
   const bob = await site.person();
   const { page, go } = await site.open(ada, { javaScript: false });
   const foreign = findSession(site.t.instance.core, bob.token)?.sessionId as string;
-  await signIn(site.t.instance.core, ada.email, PASSWORD, { ip: "198.51.100.1", userAgent: null });
+  await signedIn(site.t.instance.core, ada.email, PASSWORD, { ip: "198.51.100.1", userAgent: null });
   await go("/account");
   await page
     .locator("form[action$='/account/sessions/end'] input[name=id]")

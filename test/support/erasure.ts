@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { sha256Hex } from "../../src/kit/hash.ts";
+import { noteOf } from "./git-ai.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
 /** Files of a directory and its folders that hold a text anywhere. */
@@ -62,6 +64,10 @@ export async function deliverAll(t: TestInstance, { token }: TestDevice, repoKey
       { name: `${text} loose`, value: 2 },
     ],
   });
+  const session = `${text}-s${at}`;
+  const note = noteOf({ files: { [`src/${text}.ts`]: { "s_1::t_1": "1-2" } }, sessions: { s_1: session } });
+  const commit_sha = sha256Hex(session).slice(0, 40);
+  await post("/adapters/git-ai/worker/notes/upload", { entries: [{ commit_sha, content: note }] });
   await t.instance.settle();
 }
 

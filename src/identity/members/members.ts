@@ -20,6 +20,8 @@ export interface Member extends Omit<ListedUser, "id"> {
   readonly role: Role;
   /** When they came into the team. */
   readonly createdAt: number;
+  /** Id of the issuer of single sign-on whose groups put them there; null where a person did. */
+  readonly source: string | null;
 }
 
 type Person = Pick<User, "id" | "email">;
@@ -47,11 +49,12 @@ export function listMembers(core: Core, teamId: string, text = ""): Member[] {
     .slice(0, MAX_LISTED);
 }
 
-const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt }: MembershipRow): Member => ({
+const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt, source }: MembershipRow): Member => ({
   ...user,
   userId,
   role,
   createdAt,
+  source,
 });
 
 export const countMembers = (core: Core, teamId: string): number => rows(core.store).memberCount.get(teamId) ?? 0;
@@ -82,17 +85,73 @@ export function membershipsOf(core: Core, userId: string): Membership[] {
   return teamsById(core, [...roles.keys()]).map(({ id, name }) => ({ id, name, role: roles.get(id) as Role }));
 }
 
-/** Puts somebody into a team, or gives them another role in it; call inside a transaction. */
-export function storeMember(core: Core, teamId: string, user: Person, role: Role, by: Actor): void {
+/**
+ * Puts somebody into a team, or gives them another role in it; call inside a transaction.
+ * @param source id of the issuer whose groups do it
+ */
+export function storeMember(
+  core: Core,
+  teamId: string,
+  user: Person,
+  role: Role,
+  by: Actor,
+  source: string | null = null,
+): void {
   const before = roleIn(core, teamId, user.id);
   if (before === role) return;
-  rows(core.store).putMember.run(teamId, user.id, role, core.clock.now());
+  rows(core.store).putMember.run(teamId, user.id, role, core.clock.now(), source);
   recordEvent(core, by, {
     action: before === undefined ? "member.added" : "member.role_changed",
     teamId,
     target: { kind: "user", id: user.id, label: user.email },
     detail: before === undefined ? { role } : { from: before, role },
   });
+}
+
+/**
+ * Brings a person's memberships in line with what an issuer of single sign-on tells of their groups; call inside a transaction. Those
+ * that people gave them stay as they are. The last owner goes, too, if the groups say so: an operator can name another one.
+ * @param source id of the issuer
+ * @param roles by team; empty takes away all that came from it
+ */
+export function syncMemberships(
+  core: Core,
+  user: Person,
+  source: string,
+  roles: ReadonlyMap<string, Role>,
+  by: Actor,
+): void {
+  const present = new Map(
+    rows(core.store)
+      .ofUser.all(user.id)
+      .map((row) => [row.teamId, row]),
+  );
+  for (const row of present.values())
+    if (row.source === source && !roles.has(row.teamId)) dropMember(core, row, user.email, by);
+  for (const [teamId, role] of roles) {
+    const before = present.get(teamId);
+    if (before === undefined || before.source === source) storeMember(core, teamId, user, role, by, source);
+  }
+}
+
+/** Takes away all memberships that came from an issuer; call inside a transaction. */
+export const removeMembersFrom = (core: Core, userId: string, source: string, by: Actor): void =>
+  syncMemberships(core, getUser(core, userId), source, new Map(), by);
+
+function dropMember(core: Core, { teamId, userId, role }: MembershipRow, email: string, by: Actor): void {
+  rows(core.store).removeMember.run(teamId, userId);
+  recordEvent(core, by, {
+    action: "member.removed",
+    teamId,
+    target: { kind: "user", id: userId, label: email },
+    detail: { role },
+  });
+}
+
+/** @throws Problem 409 for a place in a team that groups gave: what is changed here would come back at the next sign-in */
+function requireOwnPlace(core: Core, teamId: string, userId: string): void {
+  if ((rows(core.store).membership.get(teamId, userId)?.source ?? null) !== null)
+    fail(conflict, "Single sign-on put this person into the team: change their groups there.");
 }
 
 /** Makes a team that somebody owns from the start. @throws Problem as `createTeam` */
@@ -159,6 +218,7 @@ export function changeRole(
 function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Actor, actorRole?: Role): void {
   const before = roleIn(core, teamId, user.id);
   requireRank(actorRole, before, role);
+  requireOwnPlace(core, teamId, user.id);
   if (before === "owner" && role !== "owner") requireOtherOwner(core, teamId, user.id);
   storeMember(core, teamId, user, role, by);
 }
@@ -172,18 +232,13 @@ export function removeMember(
   actorRole?: Role,
 ): Promise<void> {
   return core.store.write(() => {
-    const before = roleIn(core, teamId, userId);
-    if (before === undefined) fail(notFound, "This person is not in the team.");
+    const row = rows(core.store).membership.get(teamId, userId);
+    if (row === undefined) fail(notFound, "This person is not in the team.");
     // Everyone may leave.
-    if (by.id !== userId) requireRank(actorRole, before, undefined);
-    if (before === "owner") requireOtherOwner(core, teamId, userId);
-    rows(core.store).removeMember.run(teamId, userId);
-    recordEvent(core, by, {
-      action: "member.removed",
-      teamId,
-      target: { kind: "user", id: userId, label: getUser(core, userId).email },
-      detail: { role: before },
-    });
+    if (by.id !== userId) requireRank(actorRole, row.role, undefined);
+    requireOwnPlace(core, teamId, userId);
+    if (row.role === "owner") requireOtherOwner(core, teamId, userId);
+    dropMember(core, row, getUser(core, userId).email, by);
   });
 }
 

@@ -9,14 +9,16 @@ export interface MembershipRow {
   readonly role: Role;
   /** When they came into the team. */
   readonly createdAt: number;
+  /** Id of the issuer whose groups put them there; null where a person did. */
+  readonly source: string | null;
 }
 
-const MEMBERSHIP = "team_id AS teamId, user_id AS userId, role, created_at AS createdAt FROM memberships";
+const MEMBERSHIP = "team_id AS teamId, user_id AS userId, role, created_at AS createdAt, source FROM memberships";
 
 export const rows = statements((db) => ({
-  putMember: db.prepare<[string, string, Role, number]>(
-    `INSERT INTO memberships (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role`,
+  putMember: db.prepare<[string, string, Role, number, string | null]>(
+    `INSERT INTO memberships (team_id, user_id, role, created_at, source) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role, source = excluded.source`,
   ),
   removeMember: db.prepare<[string, string]>("DELETE FROM memberships WHERE team_id = ? AND user_id = ?"),
   // Both by memberships' primary key.

@@ -6,7 +6,8 @@ import { recordEvent } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import { membershipsOf } from "../members/members.ts";
 import { emailKey, findUser, findUserByEmail } from "../people/people.ts";
-import { isKnownAddress, type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import { isKnownAddress, type Origin } from "../web-sessions/web-sessions.ts";
+import { type Entered, enter } from "./enter.ts";
 import { verifyPassword } from "./passwords.ts";
 
 /*
@@ -34,6 +35,7 @@ const WRONG = "The e-mail address and the password do not belong together.";
  * from one address whatever account they are for. The addresses the person signed in from before are counted for themselves, so
  * that neither guessing elsewhere nor a neighbour's guessing can lock them out.
  * @param previousSessionId a sign-in of this browser to end: the token is never carried over
+ * @returns a session, or what asks for the second factor
  * @throws Problem 401 when refused, 429 when the account was guessed at too often, or the address guessed too often
  */
 export async function signIn(
@@ -42,7 +44,7 @@ export async function signIn(
   password: string,
   origin: Origin,
   previousSessionId?: string,
-): Promise<string> {
+): Promise<Entered> {
   const key = emailKey(typedEmail.slice(0, 300));
   const user = findUserByEmail(core, key);
   const known = user !== undefined && isKnownAddress(core, user.id, origin.ip);
@@ -68,15 +70,12 @@ export async function signIn(
   own.giveBack();
   return core.store.write(() => {
     const now = findUser(core, user.id);
+    // Said only to who knows the password.
+    if (now && !mayUsePassword(core, now))
+      fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
     // Closed, or given another password, while the hash was being computed.
     if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) fail(unauthorized, WRONG);
-    const session = storeSession(core, user.id, origin, previousSessionId);
-    recordEvent(
-      core,
-      { kind: "user", id: user.id, label: user.email, ip: origin.ip },
-      { action: "session.started", teamId: null, target: { kind: "session", id: session.id } },
-    );
-    return session.token;
+    return enter(core, now, origin, previousSessionId);
   });
 }
 
@@ -94,6 +93,12 @@ function notifyRefused(core: Core, userId: string | undefined): void {
   for (const teamId of teams.length === 0 ? [null] : teams)
     notify(core, { type: "sign_in.refused", teamId, path: teamId === null ? "/settings" : "/audit", data });
 }
+
+/**
+ * Whether somebody may sign in with their password: operators always may, so that there is a way in while nothing else answers.
+ */
+const mayUsePassword = ({ config }: Core, { operator }: { readonly operator: 0 | 1 }): boolean =>
+  config.passwords === "all" || operator === 1;
 
 /**
  * Has somebody who is signed in say their password again. Wrong ones make this person wait, and nobody else.

@@ -8,6 +8,7 @@ import { emailKey, findUserByEmail, getUser, hasUsers, storeUser, type User } fr
 import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
 import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
+import { type Entered, enter } from "./enter.ts";
 
 /*
  * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an
@@ -107,9 +108,10 @@ function join(core: Core, link: LinkRow, user: { id: string; email: string }, by
 }
 
 /**
- * Chooses a new password with a reset link; every sign-in of the person ends but the new one.
+ * Chooses a new password with a reset link; every sign-in of the person ends but the new one. A second factor stays: a link
+ * does not stand in for it.
  * @param alongside what else ends with the old password; runs inside the transaction
- * @returns the session token
+ * @returns a session, or what asks for the second factor
  */
 export async function resetPassword(
   core: Core,
@@ -117,7 +119,7 @@ export async function resetPassword(
   password: string,
   origin: Origin,
   alongside: (user: User, by: Actor) => void = () => {},
-): Promise<string> {
+): Promise<Entered> {
   const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
   const hash = await preparePassword(core, user, password);
   return core.store.write(() => {
@@ -127,6 +129,6 @@ export async function resetPassword(
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storePassword(core, user, hash, by);
     alongside(user, by);
-    return storeSession(core, user.id, origin).token;
+    return enter(core, getUser(core, user.id), origin);
   });
 }

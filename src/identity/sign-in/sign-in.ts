@@ -5,4 +5,6 @@
 
 export { createUser, type FirstRun, firstRun, setDisabled, setPassword } from "./accounts.ts";
 export { confirmPassword, signIn } from "./authenticate.ts";
+export { signInByProxy } from "./by-proxy.ts";
+export { continueSignIn, type Entered, secondFactorQuestion } from "./enter.ts";
 export { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "./link-uses.ts";

@@ -15,6 +15,8 @@ export const teams = room({
       label: "Members may not connect machines",
       did: "no longer lets members connect machines of their own to",
     },
+    "team.second_factor_demanded": { label: "Second factor demanded", did: "demanded a second factor of everybody in" },
+    "team.second_factor_optional": { label: "Second factor optional", did: "no longer demands a second factor in" },
     "team.verified": { label: "Publisher verified", did: "verified as a publisher" },
     "team.unverified": { label: "Publisher's verification taken back", did: "took back the verification of" },
   },

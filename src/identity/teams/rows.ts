@@ -17,11 +17,13 @@ export interface Team {
   readonly verifiedAt: number | null;
   /** Since when its members may not connect machines of their own; null while they may. */
   readonly bindingClosedAt: number | null;
+  /** Since when its people need a second factor; null while they do not. */
+  readonly secondFactorSince: number | null;
 }
 
 const TEAM = `id, name, tier, seats, subscription, subscription_changed_at AS subscriptionChangedAt,
   period_end_at AS periodEndAt, suspended_at AS suspendedAt, created_at AS createdAt, verified_at AS verifiedAt,
-  binding_closed_at AS bindingClosedAt`;
+  binding_closed_at AS bindingClosedAt, second_factor_since AS secondFactorSince`;
 
 export const rows = statements((db) => ({
   insertTeam: db.prepare<[Team]>(
@@ -48,6 +50,7 @@ export const rows = statements((db) => ({
   // The whole table.
   idsByName: db.prepare<[string | null], string>("SELECT id FROM teams WHERE name LIKE ? ESCAPE '\\'").pluck(),
   setBindingClosed: db.prepare<[number | null, string]>("UPDATE teams SET binding_closed_at = ? WHERE id = ?"),
+  setSecondFactor: db.prepare<[number | null, string]>("UPDATE teams SET second_factor_since = ? WHERE id = ?"),
   setVerified: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
 }));
 

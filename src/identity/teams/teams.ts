@@ -84,6 +84,7 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
     createdAt: now,
     verifiedAt: null,
     bindingClosedAt: null,
+    secondFactorSince: null,
   };
   requireFreeName(core, team.name);
   rows(core.store).insertTeam.run(team);
@@ -227,3 +228,27 @@ export function setMembersBind(core: Core, team: string, allowed: boolean, by: A
     return true;
   });
 }
+
+/** Demands a second factor of a team's people who sign in with a password, or no longer. @returns false when it was so already */
+export function setSecondFactorDemanded(
+  core: Core,
+  team: string,
+  demanded: boolean,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name, secondFactorSince } = getTeam(core, team);
+    if ((secondFactorSince !== null) === demanded) return false;
+    rows(core.store).setSecondFactor.run(demanded ? core.clock.now() : null, id);
+    recordEvent(core, by, {
+      action: demanded ? "team.second_factor_demanded" : "team.second_factor_optional",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
+  });
+}
+
+/** Whether one of some teams demands a second factor. */
+export const demandsSecondFactor = (core: Core, teamIds: readonly string[]): boolean =>
+  teamsById(core, teamIds).some(({ secondFactorSince }) => secondFactorSince !== null);

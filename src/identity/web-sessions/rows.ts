@@ -10,19 +10,25 @@ export interface SessionRow {
   readonly lastSeenAt: number;
   readonly expiresAt: number;
   readonly endedAt: number | null;
+  /** The name of the issuer that vouched for the person; null for a password or a link. */
+  readonly method: string | null;
+  /** When the person proved a second factor in it; null where they did not. */
+  readonly secondFactorAt: number | null;
 }
 
 const SESSION = `id, user_id AS userId, team_id AS teamId, ip, user_agent AS userAgent, created_at AS createdAt,
-  last_seen_at AS lastSeenAt, expires_at AS expiresAt, ended_at AS endedAt`;
+  last_seen_at AS lastSeenAt, expires_at AS expiresAt, ended_at AS endedAt, method, second_factor_at AS secondFactorAt`;
 
 export const rows = statements((db) => ({
-  insert: db.prepare<[string, Buffer, string, string | null, string, string | null, number, number, number]>(
-    `INSERT INTO web_sessions (id, token_hash, user_id, team_id, ip, user_agent, created_at, last_seen_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insert: db.prepare<[Omit<SessionRow, "endedAt"> & { tokenHash: Buffer }]>(
+    `INSERT INTO web_sessions (id, token_hash, user_id, team_id, ip, user_agent, created_at, last_seen_at, expires_at, method,
+       second_factor_at)
+     VALUES (@id, @tokenHash, @userId, @teamId, @ip, @userAgent, @createdAt, @lastSeenAt, @expiresAt, @method, @secondFactorAt)`,
   ),
   // By web_sessions' unique index on token_hash.
   byToken: db.prepare<[Buffer], SessionRow>(`SELECT ${SESSION} FROM web_sessions WHERE token_hash = ?`),
   touch: db.prepare<[number, string, string]>("UPDATE web_sessions SET last_seen_at = ?, ip = ? WHERE id = ?"),
+  setSecondFactor: db.prepare<[number, string]>("UPDATE web_sessions SET second_factor_at = ? WHERE id = ?"),
   setTeam: db.prepare<[string | null, string]>("UPDATE web_sessions SET team_id = ? WHERE id = ?"),
   end: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",
@@ -31,6 +37,7 @@ export const rows = statements((db) => ({
   endAll: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE user_id = ? AND id <> ? AND ended_at IS NULL",
   ),
+  endAllBy: db.prepare<[number, string]>("UPDATE web_sessions SET ended_at = ? WHERE method = ? AND ended_at IS NULL"),
   live: db.prepare<[string, number, number], SessionRow>(
     `SELECT ${SESSION} FROM web_sessions WHERE user_id = ? AND ended_at IS NULL AND expires_at > ? AND last_seen_at > ?
      ORDER BY last_seen_at DESC`,

@@ -14,6 +14,7 @@ import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/page.ts";
 import { type Membership, membershipsOf } from "../members/members.ts";
 import { findUser } from "../people/people.ts";
+import { demandsSecondFactor } from "../teams/teams.ts";
 import { rows, type SessionRow } from "./rows.ts";
 
 /** However busy, a sign-in ends after this long. */
@@ -29,34 +30,45 @@ export interface Origin {
   readonly userAgent: string | null;
 }
 
+/** How somebody signed in. */
+export interface SessionStart {
+  /** A sign-in of this browser to end: the token is never carried over. */
+  readonly previousId?: string | undefined;
+  /** The name of the issuer that vouched for the person. */
+  readonly method?: string;
+  /** How long it lasts at most; 30 days by default. */
+  readonly lifetimeMs?: number;
+  /** Whether the person proved a second factor. */
+  readonly secondFactor?: boolean;
+}
+
 /**
  * Begins a sign-in; call inside a transaction.
- * @param previousId a sign-in of this browser to end: the token is never carried over
  * @returns the token for the cookie; only its SHA-256 is stored
  */
 export function storeSession(
   core: Core,
   userId: string,
   origin: Origin,
-  previousId?: string,
+  { previousId, method, lifetimeMs = SESSION_LIFETIME_MS, secondFactor = false }: SessionStart = {},
 ): { readonly token: string; readonly id: string } {
   const now = core.clock.now();
   if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
   const token = newToken("rks", core.random);
   const id = newId("ses", core.clock, core.random);
   const team = teamShown(membershipsOf(core, userId), rows(core.store).lastTeam.get(userId));
-  const { ip, userAgent } = origin;
-  rows(core.store).insert.run(
+  rows(core.store).insert.run({
+    ...origin,
     id,
-    tokenDigest(token),
+    tokenHash: tokenDigest(token),
     userId,
-    team?.id ?? null,
-    ip,
-    userAgent,
-    now,
-    now,
-    now + SESSION_LIFETIME_MS,
-  );
+    teamId: team?.id ?? null,
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt: now + lifetimeMs,
+    method: method ?? null,
+    secondFactorAt: secondFactor ? now : null,
+  });
   return { token, id };
 }
 
@@ -70,6 +82,8 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
   const user = findUser(core, session.userId);
   if (user?.disabledAt !== null) return undefined;
   const teams = membershipsOf(core, user.id);
+  // Who comes by single sign-on proves there what the issuer demands.
+  const unproven = session.secondFactorAt === null && session.method === null;
   return {
     sessionId: session.id,
     userId: user.id,
@@ -79,6 +93,13 @@ export function findSession(core: Core, token: string): SessionPrincipal | undef
     team: teamShown(teams, session.teamId) ?? null,
     teams,
     lastSeenAt: session.lastSeenAt,
+    method: session.method,
+    lacksSecondFactor:
+      unproven &&
+      demandsSecondFactor(
+        core,
+        teams.map(({ id }) => id),
+      ),
   };
 }
 
@@ -128,6 +149,16 @@ export function endSession(core: Core, userId: string, sessionId: string, by: Ac
 /** Ends all sign-ins of a person but one; call inside a transaction. @returns how many */
 export function endSessionsOf(core: Core, userId: string, exceptId = ""): number {
   return rows(core.store).endAll.run(core.clock.now(), userId, exceptId).changes;
+}
+
+/** Notes that a person proved a second factor in a sign-in; call inside a transaction. */
+export function markSecondFactor(core: Core, sessionId: string): void {
+  rows(core.store).setSecondFactor.run(core.clock.now(), sessionId);
+}
+
+/** Ends all sign-ins by an issuer; call inside a transaction. */
+export function endSessionsBy(core: Core, method: string): void {
+  rows(core.store).endAllBy.run(core.clock.now(), method);
 }
 
 /** Signs a person out everywhere, this browser included unless kept. */

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
 import { findDefect } from "../defects/defects.ts";
 import { eraseRows } from "./erase-rows.ts";
+import { evidenceAnew } from "./follow-sessions.ts";
 
 /**
  * Erases what is kept of a session's part in defects. What was computed of it goes; what a person said stays, without the session
@@ -28,9 +29,18 @@ function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generat
     yield () => ({ links: some.reduce((sum, { id }) => sum + sql.dropLink.run(id).changes, 0) });
 }
 
+/** Takes what notes told of sessions out of what is known of them, once the notes are gone. */
+async function* eraseNoted(core: Core, teamId: string, externalIds: Iterable<string>): AsyncGenerator<EraseStep> {
+  for await (const change of evidenceAnew(core, teamId, [...externalIds]))
+    yield () => {
+      change();
+      return {};
+    };
+}
+
 /** Row change: replaces who decided on links. */
 const renameDecider = (core: Core, from: string, to: string): number =>
   eraseRows(core.store).renameDecider.run(to, from, MAX_ERASED_ROWS).changes;
 
 /** Erasing what is known of causes. */
-export const causeErasure = { eraseEvidence, eraseLinksOfGone, renameDecider };
+export const causeErasure = { eraseEvidence, eraseLinksOfGone, eraseNoted, renameDecider };

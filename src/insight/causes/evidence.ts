@@ -25,7 +25,7 @@ export interface Evidence {
 }
 
 export const MAX_FILES = 5_000;
-const MAX_COMMITS = 1_000;
+export const MAX_COMMITS = 1_000;
 
 /** Members of a session that name the folder its repository stands in. */
 const ROOTS = ["cwd", "repositoryRoot", "repoRoot", "gitRoot", "projectRoot", "workspace", "worktree", "root"];
@@ -58,20 +58,17 @@ export function editsOf(spans: Spans, roots: readonly string[]): Edit[] {
 /**
  * Puts together what a session tells.
  * @param times of its spans
+ * @param noted commits that notes say it wrote lines of
  */
 export function evidenceOf(
   source: SessionSource,
   edits: readonly Edit[],
   times: { readonly first: number | null; readonly last: number | null },
+  noted: readonly { readonly sha: string }[],
 ): Evidence {
   const { prompts, files, commits } = understandSession(source.document);
   const roots = rootsOf(source.document);
-  const made = new Map<string, MadeCommit>();
-  for (const { sha: written, at } of commits) {
-    const sha = readSha(written);
-    const known = sha === null ? undefined : made.get(sha);
-    if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
-  }
+  const made = commitsOf(commits, noted);
   const prompted = prompts.map(({ at }) => at);
   const committed = Array.from(made.values(), ({ at }) => at);
   const instants = [...prompted, ...committed, times.first, times.last].filter((at) => at !== null);
@@ -88,6 +85,20 @@ export function evidenceOf(
     files: [...paths].sort(),
     edits: inOrder(edits.map((edit) => ({ ...edit, at: edit.at ?? endedAt }))),
   };
+}
+
+/** @param noted when they were made is not in a note */
+function commitsOf(
+  named: readonly MadeCommit[],
+  noted: readonly { readonly sha: string }[],
+): ReadonlyMap<string, MadeCommit> {
+  const made = new Map<string, MadeCommit>();
+  for (const { sha: written, at } of [...named, ...noted.map(({ sha }) => ({ sha, at: null }))]) {
+    const sha = readSha(written);
+    const known = sha === null ? undefined : made.get(sha);
+    if (sha !== null && made.size < MAX_COMMITS) made.set(sha, { sha, at: at ?? known?.at ?? null });
+  }
+  return made;
 }
 
 /** By time, then span, then file; within those from the file's top down, as its lines are numbered after all of them. */

@@ -6,7 +6,7 @@ import { sessionsBetween } from "../../record/traces/traces.ts";
 import { type Defect, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
-import { evidenceProjection } from "./follow-sessions.ts";
+import { evidenceProjection, sessionsNoted } from "./follow-sessions.ts";
 import { linkRows } from "./link-rows.ts";
 import { textReader } from "./signals.ts";
 import { datesFor } from "./window.ts";
@@ -45,11 +45,17 @@ export const linksProjection: Projection = {
     for (const [key, { teamId, repoKey }] of brains)
       if (await correlateChanged(core, teamId, repoKey, key)) done.add(key);
     if (deliveries.some(({ kind }) => kind === "traces"))
-      await correlateSessions(core, sessionsBetween(core, checkpoint, last.id), done);
+      await correlateSessions(core, changedBetween(core, checkpoint, last.id), done);
     return { to: last.id, apply: () => {} };
   },
   skip: (core, checkpoint) => deliveriesAfter(core, checkpoint, 1)[0]?.id,
 };
+
+/** The sessions of which something is known anew: by what they say, or by notes. */
+function changedBetween(core: Core, after: number, upTo: number): SessionPlace[] {
+  const sessions = [...sessionsBetween(core, after, upTo), ...sessionsNoted(core, after, upTo)];
+  return [...new Map(sessions.map((session) => [session.id, session])).values()];
+}
 
 /** Correlates a repository whose entries are not those of last time. @returns whether it had to */
 async function correlateChanged(core: Core, teamId: string, repoKey: string, key: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
-import { readSessionSource, sessionsAfter, spansWith, spanTimes } from "../../record/traces/traces.ts";
-import { type Edit, type Evidence, editsOf, evidenceOf, rootsOf } from "./evidence.ts";
+import { commitNotes, readSessionSource, sessionsAfter, spansWith, spanTimes } from "../../record/traces/traces.ts";
+import { type Edit, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { nameOf } from "./paths.ts";
 
@@ -11,18 +11,47 @@ const MAX_EDITS = 20_000;
 
 /**
  * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come
- * from, a delivery at a time.
+ * from, and the notes that name these, a delivery at a time.
  */
 export const evidenceProjection: Projection = {
   name: "evidence",
   next(core, checkpoint) {
-    const delivery = sessionsAfter(core, checkpoint);
+    const delivery = deliveryAfter(core, checkpoint);
     if (!delivery) return undefined;
     const { deliveryId, sessionIds } = delivery;
     return { to: deliveryId, before: inBatches(changesOfAll(core, sessionIds)), apply: () => {} };
   },
-  skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
+  skip: (core, checkpoint) => deliveryAfter(core, checkpoint)?.deliveryId,
 };
+
+/** The next delivery of sessions or of notes. */
+function deliveryAfter(core: Core, checkpoint: number): ReturnType<typeof sessionsAfter> {
+  const sessions = sessionsAfter(core, checkpoint);
+  const notes = commitNotes.namedAfter(core, checkpoint);
+  if (!notes || (sessions && sessions.deliveryId <= notes.deliveryId)) return sessions;
+  const sessionIds = notes.sessions.flatMap(({ teamId, name }) => sessionsNamed(core, teamId, name));
+  return { deliveryId: notes.deliveryId, sessionIds };
+}
+
+/** The sessions of a team that agents call so, as far as they were followed: each device may know of one. */
+const sessionsNamed = (core: Core, teamId: string, externalId: string): number[] =>
+  evidenceRows(core.store)
+    .windowsNamed.all(teamId, externalId)
+    .map(({ sessionId }) => sessionId);
+
+/** The sessions that notes name that came after a delivery, up to and with another; those that were not followed yet left out. */
+export const sessionsNoted = (core: Core, after: number, upTo: number) =>
+  commitNotes
+    .namedBetween(core, after, upTo)
+    .flatMap(({ teamId, name }) => evidenceRows(core.store).windowsNamed.all(teamId, name))
+    .map(({ sessionId, teamId, repoKey }) => ({ id: sessionId, teamId, repoKey }));
+
+/** What must change for what is known of these sessions to be what they and the notes say now. */
+export const evidenceAnew = (core: Core, teamId: string, externalIds: readonly string[]): AsyncGenerator<RowChange> =>
+  changesOfAll(
+    core,
+    externalIds.flatMap((externalId) => sessionsNamed(core, teamId, externalId)),
+  );
 
 async function* changesOfAll(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {
   const yieldNow = cooperative(core.clock);
@@ -43,7 +72,8 @@ async function changesOf(core: Core, id: number): Promise<RowChange[]> {
     await yieldNow();
     edits.push(...editsOf(spans, roots));
   }
-  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), spanTimes(core, id));
+  const noted = commitNotes.commitsOf(core, source.teamId, source.externalId, MAX_COMMITS);
+  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), spanTimes(core, id), noted);
   const { startedAt, endedAt } = evidence;
   const { teamId, repoKey, externalId, agent, model } = source;
   const window: WindowRow = { sessionId: id, teamId, repoKey, externalId, agent, model, startedAt, endedAt };

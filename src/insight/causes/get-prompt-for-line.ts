@@ -39,7 +39,7 @@ export const promptForLineEndpoint = endpoint(
         v.array(
           v.object({
             sessionId: v.pipe(v.string(), v.description("As its agent named it.")),
-            spanId: v.string(),
+            spanId: v.pipe(v.string(), v.description("Of the edit; as the note calls it where only that tells of it.")),
             prompt: v.pipe(
               v.nullable(v.string()),
               v.description(
@@ -51,7 +51,7 @@ export const promptForLineEndpoint = endpoint(
             band: v.pipe(
               v.picklist(CONFIDENCES),
               v.description(
-                "strong: an edit covers the line, and it is known how later ones moved it; probable: not all of them told, but none lies above; weak: the file was edited.",
+                "strong: the commit's note names the session, or an edit covers the line, and it is known how later ones moved it; probable: not all of them told, but none lies above; weak: the file was edited.",
               ),
             ),
           }),
@@ -81,7 +81,7 @@ export const promptForLineEndpoint = endpoint(
   },
   async ({ core, principal, query: { repoKey, path, line, commit } }) => {
     const standing = await requireCaughtUp(core, evidenceProjection);
-    const matches = promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
+    const matches = await promptForLine(core, principal.teamId, { repoKey, path, line: Number(line), commit });
     return {
       ok: true,
       matches: matches.map(({ sessionNumber: _, at, ...match }) => ({ ...match, at: instantOrNull(at) })),

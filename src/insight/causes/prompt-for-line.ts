@@ -1,43 +1,30 @@
 import type { Core } from "../../core.ts";
 import { readSha } from "../../formats/edits.ts";
+import { commitNotes } from "../../record/traces/traces.ts";
 import { followLine } from "./blame.ts";
 import { evidenceRows, type LineEditRow } from "./evidence-rows.ts";
 import type { Confidence } from "./judge.ts";
+import type { LineQuery, PromptMatch } from "./line-query.ts";
+import { notedMatches } from "./noted-line.ts";
 import { isAbsolute, isSameFile, nameOf, normalisePath } from "./paths.ts";
-import { excerptOf, promptAt, promptsOf } from "./prompts.ts";
+import { excerptOf, PROMPT_CHARS, promptAt, promptsOf } from "./prompts.ts";
 import { isSameCommit, makersOf } from "./signals.ts";
-
-export interface LineQuery {
-  readonly repoKey?: string | undefined;
-  readonly path: string;
-  /** 1-based, as the file stands now, or at the commit. */
-  readonly line: number;
-  /** 7 to 40 hexadecimal digits: only edits at or before it. */
-  readonly commit?: string | undefined;
-}
-
-/** An edit that a line comes from. */
-export interface PromptMatch {
-  /** The number under which the session is kept. */
-  readonly sessionNumber: number;
-  readonly sessionId: string;
-  readonly spanId: string;
-  /** The session's last prompt at or before the edit. */
-  readonly prompt: string | null;
-  readonly commit: string | null;
-  /** Milliseconds since the epoch. */
-  readonly at: number | null;
-  readonly band: Confidence;
-}
 
 /** Edits of files of one name that are looked at: the newest. */
 const MAX_EDITS = 5_000;
-const PROMPT_CHARS = 2_000;
 
-/** The prompts that a line of a file comes from, newest first; see `followLine`. As fresh as `evidenceProjection`. */
-export function promptForLine(core: Core, teamId: string, query: LineQuery): PromptMatch[] {
+/**
+ * The prompts that a line of a file comes from, newest first; see `followLine`. Where the commit's own note says who wrote the line, it
+ * is that session's alone, or nobody's. As fresh as `evidenceProjection`.
+ */
+export async function promptForLine(core: Core, teamId: string, query: LineQuery): Promise<PromptMatch[]> {
   const path = normalisePath(query.path);
   if (path === undefined) return [];
+  const followed = followEdits(core, teamId, query, path);
+  return (await notedMatches(core, teamId, query, path, followed)) ?? followed;
+}
+
+function followEdits(core: Core, teamId: string, query: LineQuery, path: string): PromptMatch[] {
   const sql = evidenceRows(core.store);
   const edits = sql.editsNamed
     .all(teamId, nameOf(path), MAX_EDITS)
@@ -61,7 +48,9 @@ function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[],
   const instants = makersOf(core, teamId, sha)
     .map(({ at, endedAt }) => at ?? endedAt)
     .filter((at) => at !== null);
-  const until = instants.length === 0 ? undefined : Math.max(...instants);
+  // A note of the commit came after it, and sessions go on.
+  const noted = commitNotes.ofCommit(core, teamId, sha).map(({ createdAt }) => createdAt);
+  const until = instants.length === 0 ? undefined : Math.min(Math.max(...instants), ...noted);
   return edits.filter(
     (edit) =>
       (edit.commit !== null && isSameCommit(edit.commit, sha)) ||

@@ -3,6 +3,8 @@ import { type Prompt, understandSession } from "../../formats/session.ts";
 import { readSessionSource } from "../../record/traces/traces.ts";
 
 const EXCERPT_CHARS = 280;
+/** Of a prompt that is the answer. */
+export const PROMPT_CHARS = 2_000;
 
 /**
  * The prompt that was being worked on at an instant: the last one at or before it. Of prompts that tell no time only the last

@@ -77,7 +77,9 @@ export class EndpointSteps implements Steps {
       this.#principal = principal;
       return principal ? auth.sender(principal) : undefined;
     };
-    const found = authenticate(this.#exchange.core, auth, this.#exchange.bearer);
+    const { core, bearer, header } = this.#exchange;
+    const own = auth.header === undefined ? null : header(auth.header);
+    const found = authenticate(core, auth, own?.trim() || bearer);
     return found instanceof Promise ? found.then(keep) : keep(found);
   }
 

@@ -81,8 +81,18 @@ export class PageSteps implements Steps {
 
   #requireAccess(): void {
     this.#requireSignIn();
+    this.#requireSecondFactor();
     const refused = whyNot(this.#page.spec.access, this.#who.session);
     if (refused !== undefined) fail(forbidden, refused);
+  }
+
+  #requireSecondFactor(): void {
+    const { access, beforeSecondFactor } = this.#page.spec;
+    if (access === "anyone" || beforeSecondFactor || !this.#who.session?.lacksSecondFactor) return;
+    throw this.#instead({
+      location: this.#pages.secondFactorPath,
+      flash: { kind: "warn", text: "Your team demands a second factor. Set one up to go on." },
+    });
   }
 
   #instead(reply: PageReply): ShortCircuit {

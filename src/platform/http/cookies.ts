@@ -9,6 +9,10 @@ export interface CookieNames {
   readonly flash: string;
   /** Holds the token of a one-time link for the page that it opens, and is sent to that page alone. */
   readonly link: string;
+  /** What a browser keeps while somebody signs in elsewhere. */
+  readonly sso: string;
+  /** What it keeps between a right password and the second factor. */
+  readonly pending: string;
   readonly secure: boolean;
 }
 
@@ -26,6 +30,8 @@ export function cookieNames(baseUrl: string): CookieNames {
     flash: name("reckon-flash"),
     // `__Host-` demands the path "/" (RFC 6265bis section 4.1.3.2).
     link: secure ? "__Secure-reckon-link" : name("reckon-link"),
+    sso: name("reckon-sso"),
+    pending: name("reckon-pending"),
     secure,
   };
 }

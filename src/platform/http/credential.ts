@@ -2,13 +2,21 @@ import type { Core } from "../../core.ts";
 import { fail, unauthorized } from "../../kit/problem.ts";
 import type { Sender } from "./admission.ts";
 
-/** A kind of credential, sent as a bearer token; declared by the room that gives it out. */
+/** A kind of credential, sent as a bearer token or in a header of its own; declared by the room that gives it out. */
 export interface Credential<P> {
   readonly id: string;
   /** Its security scheme in the OpenAPI document. */
-  readonly openapi: { readonly name: string; readonly description: string; readonly bearerFormat?: string };
+  readonly openapi: {
+    readonly name: string;
+    readonly description: string;
+    readonly bearerFormat?: string;
+    /** The header that it is sent in, where that is not `Authorization`. */
+    readonly header?: string;
+  };
   /** The schemes of other kinds that are found, too. */
   readonly alternatives?: readonly Credential<P>["openapi"][];
+  /** A header whose value is the token, in place of `Authorization`; it counts where both are sent. */
+  readonly header?: string;
   /** Whose a token is; undefined when it is nobody's. */
   readonly find: (core: Core, token: string) => P | undefined | Promise<P | undefined>;
   /** Fails with `unauthorized` for one that is known but of no use any more. */

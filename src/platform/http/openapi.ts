@@ -201,8 +201,10 @@ const schemesOf = ({ spec: { auth } }: Endpoint) =>
 
 function securitySchemes(endpoints: readonly Endpoint[]): Json {
   const schemes: Json = {};
-  for (const { name, ...rest } of endpoints.flatMap(schemesOf))
-    schemes[name] = { type: "http", scheme: "bearer", ...rest };
+  for (const { name, header, ...rest } of endpoints.flatMap(schemesOf))
+    schemes[name] = header
+      ? { type: "apiKey", in: "header", name: header, ...rest }
+      : { type: "http", scheme: "bearer", ...rest };
   return schemes;
 }
 

@@ -23,6 +23,10 @@ export interface SessionPrincipal {
   readonly team: TeamSeat | null;
   readonly teams: readonly TeamSeat[];
   readonly lastSeenAt: number;
+  /** Who vouched for the person: the name of an issuer, `proxy`, or null for a password or a link. */
+  readonly method: string | null;
+  /** A team of theirs demands a second factor, and this sign-in had none: only the way to one is open. */
+  readonly lacksSecondFactor: boolean;
 }
 
 /** A person whose session shows a team. */
@@ -58,6 +62,8 @@ export interface PageOptions {
   readonly renderError: (call: PageCall, error: PageError) => Html;
   /** Where somebody who is not signed in goes. */
   readonly signInPath: string;
+  /** Where somebody who lacks the second factor that their team demands sets one up. */
+  readonly secondFactorPath: string;
   readonly sessionSeconds: number;
 }
 
@@ -72,6 +78,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly limits?: readonly Limit[];
   /** Cap of a form in bytes. Default 64 KiB. */
   readonly maxFormBytes?: number;
+  /** Is open to somebody who still lacks the second factor that their team demands. */
+  readonly beforeSecondFactor?: boolean;
   /** Holds no form that is posted, so that whoever only looks gets no cookie. */
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
@@ -108,6 +116,8 @@ interface CallBy<Session> {
   readonly peer: string;
   /** The bearer token that was sent, well-formed or not. */
   readonly bearer: string | undefined;
+  /** Who is signed in at the proxy, as that says, by e-mail address; undefined where it says nothing or is not believed. */
+  readonly vouchedEmail: string | undefined;
   header(name: string): string | null;
   /** An address within this site as it stands in links: below the base URL's path. */
   href(path: string): string;
@@ -167,6 +177,30 @@ export function holdLinkToken(
   const { link, secure } = cookieNames(baseUrl);
   return ["set-cookie", setCookie(link, token ?? "", secure, token === null ? 0 : LINK_SECONDS, href(path))];
 }
+
+/** What a browser keeps on the way into an account: while somebody is at an issuer, or has yet to prove a second factor. */
+type OnTheWay = "sso" | "pending";
+
+/** What this browser keeps on the way into an account; undefined for nothing. */
+export const keptOnTheWay = (call: PageCall, what: OnTheWay): string | undefined =>
+  readCookies(call.header("cookie")).get(cookieNames(call.baseUrl)[what]) || undefined;
+
+/** The header with which a browser keeps it, or forgets it (null). */
+export function keepOnTheWay(
+  { baseUrl }: PageCall,
+  what: OnTheWay,
+  value: string | null,
+  seconds = 0,
+): readonly [string, string] {
+  const names = cookieNames(baseUrl);
+  return ["set-cookie", setCookie(names[what], value ?? "", names.secure, value === null ? 0 : seconds)];
+}
+
+/** Goes on to another site, as somebody's browser and nothing else does. */
+export const leave = (location: string, headers: PageReply["headers"] = []): PageReply => ({
+  status: 303,
+  headers: [["location", location], ...headers],
+});
 
 /** When what was refused is worth trying again, as a header of the page that says so (RFC 9110 section 10.2.3). */
 export const retryAfter = ({ details: { retryAfterSeconds } }: Problem): readonly (readonly [string, string])[] =>

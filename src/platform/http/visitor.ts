@@ -1,4 +1,7 @@
+import { isIP } from "node:net";
 import { getRouterParams } from "h3";
+import { proxyRanges } from "../../config.ts";
+import { plainAddress } from "../../kit/address.ts";
 import { newToken } from "../../kit/tokens.ts";
 import { cookieNames, csrfToken, readCookies } from "./cookies.ts";
 import type { PageCall, PageOptions, SessionPrincipal } from "./page.ts";
@@ -56,6 +59,7 @@ export class Visitor {
       ip: exchange.ip,
       peer: peerAddress(event),
       bearer: exchange.bearer,
+      vouchedEmail: vouchedEmail(exchange),
       header,
       href: (path) => subPath + path,
     };
@@ -65,10 +69,24 @@ export class Visitor {
 /** The path of the public address, without a slash at its end. */
 export const subPathOf = (baseUrl: string) => new URL(baseUrl).pathname.replace(/\/$/, "");
 
+const sameAddress = (a: string, b: string | undefined) => a.trim().toLowerCase() === b?.trim().toLowerCase();
+
+/** Who is signed in at the proxy, where one is trusted to say so (RECKON_PROXY_SIGN_IN). From anybody else the header says nothing. */
+function vouchedEmail({ core, event, header }: Exchange): string | undefined {
+  const { proxySignIn, trustedProxies } = core.config;
+  if (proxySignIn === null) return undefined;
+  const peer = plainAddress(peerAddress(event));
+  if (!proxyRanges(trustedProxies).check(peer, isIP(peer) === 6 ? "ipv6" : "ipv4")) return undefined;
+  return header(proxySignIn) ?? undefined;
+}
+
 /** Finds who opens a page. @throws the store's error when it cannot be known whose the session is */
 export function visitorOf(exchange: Exchange, pages: PageOptions, hasForms: boolean, secret?: string): Visitor {
   const { core, header, serving } = exchange;
   const token = readCookies(header("cookie")).get(cookieNames(serving.baseUrl()).session);
-  const session = token === undefined ? undefined : pages.findSession(core, token);
+  const found = token === undefined ? undefined : pages.findSession(core, token);
+  // Somebody else sits at the proxy by now, or nobody.
+  const isStale = found?.method === "proxy" && !sameAddress(found.email, vouchedEmail(exchange));
+  const session = isStale ? undefined : found;
   return new Visitor(exchange, hasForms, { session, token, secret });
 }

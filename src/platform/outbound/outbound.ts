@@ -5,4 +5,5 @@
 
 export { openSocket } from "./connect.ts";
 export { judgeMailHost, judgeUrl, listLine, OutboundRefused } from "./destination.ts";
+export { outboundFetch } from "./fetch.ts";
 export { OutboundFailed, post } from "./post.ts";

@@ -36,7 +36,10 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
   { version: 15, file: "src/platform/store/migrations/0015-api-tokens.sql" },
   { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
-  { version: 17, file: "src/platform/store/migrations/0017-notifications.sql" },
+  { version: 17, file: "src/platform/store/migrations/0017-notes.sql" },
+  { version: 18, file: "src/platform/store/migrations/0018-notifications.sql" },
+  { version: 19, file: "src/platform/store/migrations/0019-sso.sql" },
+  { version: 20, file: "src/platform/store/migrations/0020-second-factor.sql" },
 ];
 
 export interface SchemaPlan {

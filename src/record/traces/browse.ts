@@ -39,7 +39,7 @@ export interface SessionRow extends LabelledSession {
   readonly firstPrompt: string | null;
 }
 
-export interface SessionPage extends Page<SessionRow> {
+interface SessionPage extends Page<SessionRow> {
   /** Sessions looked at for this page. */
   readonly examined: number;
   /** Set when looking stopped before the page was full: all that started after this instant was looked at (null: all with a start), and `older` (or `newer`) goes on. */

@@ -3,6 +3,7 @@ import { type EraseStep, type EraseSteps, MAX_ERASED_ROWS, portions, whileAny } 
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
+import { isHeld, noteErasure } from "./note-erase.ts";
 
 /** The sessions of a portion: those that grew last when it was received. */
 const sessionsOfPortion = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">) =>
@@ -53,7 +54,7 @@ async function* eraseSession(
     const sessions = sql.dropSession.run(id).changes;
     const { deliveryId } = own;
     // Of the delivery that changed it last nothing else is left, or something is.
-    if (sql.ofDelivery.get(deliveryId) === undefined) deliveryErasure.markErased(core, deliveryId, erasureId);
+    if (!isHeld(core, deliveryId)) deliveryErasure.markErased(core, deliveryId, erasureId);
     else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
     return { sessions };
   };
@@ -85,7 +86,7 @@ function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
     });
   for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {
     // A session that goes on growing keeps what earlier deliveries brought of it.
-    for (const ids of portions(found.filter((id) => sql.ofDelivery.get(id) === undefined)))
+    for (const ids of portions(found.filter((id) => !isHeld(core, id))))
       yield () => {
         for (const id of ids) deliveryErasure.markErased(core, id, portion.erasureId);
         return {};
@@ -108,4 +109,5 @@ export const traceErasure = {
   eraseSession,
   eraseRemains,
   findSessions,
+  ...noteErasure,
 };

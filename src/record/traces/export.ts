@@ -5,6 +5,7 @@ import { fail, invalid } from "../../kit/problem.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { exportRows, type SpanRow } from "./export-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
+import { noteExport } from "./note-export.ts";
 
 const BATCH_SPANS = 100;
 
@@ -66,5 +67,10 @@ function itemText({ type, session, externalId }: ExportedLine, document: string)
   return type === "span" ? spanText(session, externalId, document) : labelText(document);
 }
 
-/** What an export writes of sessions, and how it is read again. */
-export const traceExport = { sessions: exportSessions, itemsOf };
+/** What an export writes of sessions and notes, and how it is read again. */
+export const traceExport = {
+  sessions: exportSessions,
+  itemsOf,
+  notes: noteExport.notes,
+  itemsOfNotes: noteExport.itemsOf,
+};

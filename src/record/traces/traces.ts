@@ -1,5 +1,5 @@
 /**
- * Traces: agent sessions with their spans and labels, merged as they grow.
+ * Traces: agent sessions with their spans and labels, merged as they grow; notes of commits, which name sessions.
  * Not here: the raw stream of entries (telemetry), what a session's free-form parts say (formats), what sessions cost (spend) or
  * caused (causes).
  */
@@ -22,6 +22,7 @@ export {
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { commitNotes } from "./notes.ts";
 export { sessionPieces } from "./pieces.ts";
 export {
   findSessionId,

@@ -8,11 +8,13 @@ import {
   isAsDelivered,
   type Report,
 } from "../../log/log.ts";
-import { labelText, sessionText, spanText } from "./item-texts.ts";
+import { labelText, noteText, sessionText, spanText } from "./item-texts.ts";
+import { noteRows, noteWalks } from "./note-rows.ts";
+import { NOTES_MODE } from "./notes.ts";
 import { type OwnerRow, rows } from "./rows.ts";
 
 /**
- * Compares sessions, spans and labels with the deliveries that they name as the last that changed them: what they hold, and whose
+ * Compares sessions, spans, labels and notes with the deliveries that they name as the last that changed them: what they hold, and whose
  * they are. Of what was delivered before there were items, content can be compared of labels alone.
  */
 export const traceDeliveries: DeliveryKind = {
@@ -30,9 +32,10 @@ export const traceDeliveries: DeliveryKind = {
           newest.delete(deviceId);
           return;
         }
-        newest.set(deviceId, id);
+        // Another device may have sent a newer note of each of its commits.
+        if (delivery.mode !== NOTES_MODE) newest.set(deviceId, id);
         if (itemCount !== null && !isAsDelivered(core, delivery, texts, () => undefined))
-          report(id, "content", "its sessions, spans and labels are not those that were delivered");
+          report(id, "content", "its sessions, spans, labels and notes are not those that were delivered");
       },
       finish() {
         const gone = new Set(newest.values());
@@ -49,7 +52,7 @@ export const traceDeliveries: DeliveryKind = {
 };
 
 /** Hands out the items' texts delivery by delivery, in ascending order of these. */
-function readItems(core: Core): { of(deliveryId: number): Map<number, string>; close(): void } {
+function readItems(core: Core): { of(deliveryId: number): Map<number, string | Uint8Array>; close(): void } {
   const sql = rows(core.store);
   const texts = {
     session(id: number): string {
@@ -61,14 +64,19 @@ function readItems(core: Core): { of(deliveryId: number): Map<number, string>; c
       return span ? spanText(span.sessionId, span.externalId, span.document) : "";
     },
     label: (id: number) => labelText(sql.labelItem.get(id) as string),
+    note(id: number): Uint8Array {
+      const { commit, content } = noteRows(core.store).byId.get(id) as { commit: string; content: Buffer };
+      return noteText(commit, content);
+    },
   };
-  const sources = (["session", "span", "label"] as const).map((kind) => {
-    const iterator = sql.placed[kind].iterate();
+  const walks = { ...sql.placed, note: noteWalks(core.store).placed };
+  const sources = (["session", "span", "label", "note"] as const).map((kind) => {
+    const iterator = walks[kind].iterate();
     return { textOf: texts[kind], iterator, next: iterator.next() };
   });
   return {
     of(deliveryId) {
-      const found = new Map<number, string>();
+      const found = new Map<number, string | Uint8Array>();
       for (const source of sources)
         for (; !source.next.done && source.next.value.deliveryId <= deliveryId; source.next = source.iterator.next()) {
           const { id, item, deliveryId: own } = source.next.value;
@@ -105,4 +113,5 @@ function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number
   look("session", sql.sessionOwners.iterate(), (delivery, { repoKey }) => ["", repoKey].includes(delivery.repoKey));
   look("span", sql.spanOwners.iterate(), () => true);
   look("label", sql.labelOwners.iterate(), (delivery, { repoKey }) => delivery.repoKey === repoKey);
+  look("note", noteWalks(core.store).owners.iterate(), (delivery) => delivery.repoKey === "");
 }

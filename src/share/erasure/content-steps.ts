@@ -30,28 +30,58 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
 
 type Session = ReturnType<typeof traceErasure.sessionsOfPortion>[number];
 
-/** Erases sessions with what was made of them. @param spend what becomes of the figures that they reported */
+/** What a hold keeps. */
+export interface Kept {
+  session(session: Session): boolean;
+  /** @param sessions that it names, by their agents' ids */
+  note(deviceId: string, sessions: readonly string[]): boolean;
+}
+
+const NOTHING: Kept = { session: () => false, note: () => false };
+
+/** Erases sessions and notes with what was made of them. @param spend what becomes of the figures that sessions reported */
 export async function* eraseTraces(
   core: Core,
   portion: Portion,
   spend: "goes" | "stays",
-  isKept: (session: Session) => boolean = () => false,
+  isKept = NOTHING,
 ): AsyncGenerator<EraseStep> {
   for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (!isKept(session)) yield* eraseSession(core, session, portion.erasureId, spend);
+    if (!isKept.session(session)) yield* eraseSession(core, session, portion.erasureId, spend);
+  yield* eraseNotes(core, portion.teamId, (onErased) =>
+    traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
+  );
   yield* traceErasure.eraseRemains(core, portion);
 }
 
+/** Erases the notes of a team that name a person, whoever sent them. @param text their e-mail address */
+export const eraseNotesNaming = (core: Core, teamId: string, text: string, erasureId: string) =>
+  eraseNotes(core, teamId, (onErased) => traceErasure.eraseNotesNaming(core, { teamId, text }, erasureId, onErased));
+
+/** Erases notes, and what they told of sessions that stay. */
+async function* eraseNotes(
+  core: Core,
+  teamId: string,
+  stepsOf: (onErased: (sessions: readonly string[]) => void) => Iterable<EraseStep>,
+): AsyncGenerator<EraseStep> {
+  const named = new Set<string>();
+  yield* stepsOf((sessions) => {
+    for (const session of sessions) named.add(session);
+  });
+  yield* causeErasure.eraseNoted(core, teamId, named);
+}
+
 function eraseSession(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
-  return traceErasure.eraseSession(core, session, erasureId, derivedOf(core, session, spend));
+  return traceErasure.eraseSession(core, session, erasureId, derivedOf(core, session, erasureId, spend));
 }
 
 /** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
 type Spend = "all" | "goes" | "stays";
 
-async function* derivedOf(core: Core, session: Session, spend: Spend): AsyncGenerator<EraseStep> {
+async function* derivedOf(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
+  yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
   yield* causeErasure.eraseEvidence(core, session.id);
   yield () => {
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);

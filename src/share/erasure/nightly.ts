@@ -11,7 +11,7 @@ import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
-import { eraseBrain, eraseTraces } from "./content-steps.ts";
+import { eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
 import { type Counts, countsOf, inSteps, reclaim, recordErasure } from "./erasures.ts";
 import { heldOf } from "./holds.ts";
 import { RETENTION_KINDS, type Retention, type RetentionKind, retentionOf } from "./retention.ts";
@@ -108,12 +108,15 @@ async function* stepsOfKind(
   const portions = deviceIdsOf(core, teamId).map(
     (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, erasureId: run.erasureId }),
   );
-  const { devices, isSession } = heldOf(core, teamId);
+  const { all, devices, isSession } = heldOf(core, teamId);
+  const isKept: Kept = {
+    session: ({ deviceId, externalId }) => isSession(deviceId, externalId),
+    note: (deviceId, sessions) =>
+      isSession(deviceId, "") || all.some(({ session }) => session !== null && sessions.includes(session)),
+  };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
   if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
-  if (kind === "traces")
-    for (const portion of portions)
-      yield* eraseTraces(core, portion, "stays", ({ deviceId, externalId }) => isSession(deviceId, externalId));
+  if (kind === "traces") for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
   if (kind === "brain") {
     for (const portion of free) yield* eraseBrain(core, portion, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);

@@ -36,22 +36,25 @@ export function planErasure(core: Core, resolved: Resolved): ErasurePlan {
 
 function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
   const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
+  const notes = new Set<number>();
   for (const portion of portions) {
     const isMeant = ({ externalId }: { readonly externalId: string }) =>
       target.kind !== "session" || digestOf(externalId) === target.sessionSha256;
     const sessions = target.kind === "entry" ? [] : traceErasure.sessionsOfPortion(core, portion).filter(isMeant);
+    const isWhole = target.kind !== "session" && target.kind !== "entry";
+    for (const id of traceErasure.notesOf(core, portion, sessions, isWhole)) notes.add(id);
     const { spans, labels } = traceErasure.countOfSessions(core, sessions);
     counts.sessions += sessions.length;
     counts.spans += spans;
     counts.labels += labels;
     if (target.kind === "entry") counts.entries = 1;
-    if (target.kind !== "session" && target.kind !== "entry") {
+    if (isWhole) {
       counts.labels += traceErasure.looseLabels(core, portion).length;
       counts.entries += telemetryErasure.countEntries(core, portion);
       counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
     }
   }
-  return counts;
+  return { ...counts, notes: notes.size };
 }
 
 /** What else may hold what is erased here: nothing of it is reached. */

@@ -6,6 +6,8 @@ import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
+import { eraseIdentities } from "../../identity/sso/sso.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseReads } from "../../insight/ask/ask.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
@@ -15,10 +17,10 @@ import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
-import { eraseContent, eraseOneSession } from "./content-steps.ts";
+import { eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure } from "./journal.ts";
-import { devicesOf, portionsOf } from "./targets.ts";
+import { devicesOf, portionsOf, teamsOf } from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
@@ -45,6 +47,8 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       const user = findUser(core, target.personId);
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
       yield* eraseContent(core, portions);
+      if (person && person.email !== person.mark)
+        for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
       yield* devices(core, devicesOf(core, target), person);
       if (person) yield* account(core, person);
     }
@@ -65,6 +69,8 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
 function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   const { id, email, mark } = person;
   yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
+  yield* whileAny("sign-ins", () => eraseIdentities(core, id));
+  yield* whileAny("sign-ins", () => eraseFactors(core, id));
   yield* whileAny("tokens", () => eraseTokensOf(core, id));
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));

@@ -24,6 +24,7 @@ const MAX_NAMED = 5;
 const READERS: Readonly<Record<string, (line: string) => ExportedItem[]>> = {
   telemetry: exportedEntry,
   sessions: traceExport.itemsOf,
+  notes: traceExport.itemsOfNotes,
   brain: brainExport.itemsOf,
 };
 

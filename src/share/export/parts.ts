@@ -22,8 +22,7 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   for (const { teamId, deviceIds } of teams) {
     yield* deliveries(core, teamId, new Set(deviceIds), { repoKey, head });
     yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
-    for (const deviceId of deviceIds)
-      for (const text of traceExport.sessions(core, deviceId, repoKey)) yield { lines: "sessions", text };
+    for (const deviceId of deviceIds) yield* sessions(core, deviceId, repoKey);
     yield* brains(core, deviceIds, repoKey);
     if (scope.kind === "team") yield* events(core, { teamId });
   }
@@ -58,6 +57,13 @@ async function* entries(
   for (const deviceId of deviceIds)
     for await (const text of exportEntries(core, teamId, { deviceId, repoKey: repoKey ?? undefined }, true))
       yield { lines: "telemetry", text };
+}
+
+/** Notes of commits name no repository. */
+function* sessions(core: Core, deviceId: string, repoKey: string | null): Generator<Part> {
+  for (const text of traceExport.sessions(core, deviceId, repoKey)) yield { lines: "sessions", text };
+  if (repoKey !== null) return;
+  for (const text of traceExport.notes(core, deviceId)) yield { lines: "notes", text };
 }
 
 async function* events(core: Core, filter: Parameters<typeof exportEvents>[1]): AsyncGenerator<Part> {

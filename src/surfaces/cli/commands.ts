@@ -26,6 +26,7 @@ import { requestCommands } from "./request.ts";
 import { retentionCommands } from "./retention.ts";
 import { serveCommand } from "./serve.ts";
 import { spendCommands } from "./spend.ts";
+import { ssoCommands } from "./sso.ts";
 import { teamCommands } from "./team.ts";
 import { userCommands } from "./user.ts";
 import { webhookCommands } from "./webhook.ts";
@@ -37,6 +38,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   agentCommands,
   teamCommands,
   userCommands,
+  ssoCommands,
   codeCommands,
   deviceCommands,
   cliCommands,

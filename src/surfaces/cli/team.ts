@@ -6,6 +6,7 @@ import {
   listTeams,
   SUBSCRIPTIONS,
   setMembersBind,
+  setSecondFactorDemanded,
   type Team,
   type TeamChange,
   TIERS,
@@ -29,6 +30,7 @@ function asJson(team: Team) {
     periodEndsAt: team.periodEndAt === null ? null : isoInstant(team.periodEndAt),
     suspended: team.suspendedAt !== null,
     membersBind: team.bindingClosedAt === null,
+    secondFactor: team.secondFactorSince === null ? "optional" : "required",
     createdAt: isoInstant(team.createdAt),
   };
 }
@@ -110,12 +112,19 @@ function addSet(team: Command, cli: Cli): void {
       "let members connect machines of their own",
       oneOf(["true", "false"] as const),
     )
+    .option(
+      "--second-factor <required|optional>",
+      "demand a second factor of who signs in with a password",
+      oneOf(["required", "optional"] as const),
+    )
     .action((name: string, options: Changes) => {
       const change = changeOf(options);
-      if (Object.keys(change).length === 0 && options.membersBind === undefined)
+      const switches = options.membersBind ?? options.secondFactor;
+      if (Object.keys(change).length === 0 && switches === undefined)
         set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
       return withCore(cli, options, async (core, output) => {
         if (options.membersBind) await setMembersBind(core, name, options.membersBind === "true");
+        if (options.secondFactor) await setSecondFactorDemanded(core, name, options.secondFactor === "required");
         const changed = await updateTeam(core, name, change, undefined, noteSeats);
         output.result(asJson(changed), () => asText(changed));
       });
@@ -129,6 +138,7 @@ interface Changes extends CommonOptions {
   readonly periodEnd?: number | null;
   readonly suspended?: "true" | "false";
   readonly membersBind?: "true" | "false";
+  readonly secondFactor?: "required" | "optional";
 }
 
 const changeOf = ({ tier, seats, subscription, periodEnd, suspended }: Changes): TeamChange => ({

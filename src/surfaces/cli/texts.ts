@@ -42,3 +42,21 @@ export async function readInput(mostBytes: number): Promise<string> {
   }
   return Buffer.concat(chunks).toString("utf8");
 }
+
+const MAX_SECRET_BYTES = 16 * 1024;
+
+/**
+ * Reads a secret from standard input: the whole of it, less the line break that `echo` and editors put at its end.
+ * @param what it is called
+ * @param command the line that takes it so
+ */
+export async function readSecret(what: string, command: string): Promise<string> {
+  if (process.stdin.isTTY)
+    fail(
+      invalid,
+      `the ${what} is read from standard input, not typed here: printf %s "$${what.toUpperCase()}" | reckon ${command}`,
+    );
+  const secret = (await readInput(MAX_SECRET_BYTES)).replace(/\r?\n$/, "");
+  if (secret === "") fail(invalid, `there is no ${what} on standard input`);
+  return secret;
+}

@@ -4,32 +4,18 @@ import { reportingDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf, ROLES, type Role } from "../../identity/members/members.ts";
 import { createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
+import { resetFactors } from "../../identity/second-factor/second-factor.ts";
 import { createUser, setDisabled, setPassword } from "../../identity/sign-in/sign-in.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { fail, invalid } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
 import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
-import { readInput } from "./texts.ts";
+import { readSecret } from "./texts.ts";
 import { oneOf } from "./values.ts";
-
-const MAX_PASSWORD_BYTES = 16 * 1024;
-
-/** Reads a password from standard input: the whole of it, less the line break that `echo` and editors put at its end. */
-async function readPassword(): Promise<string> {
-  if (process.stdin.isTTY)
-    fail(
-      invalid,
-      'the password is read from standard input, not typed here: printf %s "$PASSWORD" | reckon user … --password-stdin',
-    );
-  const password = (await readInput(MAX_PASSWORD_BYTES)).replace(/\r?\n$/, "");
-  if (password === "") fail(invalid, "there is no password on standard input");
-  return password;
-}
 
 const statusOf = (user: { readonly disabledAt: number | null }) => (user.disabledAt === null ? "active" : "disabled");
 
@@ -56,6 +42,7 @@ export function userCommands(program: Command, cli: Cli): void {
   addCreate(user, cli);
   addList(user, cli);
   addResetPassword(user, cli);
+  addResetSecondFactor(user, cli);
   addSwitches(user, cli);
   addSet(user, cli);
 }
@@ -69,7 +56,7 @@ function addCreate(user: Command, cli: Cli): void {
     .requiredOption("--password-stdin", "read the password from standard input (required)");
   create.action(async (email: string, options: Created) => {
     if (options.role && options.team === undefined) create.error("error: --role needs --team", { exitCode: 2 });
-    const password = await readPassword();
+    const password = await readSecret("password", "user … --password-stdin");
     return withCore(
       cli,
       options,
@@ -123,12 +110,26 @@ function addList(user: Command, cli: Cli): void {
   );
 }
 
+function addResetSecondFactor(user: Command, cli: Cli): void {
+  common(user.command("reset-second-factor").argument("<email>", "e-mail address or id"))
+    .description("remove the second factors of somebody who lost them; their sign-ins end")
+    .action((who: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const changed = await resetFactors(core, who);
+        const { id, email } = getUser(core, who);
+        output.result({ userId: id, email, changed }, () =>
+          changed ? `${email} has no second factor any more` : `${email} had no second factor`,
+        );
+      }),
+    );
+}
+
 function addResetPassword(user: Command, cli: Cli): void {
   common(user.command("reset-password").argument("<email>", "e-mail address or id"))
     .description("print a one-time link to choose a new password, or set one")
     .option("--password-stdin", "set the password that standard input holds instead", false)
     .action(async (who: string, options: CommonOptions & { passwordStdin: boolean }) => {
-      const password = options.passwordStdin ? await readPassword() : undefined;
+      const password = options.passwordStdin ? await readSecret("password", "user … --password-stdin") : undefined;
       return withCore(cli, options, async (core, output) => {
         const { id, email } = getUser(core, who);
         if (password !== undefined) {

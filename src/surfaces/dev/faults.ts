@@ -52,6 +52,7 @@ const BESIDE: Readonly<Record<string, Beside>> = {
 const CAPABILITIES: Readonly<Record<string, Parameters<typeof tiersWith>[0]>> = {
   telemetryIngest: "telemetry",
   agentTracesIngest: "traces",
+  gitAiNotesUpload: "traces",
 };
 
 /** Faults that requests are answered with instead of reaching their endpoint. */

@@ -38,9 +38,10 @@ export const promptForLineTool = tool({
     const repoKey = repoWithin(visit, repo);
     const teams = teamsOf(visit, team);
     const { behind } = await requireCaughtUp(visit.core, evidenceProjection);
-    const found = teams.flatMap(({ id, name }) =>
-      promptForLine(visit.core, id, { repoKey, path, line, commit }).map((match) => ({ ...match, name })),
-    );
+    const found: ({ readonly name: string } & Awaited<ReturnType<typeof promptForLine>>[number])[] = [];
+    for (const { id, name } of teams)
+      for (const match of await promptForLine(visit.core, id, { repoKey, path, line, commit }))
+        found.push({ ...match, name });
     const parts = found
       .slice(0, MAX_MATCHES)
       .map(({ prompt, sessionId, at, commit, band, name }) =>

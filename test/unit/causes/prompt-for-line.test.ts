@@ -30,39 +30,40 @@ async function filled() {
     promptForLine(t.instance.core, device.team.id, { repoKey: "shop", path: "src/cart.ts", line, ...more });
   return { t, device, ask };
 }
-const short = (matches: ReturnType<typeof promptForLine>) =>
+const short = (matches: Awaited<ReturnType<typeof promptForLine>>) =>
   matches.map(({ sessionId, spanId, prompt, band }) => [sessionId, spanId, prompt, band]);
 
 describe("promptForLine", () => {
   it("follows the line to the edit that wrote it and the prompt that asked for it", async () => {
     const { ask } = await filled();
-    expect(short(ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
-    expect(short(ask(15))).toEqual([
+    expect(short(await ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
+    expect(short(await ask(15))).toEqual([
       ["first", "sum", "Sum it up", "strong"],
       ["first", "write", "Write the cart", "weak"],
     ]);
-    expect(short(ask(1))).toEqual([["first", "write", "Write the cart", "strong"]]);
-    expect(ask(15)[0]).toMatchObject({ commit: SHA.slice(0, 7), at: Date.parse(at(10, 12, 40)) });
+    expect(short(await ask(1))).toEqual([["first", "write", "Write the cart", "strong"]]);
+    expect((await ask(15))[0]).toMatchObject({ commit: SHA.slice(0, 7), at: Date.parse(at(10, 12, 40)) });
   });
 
   it("looks at the file as it stood at a commit", async () => {
     const { ask } = await filled();
-    expect(short(ask(10, { commit: SHA })).slice(0, 1)).toEqual([["first", "sum", "Sum it up", "strong"]]);
-    expect(ask(10, { commit: "fffffff" })).toEqual([]);
+    expect(short(await ask(10, { commit: SHA })).slice(0, 1)).toEqual([["first", "sum", "Sum it up", "strong"]]);
+    expect(await ask(10, { commit: "fffffff" })).toEqual([]);
   });
 
   it("knows a file by what each side knows of its path, and tells files of one name apart", async () => {
     const { t, device, ask } = await filled();
-    expect(short(ask(4, { path: "./src\\cart.ts" }))).toHaveLength(1);
-    expect(short(ask(4, { path: "cart.ts" }))).toHaveLength(1);
-    expect(short(ask(4, { repoKey: undefined }))).toHaveLength(1);
-    for (const none of [{ repoKey: "api" }, { path: "lib/cart.ts" }, { path: ".." }]) expect(ask(4, none)).toEqual([]);
+    expect(short(await ask(4, { path: "./src\\cart.ts" }))).toHaveLength(1);
+    expect(short(await ask(4, { path: "cart.ts" }))).toHaveLength(1);
+    expect(short(await ask(4, { repoKey: undefined }))).toHaveLength(1);
+    for (const none of [{ repoKey: "api" }, { path: "lib/cart.ts" }, { path: ".." }])
+      expect(await ask(4, none)).toEqual([]);
     await trace(t, device, [
       session("third", 13, { spans: [{ id: "x", edits: [{ path: "app/src/cart.ts", startLine: 1, endLine: 9 }] }] }),
     ]);
     await follow(t);
-    expect(short(ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
-    expect(short(ask(4, { path: "cart.ts" })).map(([id, , , band]) => [id, band])).toEqual([
+    expect(short(await ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
+    expect(short(await ask(4, { path: "cart.ts" })).map(([id, , , band]) => [id, band])).toEqual([
       ["third", "weak"],
       ["second", "weak"],
     ]);
@@ -72,6 +73,6 @@ describe("promptForLine", () => {
     const { t } = await filled();
     const other = await t.device();
     const theirs = (t: TestInstance) => promptForLine(t.instance.core, other.team.id, { path: "src/cart.ts", line: 4 });
-    expect(theirs(t)).toEqual([]);
+    expect(await theirs(t)).toEqual([]);
   });
 });

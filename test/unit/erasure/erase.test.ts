@@ -45,12 +45,12 @@ it("erases what a device sent, from every file, and nothing of others", async ()
   expect(filesWith(t.directory, "marigold")).not.toEqual([]);
   const before = spent(t);
   const counts = await erase(t, { device: mine.deviceId });
-  expect(counts).toMatchObject({ entries: 6, sessions: 2, spans: 2, labels: 3, snapshots: 2, devices: 1 });
+  expect(counts).toMatchObject({ entries: 6, sessions: 2, spans: 2, labels: 3, snapshots: 2, notes: 2, devices: 1 });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
   expect(spent(t)).toBeLessThan(before);
   expect(t.rows("SELECT DISTINCT device_id FROM spend_cells")).toEqual([{ device_id: other.deviceId }]);
-  expect(report(t)).toMatchObject({ faults: [], erased: 6 });
+  expect(report(t)).toMatchObject({ faults: [], erased: 8 });
   expect((await t.post("/api/telemetry/heartbeat", { token: mine.token, json: {} })).status).toBe(401);
   const erasure = t.rows("SELECT kind, completed_at IS NOT NULL AS done, counts FROM erasures")[0];
   expect([erasure.kind, erasure.done, JSON.parse(erasure.counts)]).toEqual(["device", 1, counts]);

@@ -28,6 +28,7 @@ import { sessionPages } from "./sessions/sessions.ts";
 import { settingsPages } from "./settings/settings.ts";
 import { linkPages } from "./sign-in/links.ts";
 import { signInPages } from "./sign-in/sign-in.ts";
+import { ssoPages } from "./sign-in/sso.ts";
 import { spendPages } from "./spend/spend.ts";
 import { telemetryPages } from "./telemetry/telemetry.ts";
 
@@ -38,7 +39,7 @@ const place = (name: string, pages: readonly Page[], ...places: Place[]): Room =
 
 /** The places of the dashboard, in the order of its navigation. */
 export const dashboard: readonly Room[] = [
-  place("entrance", [assets, ...signInPages, ...linkPages, ...approvalPages]),
+  place("entrance", [assets, ...signInPages, ...ssoPages, ...linkPages, ...approvalPages]),
   place("overview", overviewPages, { path: "/overview", label: "Overview" }),
   place("devices", devicePages, { path: "/devices", label: "Devices" }),
   place("brain", brainPages, { path: "/brain", label: "Brain", group: "Record" }),

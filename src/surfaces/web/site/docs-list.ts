@@ -37,9 +37,22 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         localized: true,
       },
       {
+        slug: "git-ai",
+        file: "git-ai.md",
+        summary: "Git AI: its notes kept here, the two lines for its users, and the prompt of any line of a commit.",
+        localized: true,
+      },
+      {
         slug: "dashboard",
         file: "dashboard.md",
         summary: "The pages for people: accounts and roles, signing in, read tokens, command-line tools.",
+      },
+      {
+        slug: "sso",
+        file: "sso.md",
+        summary:
+          "Single sign-on by OpenID Connect: adding an issuer, what groups mean here, and what is refused and why.",
+        localized: true,
       },
       {
         slug: "defects",

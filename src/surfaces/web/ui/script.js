@@ -295,6 +295,79 @@
     form.submit();
   }
 
+  // Passkeys: the browser makes or uses one, and a form takes what came of it to the page.
+  const bytesOf = (text) =>
+    Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
+  const textOf = (buffer) =>
+    btoa(String.fromCharCode(...new Uint8Array(buffer)))
+      .replace(/\+/g, "-")
+      .replace(/\//g, "_")
+      .replace(/=+$/, "");
+  const passkeyIds = (text) =>
+    text
+      .split(" ")
+      .filter(Boolean)
+      .map((id) => ({ type: "public-key", id: bytesOf(id) }));
+
+  async function makePasskey({ challenge, party, user, email, credentials }) {
+    const { rawId, response } = await navigator.credentials.create({
+      publicKey: {
+        challenge: bytesOf(challenge),
+        rp: { id: party, name: "Reckon" },
+        user: { id: bytesOf(user), name: email, displayName: email },
+        pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: "public-key", alg })),
+        excludeCredentials: passkeyIds(credentials),
+        authenticatorSelection: { userVerification: "preferred" },
+        attestation: "none",
+      },
+    });
+    return {
+      credential: textOf(rawId),
+      client_data: textOf(response.clientDataJSON),
+      authenticator_data: textOf(response.getAuthenticatorData()),
+      public_key: textOf(response.getPublicKey()),
+    };
+  }
+
+  async function usePasskey({ challenge, party, credentials }) {
+    const { rawId, response } = await navigator.credentials.get({
+      publicKey: {
+        challenge: bytesOf(challenge),
+        rpId: party,
+        allowCredentials: passkeyIds(credentials),
+        userVerification: "preferred",
+      },
+    });
+    return {
+      credential: textOf(rawId),
+      client_data: textOf(response.clientDataJSON),
+      authenticator_data: textOf(response.authenticatorData),
+      signature: textOf(response.signature),
+    };
+  }
+
+  function passkeys(within) {
+    if (!window.PublicKeyCredential) return;
+    for (const place of all("[data-passkey]", within)) {
+      const form = place.matches("form") ? place : place.querySelector("form");
+      place.hidden = false;
+      form.addEventListener("submit", async (event) => {
+        if (form.elements.credential.value !== "") return;
+        event.preventDefault();
+        try {
+          const made = await (place.dataset.passkey === "create" ? makePasskey : usePasskey)(place.dataset);
+          for (const [name, value] of Object.entries(made)) form.elements[name].value = value;
+          form.submit();
+        } catch (error) {
+          announce(error.message);
+          form.querySelector(".passkey-problem")?.remove();
+          const text = error.name === "NotAllowedError" ? "It was cancelled, or took too long." : error.message;
+          form.prepend(make("p", { className: "flash wrong passkey-problem", textContent: text }));
+        }
+      });
+    }
+  }
+
   /** Enhances a part of the page; run again on what is swapped in. */
   function enhance(within) {
     localTimes(within);
@@ -302,6 +375,7 @@
     confirmDialogs(within);
     autoForms(within);
     liveForms(within);
+    passkeys(within);
     for (const frame of all("[data-scroll]", within)) frames?.observe(frame);
     tick();
   }

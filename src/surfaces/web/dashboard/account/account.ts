@@ -1,11 +1,13 @@
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
 import { membershipsOf } from "../../../../identity/members/members.ts";
 import { renameUser } from "../../../../identity/people/people.ts";
+import { listFactors } from "../../../../identity/second-factor/second-factor.ts";
 import { confirmPassword, setPassword } from "../../../../identity/sign-in/sign-in.ts";
 import { endSession, listSessions, signOutEverywhere } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, invalid, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
+import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
@@ -13,9 +15,12 @@ import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
+
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
+import { secondFactorAccountPages } from "./second-factor.ts";
+import { ssoAccountPages, ssoSection } from "./sso.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
 
@@ -50,6 +55,13 @@ ${section({
   framed: true,
   body: PASSWORD.draw(call, { action: "/account/password", error, submit: "Change password" }),
 })}
+${section({
+  title: "Second factor",
+  intro: secondFactorState(call),
+  actions: buttonLink("Manage", call.href("/account/second-factor")),
+  body: "",
+})}
+${ssoSection(call, error)}
 ${section({ title: "Sign-ins", intro: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
 ${section({ title: "Command-line tools", intro: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
 ${section({
@@ -67,6 +79,13 @@ ${section({
   return frame(call, { title: "Your account", main });
 }
 
+function secondFactorState({ core, session }: Person): string {
+  const factors = listFactors(core, session.userId);
+  return factors.length === 0
+    ? "None: your password alone opens the account."
+    : factors.map(({ name }) => name).join(", ");
+}
+
 function sessionTable(call: Person, now: number) {
   const { core, session } = call;
   const sessions = listSessions(core, session.userId);
@@ -81,7 +100,10 @@ function sessionTable(call: Person, now: number) {
           html`${signIn.userAgent ?? "unknown browser"}${signIn.id === session.sessionId && html` ${badge("info", "this one")}`}`,
       },
       { label: "Address", cell: (signIn) => signIn.ip },
-      { label: "Signed in", cell: (signIn) => time(signIn.createdAt, now) },
+      {
+        label: "Signed in",
+        cell: (signIn) => html`${time(signIn.createdAt, now)}${signIn.method !== null && ` by ${signIn.method}`}`,
+      },
       { label: "Last used", cell: (signIn) => ago(signIn.lastSeenAt, now) },
       {
         label: "Actions",
@@ -159,6 +181,8 @@ function cliTable(call: Person, now: number) {
 }
 
 export const accountPages = [
+  ...secondFactorAccountPages,
+  ...ssoAccountPages((call, error) => accountPage(call, error)),
   page({ id: "account", method: "GET", path: "/account", access: "person" }, (call) => accountPage(call)),
   page({ id: "accountName", method: "POST", path: "/account/name", access: "person" }, async (call) => {
     await renameUser(call.core, call.session.userId, NAME.read(call.form).name);

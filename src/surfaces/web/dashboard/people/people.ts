@@ -10,6 +10,7 @@ import {
   listInvitations,
   revokeInvitation,
 } from "../../../../identity/one-time-links/one-time-links.ts";
+import { demandsSecondFactor, setSecondFactorDemanded } from "../../../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -22,7 +23,7 @@ import { ago, countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { readParams, text } from "../shared/params.ts";
+import { flag, readParams, text } from "../shared/params.ts";
 import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
@@ -48,7 +49,11 @@ function peoplePage(call: ByMember, error?: FormError) {
     body:
       members.length === MAX_LISTED &&
       html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
-    below: html`${isAdmin(call) && invitations(call, error)}
+    below: html`${
+      isAdmin(call) &&
+      html`${invitations(call, error)}
+${secondFactorSwitch(call)}`
+    }
 ${leave(call)}`,
   });
 }
@@ -133,6 +138,27 @@ ${section({
 })}`;
 }
 
+function secondFactorSwitch(call: ByMember) {
+  const { core, session } = call;
+  const demanded = demandsSecondFactor(core, [session.team.id]);
+  return section({
+    title: "Second factor",
+    intro: demanded
+      ? "Everybody who signs in with a password needs one."
+      : "Nobody needs one. Who comes by single sign-on proves there what it demands.",
+    body: confirmButton(call, {
+      action: "/people/second-factor",
+      hidden: { demanded: String(!demanded) },
+      label: demanded ? "Make it optional" : "Demand a second factor",
+      question: demanded
+        ? "Let everybody in by password alone again?"
+        : "Demand a second factor? Who has none is led to set one up before anything else, you included.",
+      confirm: demanded ? "Make it optional" : "Demand it",
+      look: "plain",
+    }),
+  });
+}
+
 function leave(call: ByMember) {
   const { session } = call;
   return section({
@@ -173,6 +199,14 @@ export const peoplePages = [
       return redirect("/people", "The invitation is revoked.");
     },
   ),
+  page({ id: "demandSecondFactor", method: "POST", path: "/people/second-factor", access: "admin" }, async (call) => {
+    const { demanded } = readParams({ demanded: flag }, call.form);
+    await setSecondFactorDemanded(call.core, call.session.team.id, demanded, by(call));
+    return redirect(
+      "/people",
+      demanded ? "A second factor is demanded from now on." : "A second factor is optional now.",
+    );
+  }),
   page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member" }, async (call) => {
     const { core, session } = call;
     await removeMember(core, session.team.id, session.userId, by(call), session.team.role);

@@ -10,6 +10,7 @@ const PLACES = [
   { path: "/settings", label: "Installation" },
   { path: "/settings/teams", label: "Teams" },
   { path: "/settings/people", label: "Accounts" },
+  { path: "/settings/sso", label: "Single sign-on" },
   { path: "/settings/releases", label: "Installers" },
   { path: "/settings/limits", label: "Configuration" },
 ] as const;

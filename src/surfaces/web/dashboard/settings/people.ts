@@ -2,6 +2,7 @@ import { reportingDevices } from "../../../../identity/devices/devices.ts";
 import { membershipsOf } from "../../../../identity/members/members.ts";
 import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
+import { hasFactor, resetFactors } from "../../../../identity/second-factor/second-factor.ts";
 import { setDisabled } from "../../../../identity/sign-in/sign-in.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
@@ -118,6 +119,7 @@ ${
       look: operator ? "danger" : "plain",
     }),
   })}
+${secondFactorReset(call, user)}
 ${section({
   title: open ? "Close the account" : "Open the account again",
   intro: open
@@ -154,6 +156,21 @@ ${section({
   });
 }
 
+/** For somebody who cannot sign in any more; nothing where they have no second factor. */
+function secondFactorReset(call: ByOperator, user: ListedUser) {
+  if (!hasFactor(call.core, user.id)) return false;
+  return section({
+    title: "Second factor",
+    intro: "For somebody who lost theirs, recovery codes included. Make sure that it is them who ask.",
+    body: confirmButton(call, {
+      action: `${PATH}/${user.id}/second-factor`,
+      label: "Remove the second factor",
+      question: `Remove the second factors of ${user.email}? The password alone opens the account then. Their sign-ins end.`,
+      confirm: "Remove",
+    }),
+  });
+}
+
 const userIn = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
 
 /** Taking one's own rights away by a slip would leave nobody to undo it. */
@@ -164,6 +181,15 @@ function requireOther({ session }: ByOperator, user: ListedUser): void {
 const access = "operator";
 
 export const accountPagesOfAll = [
+  page(
+    { id: "settingsSecondFactor", method: "POST", path: "/settings/people/:id/second-factor", access },
+    async (call) => {
+      const user = userIn(call);
+      requireOther(call, user);
+      await resetFactors(call.core, user.id, by(call));
+      return redirect(`${PATH}/${user.id}`, `${user.email} has no second factor any more, and is signed out.`);
+    },
+  ),
   page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, accountsPage),
   page({ id: "settingsPerson", method: "GET", path: "/settings/people/:id", access }, (call) =>
     onePage(call, userIn(call)),

@@ -8,6 +8,7 @@ import { type AddressWarning, judgeArrival } from "./address.ts";
 import { limitPages } from "./limits.ts";
 import { settingsFrame } from "./parts.ts";
 import { accountPagesOfAll } from "./people.ts";
+import { ssoSettingsPages } from "./sso.ts";
 import { teamPages } from "./teams.ts";
 
 /** The installation, for who runs it: how it is reached, where its data lies, how to keep it. */
@@ -83,4 +84,5 @@ export const settingsPages = [
   ...teamPages,
   ...accountPagesOfAll,
   ...limitPages,
+  ...ssoSettingsPages,
 ];

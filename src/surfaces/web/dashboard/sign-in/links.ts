@@ -1,7 +1,14 @@
 import * as v from "valibot";
 import { getLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { hasUsers } from "../../../../identity/people/people.ts";
-import { acceptAs, acceptAsNew, type FirstTeam, resetPassword, setUp } from "../../../../identity/sign-in/sign-in.ts";
+import {
+  acceptAs,
+  acceptAsNew,
+  type Entered,
+  type FirstTeam,
+  resetPassword,
+  setUp,
+} from "../../../../identity/sign-in/sign-in.ts";
 import { getTeam, listTeams, type Team } from "../../../../identity/teams/teams.ts";
 import { actorOf, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { type Html, html } from "../../../../kit/html.ts";
@@ -25,6 +32,7 @@ import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "./new-password.ts";
+import { goOn } from "./second-factor.ts";
 
 /** Pages behind one-time links: the first set-up, an invitation, a password reset. */
 
@@ -68,14 +76,14 @@ const begin = <F extends Fields>(
   path: string,
   form: FormSpec<F>,
   draw: (call: Anyone, token: string, error: FormError) => Html,
-  work: (values: Values<F>) => Promise<{ readonly session: string; readonly done: string }>,
+  work: (values: Values<F>) => Promise<Entered & { readonly done: string }>,
 ) =>
   handleForm(
     call,
     form,
     async (values) => {
-      const { session, done } = await work(values);
-      return used(call, path, { ...redirect("/overview", done), session });
+      const { done, ...entered } = await work(values);
+      return used(call, path, goOn(call, entered, "/overview", done));
     },
     (error) => {
       if (error.problem.status === 404 || error.problem.status === 410) throw error.problem;
@@ -228,8 +236,8 @@ export const linkPages = [
       requireSame(values);
       const { token, password, keep } = values;
       const alongside = endWithPassword(call.core, !keep);
-      const session = await resetPassword(call.core, token, password, originOf(call), alongside);
-      return { session, done: "The password is changed." };
+      const entered = await resetPassword(call.core, token, password, originOf(call), alongside);
+      return { ...entered, done: "The password is changed." };
     }),
   ),
 ];

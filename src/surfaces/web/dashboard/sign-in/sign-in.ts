@@ -1,5 +1,5 @@
 import { hasUsers } from "../../../../identity/people/people.ts";
-import { signIn } from "../../../../identity/sign-in/sign-in.ts";
+import { signIn, signInByProxy } from "../../../../identity/sign-in/sign-in.ts";
 import { endSession, switchTeam } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -10,12 +10,8 @@ import { plainFrame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
-
-/** Reads where to go on after signing in: a path of this site, or the overview. */
-export function readNext(given: string | null): string {
-  // A browser takes a backslash for a slash, and two of either for another host.
-  return given && /^\/(?![/\\])[\x21-\x7e]{0,1000}$/.test(given) && !given.includes("\\") ? given : "/overview";
-}
+import { goOn, secondFactorPages } from "./second-factor.ts";
+import { readNext, ssoButtons } from "./sso.ts";
 
 const SIGN_IN = formSpec({
   email: { kind: "email", label: "E-mail address", required: true, autocomplete: "username", autofocus: true },
@@ -28,6 +24,7 @@ const nextIn = (sent: URLSearchParams) => readNext(sent.get("next"));
 function signInPage(call: PageCall<"anyone">, error?: FormError) {
   const next = nextIn(call.form.has("next") ? call.form : call.query);
   const main = html`${pageHead({ title: "Sign in" })}
+${ssoButtons(call, next)}
 ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign in" })}
 <p class="says">${
     hasUsers(call.core)
@@ -37,9 +34,21 @@ ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign 
   return plainFrame(call, { title: "Sign in", main });
 }
 
+/** Lets in whom a trusted proxy names, unless they have just signed out; the page for everybody else. */
+async function byProxy(call: PageCall<"anyone">) {
+  const { core, vouchedEmail } = call;
+  if (vouchedEmail === undefined || call.query.has("signed-out")) return signInPage(call);
+  const session = await signInByProxy(core, vouchedEmail, {
+    ip: call.ip(),
+    userAgent: readUserAgent(call.userAgent),
+  });
+  return session === undefined ? signInPage(call) : { ...redirect(nextIn(call.query)), session };
+}
+
 export const signInPages = [
+  ...secondFactorPages,
   page({ id: "signIn", method: "GET", path: "/login", access: "anyone" }, (call) =>
-    call.session ? redirect(nextIn(call.query)) : signInPage(call),
+    call.session ? redirect(nextIn(call.query)) : byProxy(call),
   ),
   page(
     {
@@ -55,19 +64,25 @@ export const signInPages = [
         SIGN_IN,
         async ({ email, password }) => {
           const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };
-          const session = await signIn(call.core, email, password, origin, call.session?.sessionId);
-          return { ...redirect(nextIn(call.form)), session };
+          const entered = await signIn(call.core, email, password, origin, call.session?.sessionId);
+          return goOn(call, entered, nextIn(call.form));
         },
         (error) => signInPage(call, error),
       ),
   ),
-  page({ id: "signOut", method: "POST", path: "/logout", access: "person" }, async (call) => {
+  page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true }, async (call) => {
     const { core, session } = call;
     await endSession(core, session.userId, session.sessionId, by(call));
-    return { ...redirect("/login", "You are signed out."), session: null };
+    return {
+      ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
+      session: null,
+    };
   }),
-  page({ id: "switchTeam", method: "POST", path: "/team", access: "person" }, async (call) => {
-    await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
-    return redirect("/overview");
-  }),
+  page(
+    { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true },
+    async (call) => {
+      await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
+      return redirect("/overview");
+    },
+  ),
 ];

@@ -1,0 +1,206 @@
+import type { Core } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { newId } from "../../kit/ids.ts";
+import { fail, forbidden, Problem } from "../../kit/problem.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { membershipsOf, syncMemberships } from "../members/members.ts";
+import {
+  emailKey,
+  findUser,
+  findUserByEmail,
+  readEmail,
+  readPersonName,
+  storeUser,
+  type User,
+} from "../people/people.ts";
+import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import { type Issuer, rolesBy } from "./issuers.ts";
+import type { Vouched } from "./provider.ts";
+import { rows } from "./rows.ts";
+
+/** Who somebody is here, as an issuer vouches for them. */
+type Found = { readonly user: User } | { readonly link: User } | { readonly make: string };
+
+/**
+ * Signs somebody in for whom an issuer vouches: finds their account by issuer and subject, links or makes it at first, and brings their
+ * teams in line with their groups.
+ * @returns the session token
+ * @throws Problem 403 that says what is missing
+ */
+export async function acceptVouched(
+  core: Core,
+  issuer: Issuer,
+  vouched: Vouched,
+  origin: Origin,
+  previousId?: string,
+): Promise<string> {
+  try {
+    return await core.store.write(() => {
+      const user = settle(core, issuer, vouched, origin);
+      const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
+      syncMemberships(core, user, issuer.id, rolesBy(issuer, vouched.groups), by);
+      rows(core.store).touchIdentity.run(core.clock.now(), issuer.id, vouched.subject);
+      const lifetimeMs = issuer.sessionHours * 60 * MINUTE_MS;
+      const session = storeSession(core, user.id, origin, { previousId, method: issuer.name, lifetimeMs });
+      recordEvent(core, by, {
+        action: "session.started",
+        teamId: null,
+        target: { kind: "session", id: session.id },
+        detail: { by: issuer.name },
+      });
+      return session.token;
+    });
+  } catch (error) {
+    if (error instanceof Problem) await recordRefused(core, issuer, vouched, origin, error);
+    throw error;
+  }
+}
+
+/** Records that somebody whom an issuer vouched for was not let in, and why. */
+function recordRefused(core: Core, issuer: Issuer, vouched: Vouched, { ip }: Origin, error: Problem): Promise<void> {
+  const known = rows(core.store).identity.get(issuer.id, vouched.subject);
+  const user = known && findUser(core, known.userId);
+  const by: Actor = { kind: "user", id: user?.id ?? null, label: user?.email ?? "unknown", ip };
+  return core.store.write(() =>
+    recordEvent(core, by, {
+      action: "session.refused",
+      teamId: null,
+      detail: { by: issuer.name, reason: error.message },
+    }),
+  );
+}
+
+function settle(core: Core, issuer: Issuer, vouched: Vouched, origin: Origin): User {
+  const found = find(core, issuer, vouched);
+  if ("user" in found) return found.user;
+  const user = "link" in found ? found.link : newUser(core, found.make, vouched);
+  const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
+  if ("make" in found) storeUser(core, user, by);
+  storeIdentity(core, issuer, vouched.subject, user, by);
+  return user;
+}
+
+const newUser = (core: Core, email: string, { name }: Vouched): User => ({
+  id: newId("usr", core.clock, core.random),
+  email,
+  emailKey: emailKey(email),
+  name: readPersonName(name?.replace(/\p{Cc}/gu, " ")),
+  passwordHash: null,
+  operator: 0,
+  createdAt: core.clock.now(),
+  disabledAt: null,
+});
+
+function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
+  const known = rows(core.store).identity.get(issuer.id, vouched.subject);
+  if (known) {
+    const user = findUser(core, known.userId);
+    if (user?.disabledAt !== null) fail(forbidden, "Your account here is closed. Ask who runs this installation.");
+    return { user };
+  }
+  const email = provenEmail(issuer, vouched);
+  const user = findUserByEmail(core, email);
+  if (user) return { link: linkable(user, email) };
+  if (!issuer.jit)
+    fail(
+      forbidden,
+      `There is no account for ${email} here. Ask an owner or admin of your team for an invitation to this address.`,
+    );
+  if (rolesBy(issuer, vouched.groups).size === 0)
+    fail(forbidden, `You are in no group that has a team here. Ask who runs ${issuer.label} to put you into one.`);
+  return { make: email };
+}
+
+/** The address by which somebody is known at first. Afterwards only issuer and subject count: addresses are given to others. */
+function provenEmail({ label, domains, trustEmail }: Issuer, { email, emailVerified }: Vouched): string {
+  if (email === null)
+    fail(forbidden, `${label} did not tell your e-mail address. Who runs it can add the scope or claim "email".`);
+  const read = readEmail(email);
+  const domain = emailKey(read).split("@").at(-1) as string;
+  if (!domains.includes(domain))
+    fail(
+      forbidden,
+      `${label} may not let in people with addresses of ${domain}: who runs this installation can list the domain.`,
+    );
+  if (!emailVerified && !trustEmail)
+    fail(forbidden, `${label} does not say that ${read} is verified, so no account is linked or made by it.`);
+  return read;
+}
+
+function linkable(user: User, email: string): User {
+  if (user.disabledAt !== null) fail(forbidden, "Your account here is closed. Ask who runs this installation.");
+  if (user.operator === 1)
+    fail(
+      forbidden,
+      `${email} runs this installation. Sign in with the password, and link single sign-on under “Your account”.`,
+    );
+  return user;
+}
+
+function storeIdentity(core: Core, issuer: Issuer, subject: string, user: User, by: Actor): void {
+  rows(core.store).insertIdentity.run(issuer.id, subject, user.id, core.clock.now());
+  recordEvent(core, by, {
+    action: "sso.linked",
+    teamId: null,
+    target: { kind: "user", id: user.id, label: user.email },
+    detail: { issuer: issuer.name },
+  });
+}
+
+/** Links somebody's own account, while they are signed in, to who an issuer says they are. @throws Problem 403 */
+export function linkVouched(core: Core, issuer: Issuer, vouched: Vouched, userId: string, by: Actor): Promise<void> {
+  return core.store.write(() => {
+    const known = rows(core.store).identity.get(issuer.id, vouched.subject);
+    if (known) {
+      if (known.userId === userId) return;
+      fail(forbidden, `This account of ${issuer.label} belongs to somebody else here.`);
+    }
+    const user = findUser(core, userId);
+    if (user?.disabledAt !== null) fail(forbidden, "Your account here is closed.");
+    storeIdentity(core, issuer, vouched.subject, user, by);
+    syncMemberships(core, user, issuer.id, rolesBy(issuer, vouched.groups), by);
+  });
+}
+
+/** An issuer that vouches for a person. */
+export interface Link {
+  readonly issuerId: string;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+}
+
+/** The issuers a person is linked to. */
+export const linksOf = (core: Core, userId: string): Link[] =>
+  rows(core.store)
+    .identitiesOf.all(userId)
+    .map(({ issuerId, createdAt, lastUsedAt }) => ({ issuerId, createdAt, lastUsedAt }));
+
+/**
+ * Ends a person's link to an issuer, with what its groups gave them.
+ * @throws Problem 403 for the only way in
+ */
+export function unlink(core: Core, userId: string, issuerId: string, by: Actor): Promise<void> {
+  return core.store.write(() => {
+    const user = findUser(core, userId);
+    if (!user) return;
+    if (
+      user.passwordHash === null &&
+      rows(core.store)
+        .identitiesOf.all(userId)
+        .every((one) => one.issuerId === issuerId)
+    )
+      fail(forbidden, "This is the only way into the account: choose a password first.");
+    if (rows(core.store).unlink.run(userId, issuerId).changes === 0) return;
+    syncMemberships(core, user, issuerId, new Map(), by);
+    recordEvent(core, by, {
+      action: "sso.unlinked",
+      teamId: null,
+      target: { kind: "user", id: user.id, label: user.email },
+      detail: { teams: membershipsOf(core, userId).length },
+    });
+  });
+}
+
+/** Row change: who an erased person was at issuers. @returns how many went */
+export const eraseIdentities = (core: Core, userId: string): number =>
+  rows(core.store).dropIdentitiesOf.run(userId).changes;

@@ -1,0 +1,218 @@
+import type { Configuration } from "openid-client";
+import { type Core, slot } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { fail, problem } from "../../kit/problem.ts";
+import { OutboundFailed, OutboundRefused, outboundFetch } from "../../platform/outbound/outbound.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Issuer } from "./issuers.ts";
+
+/** What an issuer says of somebody who signed in there. */
+export interface Vouched {
+  /** Unique and never given to anybody else, within the issuer (OpenID Connect Core 1.0, section 5.7). */
+  readonly subject: string;
+  readonly email: string | null;
+  /** Whether the issuer says that the address is the person's. */
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+  readonly groups: readonly string[];
+}
+
+/** The issuer cannot be asked, or does not answer as OpenID Connect demands. */
+export const issuerUnavailable = problem({
+  name: "issuerUnavailable",
+  status: 502,
+  code: "issuer_unavailable",
+  message: "The single sign-on cannot be reached.",
+});
+/** Its answer proves nothing. */
+export const answerRefused = problem({
+  name: "answerRefused",
+  status: 403,
+  code: "sso_answer_refused",
+  message: "The answer of the single sign-on was not accepted.",
+});
+
+const METADATA_MS = 5 * MINUTE_MS;
+const MAX_SUBJECT_CHARS = 255;
+const MAX_GROUPS = 2_000;
+const MAX_CLAIM_CHARS = 256;
+
+/** Most servers have none: it is loaded when somebody first asks for it. */
+const library = () => import("openid-client");
+
+const metadata = slot((): Map<string, { readonly until: number; readonly found: Promise<Configuration> }> => new Map());
+
+/** What the issuer says of itself, asked every five minutes at most. */
+function discovered(core: Core, { id, issuer, clientId, clientSecret }: Issuer): Promise<Configuration> {
+  const cache = metadata(core);
+  const cacheKey = JSON.stringify([id, issuer, clientId, clientSecret]);
+  const now = core.clock.monotonic();
+  const cached = cache.get(cacheKey);
+  if (cached && cached.until > now) return cached.found;
+  for (const [known, { until }] of cache) if (until <= now) cache.delete(known);
+  const found = discover(core, { issuer, clientId, clientSecret });
+  cache.set(cacheKey, { until: now + METADATA_MS, found });
+  found.catch(() => cache.delete(cacheKey));
+  return found;
+}
+
+async function discover(
+  core: Core,
+  { issuer, clientId, clientSecret }: Pick<Issuer, "issuer" | "clientId" | "clientSecret">,
+): Promise<Configuration> {
+  const oidc = await library();
+  try {
+    const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretPost(clientSecret);
+    return await oidc.discovery(new URL(issuer), clientId, undefined, authentication, {
+      [oidc.customFetch]: outboundFetch(core),
+      // Only hosts that are listed, and http only where private addresses are, is judged by what it is fetched with.
+      execute: [oidc.allowInsecureRequests],
+    });
+  } catch (error) {
+    return fail(issuerUnavailable, `The single sign-on at ${issuer} cannot be reached: ${reasonOf(error)}.`);
+  }
+}
+
+/**
+ * A configuration for one sign-in. Signatures are checked although the answer comes straight from the issuer (so a key or an algorithm
+ * that is not the issuer's is refused), with keys that are fetched anew: a key that was changed a moment ago is known.
+ */
+async function configured(core: Core, issuer: Issuer): Promise<Configuration> {
+  const oidc = await library();
+  const known = await discovered(core, issuer);
+  const authentication =
+    issuer.clientSecret === null ? oidc.None() : authenticationOf(oidc, known, issuer.clientSecret);
+  const config = new oidc.Configuration(known.serverMetadata(), issuer.clientId, undefined, authentication);
+  config[oidc.customFetch] = outboundFetch(core);
+  oidc.allowInsecureRequests(config);
+  oidc.enableNonRepudiationChecks(config);
+  return config;
+}
+
+/** By the header where the issuer does not say that it takes the secret in the body (OpenID Connect Discovery 1.0, section 3). */
+function authenticationOf(oidc: Awaited<ReturnType<typeof library>>, known: Configuration, secret: string) {
+  const methods = known.serverMetadata().token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  return methods.includes("client_secret_post") ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret);
+}
+
+/**
+ * Where somebody goes to sign in (OpenID Connect Core 1.0, section 3.1.2.1; PKCE, RFC 7636).
+ * @throws Problem 502 when the issuer cannot be reached
+ */
+export async function authorizationUrl(
+  core: Core,
+  issuer: Issuer,
+  attempt: Pick<Attempt, "state" | "nonce" | "verifier">,
+  redirectUri: string,
+): Promise<string> {
+  const oidc = await library();
+  const config = await discovered(core, issuer);
+  return oidc.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    scope: `openid ${issuer.scopes}`,
+    state: attempt.state,
+    nonce: attempt.nonce,
+    code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
+    code_challenge_method: "S256",
+  }).href;
+}
+
+/**
+ * Redeems what somebody came back with, and checks it: state, issuer (RFC 9207), PKCE, nonce, audience, signature, times.
+ * @param address the whole address they came back to
+ * @throws Problem 403 for an answer that proves nothing, 502 when the issuer cannot be reached
+ */
+export async function redeem(
+  core: Core,
+  issuer: Issuer,
+  attempt: Pick<Attempt, "state" | "nonce" | "verifier">,
+  address: URL,
+): Promise<Vouched> {
+  const oidc = await library();
+  const config = await configured(core, issuer);
+  try {
+    const tokens = await oidc.authorizationCodeGrant(config, address, {
+      expectedState: attempt.state,
+      expectedNonce: attempt.nonce,
+      pkceCodeVerifier: attempt.verifier,
+      idTokenExpected: true,
+    });
+    const claims: Record<string, unknown> = { ...tokens.claims() };
+    const subject = String(claims.sub);
+    const lacks = claims[issuer.groupsClaim] === undefined || typeof claims.email !== "string";
+    // Some issuers keep the token small and tell the rest when they are asked (section 5.3).
+    if (lacks && config.serverMetadata().userinfo_endpoint !== undefined) {
+      const more = await oidc.fetchUserInfo(config, tokens.access_token, subject);
+      for (const [name, value] of Object.entries(more)) claims[name] ??= value;
+    }
+    return vouchedBy(issuer, claims);
+  } catch (error) {
+    throw refusedBy(error);
+  }
+}
+
+function refusedBy(error: unknown): unknown {
+  const reason = reasonOf(error);
+  if (causes(error).some((one) => one instanceof OutboundFailed || one instanceof OutboundRefused))
+    return problemOf(issuerUnavailable, `The single sign-on cannot be reached: ${reason}.`);
+  if (!(error instanceof Error) || "row" in error) return error;
+  return problemOf(answerRefused, `The answer of the single sign-on was not accepted (${reason}). Sign in again.`);
+}
+
+function problemOf(row: Parameters<typeof fail>[0], message: string): unknown {
+  try {
+    fail(row, message);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** An error and what it follows from. */
+function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let one = error; one !== undefined && found.length < 8; one = (one as { cause?: unknown } | null)?.cause)
+    found.push(one);
+  return found;
+}
+
+/** Why something failed, in words that hold nothing that was sent: OAuth's own code for it, or ours. */
+function reasonOf(error: unknown): string {
+  for (const one of causes(error)) {
+    if (one instanceof OutboundFailed || one instanceof OutboundRefused) return one.message.replace(/\.$/, "");
+    const { error: answered, code } = (one ?? {}) as { error?: unknown; code?: unknown };
+    for (const text of [answered, code]) if (typeof text === "string" && /^[\w.-]{1,60}$/.test(text)) return text;
+  }
+  return "it did not answer as OpenID Connect demands";
+}
+
+const textOf = (value: unknown): string | null =>
+  typeof value === "string" && value.trim() !== "" && value.length <= MAX_CLAIM_CHARS ? value.trim() : null;
+
+function vouchedBy({ groupsClaim }: Issuer, claims: Readonly<Record<string, unknown>>): Vouched {
+  const { sub, email, email_verified: verified, name } = claims;
+  if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT_CHARS)
+    fail(answerRefused, "The single sign-on did not say who you are.");
+  return {
+    subject: sub,
+    email: textOf(email),
+    // Some send it as a text.
+    emailVerified: verified === true || verified === "true",
+    name: textOf(name)?.slice(0, 100) ?? null,
+    groups: groupsIn(groupsClaim, claims),
+  };
+}
+
+/** A list of texts, or one text. Where there are too many, some issuers send an address to ask instead, which nobody is to guess at. */
+function groupsIn(claim: string, claims: Readonly<Record<string, unknown>>): string[] {
+  const value = claims[claim];
+  const elsewhere = claims._claim_names;
+  if (value === undefined && typeof elsewhere === "object" && elsewhere !== null && claim in elsewhere)
+    fail(
+      answerRefused,
+      "You are in more groups than the single sign-on sends. Who runs it can send application roles, or only the groups of this application.",
+    );
+  const list = Array.isArray(value) ? value : [value];
+  if (list.length > MAX_GROUPS)
+    fail(answerRefused, `The single sign-on names more than ${MAX_GROUPS} groups of yours.`);
+  return list.filter((one): one is string => typeof one === "string" && one.length <= MAX_CLAIM_CHARS);
+}

@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import type { Quota } from "./buckets.ts";
+
+/** Readers of settings: each gives the value of a text, or a sentence on what is wrong with it. */
+
+/** Whatever it is. */
+export const text = (text: string) => ({ value: text });
+
+/** A whole number within bounds, both included. */
+export function whole(min: number, max: number) {
+  const schema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number), v.minValue(min), v.maxValue(max));
+  return (raw: string) => {
+    const parsed = v.safeParse(schema, raw.trim());
+    return parsed.success ? { value: parsed.output } : { wrong: `must be a whole number from ${min} to ${max}` };
+  };
+}
+
+/** One of some words. */
+export function oneOf<const T extends readonly string[]>(choices: T) {
+  return (raw: string) =>
+    choices.includes(raw) ? { value: raw as T[number] } : { wrong: `must be one of ${choices.join(", ")}` };
+}
+
+/** How often something may be done: `600/60` for 600 in 60 seconds; null for off. */
+export function quota(raw: string): { value: Quota | null } | { wrong: string } {
+  if (raw.trim() === "off") return { value: null };
+  const match = /^(\d{1,9})\/(\d{1,7})$/.exec(raw.trim());
+  const count = Number(match?.[1]);
+  const seconds = Number(match?.[2]);
+  return match && count > 0 && seconds > 0
+    ? { value: { count, seconds } }
+    : { wrong: "must be COUNT/SECONDS such as 600/60, or off" };
+}
+
+/** A public address, its sub-path included. */
+export function baseUrl(raw: string): { value: string | null } | { wrong: string } {
+  if (!URL.canParse(raw)) return { wrong: "must be an absolute URL such as https://reckon.example.com/sub" };
+  const url = new URL(raw);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return { wrong: "must begin with http:// or https://" };
+  if (url.search || url.hash || url.username) return { wrong: "must have no query, fragment or user name" };
+  return { value: url.origin + url.pathname.replace(/\/+$/, "") };
+}
+
+/** The name of a header, in lower case (RFC 9110 section 5.1). */
+export const headerName = (raw: string): { value: string } | { wrong: string } =>
+  /^[A-Za-z][A-Za-z0-9-]{0,60}$/.test(raw) ? { value: raw.toLowerCase() } : { wrong: "must be the name of a header" };

@@ -1,0 +1,68 @@
+import { type IncomingMessage, request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
+import type { Core } from "../../core.ts";
+import { judgedLookup } from "./connect.ts";
+import { judgeUrl, OutboundRefused } from "./destination.ts";
+import { failureOf, OutboundFailed } from "./post.ts";
+
+/** From the first look at the name to the last byte of the reply. */
+const TOTAL_MS = 10_000;
+const MAX_REPLY_BYTES = 512 * 1024;
+
+/** What of a request is understood. */
+export interface OutboundRequest {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Turned into text. */
+  readonly body?: unknown;
+}
+
+/**
+ * A `fetch` for libraries that bring none of their own: the same hosts, no redirects, no proxy, bounded in time and size.
+ * @returns a function that rejects with OutboundRefused before anything is sent, and with OutboundFailed when no whole answer came
+ */
+export const outboundFetch =
+  (core: Pick<Core, "config">) =>
+  async (address: string, init: OutboundRequest = {}): Promise<Response> => {
+    const url = judgeUrl(core, address);
+    const { method = "GET", body } = init;
+    const text = body === undefined || body === null ? undefined : String(body);
+    const signal = AbortSignal.timeout(TOTAL_MS);
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const sent = (url.protocol === "https:" ? tlsRequest : plainRequest)(url, {
+      method,
+      headers: { ...init.headers },
+      agent: false,
+      lookup: judgedLookup(core),
+      rejectUnauthorized: true,
+      signal,
+    });
+    sent.on("response", (response) => void whole(response).then(resolve, reject));
+    sent.on("error", reject);
+    sent.end(text);
+    try {
+      return await promise;
+    } catch (error) {
+      if (error instanceof OutboundRefused) throw error;
+      throw new OutboundFailed(signal.aborted ? "no answer within 10 seconds" : failureOf(error), { cause: error });
+    } finally {
+      sent.destroy();
+    }
+  };
+
+async function whole(response: IncomingMessage): Promise<Response> {
+  const { statusCode: status = 500, headers } = response;
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of response) {
+    bytes += (part as Buffer).length;
+    if (bytes > MAX_REPLY_BYTES) throw new OutboundFailed(`the answer is longer than ${MAX_REPLY_BYTES / 1024} KiB`);
+    parts.push(part as Buffer);
+  }
+  const type = headers["content-type"];
+  const empty = status === 204 || status === 304;
+  return new Response(empty ? null : Buffer.concat(parts), {
+    status,
+    headers: type === undefined ? {} : { "content-type": type },
+  });
+}

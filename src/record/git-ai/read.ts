@@ -1,0 +1,63 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
+import { fail, malformed } from "../../kit/problem.ts";
+import { type Call, endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { commitNotes } from "../traces/traces.ts";
+import { apiKey, COMMIT } from "./credential.ts";
+
+const MAX_COMMITS = 100;
+
+const Notes = v.object({
+  notes: v.pipe(v.record(v.string(), v.string()), v.description("Notes by their commits, as they were sent.")),
+});
+
+/** Gives the notes of commits back, to any device of the team. */
+export const notesRead = endpoint(
+  {
+    id: "gitAiNotesRead",
+    method: "GET",
+    path: "/adapters/git-ai/worker/notes",
+    alias: "/adapters/git-ai/worker/notes/",
+    summary: "Read notes of commits",
+    tag: "Git AI",
+    auth: apiKey,
+    query: v.object({
+      commits: v.pipe(v.string(), v.description(`Up to ${MAX_COMMITS}, with commas between them.`)),
+    }),
+    ok: Notes,
+    also: [{ status: 404, description: "There is a note of none of them.", schema: Notes, example: { notes: {} } }],
+    faults: [],
+    limits: [],
+    example: {
+      query: { commits: "80281eb75be77fc3cf9ef8a3c250f98444c42f16" },
+      ok: {
+        notes: {
+          "80281eb75be77fc3cf9ef8a3c250f98444c42f16": 'src/login.ts\n  h_31dce776f88375 1-10\n---\n{"prompts":{}}',
+        },
+      },
+    },
+  },
+  ({ core, principal: { teamId }, query }: Call<DevicePrincipal, { readonly commits: string }>) => {
+    const commits = query.commits.split(",").filter((commit) => commit !== "");
+    if (commits.length > MAX_COMMITS) fail(malformed, `At most ${MAX_COMMITS} commits can be asked for at once.`);
+    if (!commits.every((commit) => COMMIT.test(commit)))
+      fail(malformed, "Each commit must have 4 to 64 hexadecimal digits.");
+    const known = commitNotes.known(core, teamId, commits);
+    if (known.length === 0) return new Reply({ notes: {} }, { status: 404 });
+    return new Reply({ notes: {} }, { content: document(core, teamId, known) });
+  },
+);
+
+/** One note at a time: a hundred may be larger than what one text can hold. */
+function* document(core: Core, teamId: string, commits: readonly string[]): Generator<string> {
+  let before = '{"notes":{';
+  for (const commit of commits) {
+    const content = commitNotes.contentOf(core, teamId, commit);
+    // It may be erased by now.
+    if (content === undefined) continue;
+    yield `${before}${JSON.stringify(commit)}:${JSON.stringify(content)}`;
+    before = ",";
+  }
+  yield before === "," ? "}}" : `${before}}}`;
+}

@@ -1,0 +1,120 @@
+import type { Core } from "../../core.ts";
+import { type EraseStep, MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { deliveryErasure, type Portion } from "../../log/log.ts";
+import { eraseRows } from "./erase-rows.ts";
+import { noteText } from "./item-texts.ts";
+import { type NoteRow, noteRows, type SizedNote } from "./note-rows.ts";
+
+/** Bytes of notes that one transaction removes at most: they are read once more for their hashes. */
+const MAX_STEP_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Erases the notes that a device sent, where the portion is of all repositories: notes name none.
+ * @param isKept told the sessions that a note names
+ * @param onErased told the sessions that notes named, once these are gone
+ */
+function* eraseNotes(
+  core: Core,
+  portion: Portion,
+  isKept: (sessions: readonly string[]) => boolean,
+  onErased: (sessions: readonly string[]) => void,
+): Generator<EraseStep> {
+  if (portion.repoKey !== null) return;
+  const sql = noteRows(core.store);
+  const notes = sql.ofDevice.all(portion.deviceId, portion.until).filter(({ id }) => !isKept(sql.names.all(id)));
+  yield* dropped(core, notes, portion.erasureId, onErased);
+}
+
+/** Erases the notes that name a session, whoever sent them: its id stands in their texts. */
+function* eraseNotesOf(
+  core: Core,
+  { teamId, externalId }: { readonly teamId: string; readonly externalId: string },
+  erasureId: string,
+  onErased: (sessions: readonly string[]) => void,
+): Generator<EraseStep> {
+  yield* dropped(core, noteRows(core.store).ofSession.all(teamId, externalId), erasureId, onErased);
+}
+
+/** Notes looked through at once for a text. */
+const MAX_SEARCHED = 200;
+
+/** Erases the notes of a team in which a text stands, such as a person's e-mail address. */
+function* eraseNotesNaming(
+  core: Core,
+  { teamId, text }: { readonly teamId: string; readonly text: string },
+  erasureId: string,
+  onErased: (sessions: readonly string[]) => void,
+): Generator<EraseStep> {
+  const sql = noteRows(core.store);
+  const last = sql.last.get() ?? 0;
+  for (let after = 0; after < last; after += MAX_SEARCHED) {
+    yield* dropped(core, sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED }), erasureId, onErased);
+    // Others get their turn between two steps.
+    yield () => ({});
+  }
+}
+
+function* dropped(
+  core: Core,
+  notes: readonly SizedNote[],
+  erasureId: string,
+  onErased: (sessions: readonly string[]) => void,
+): Generator<EraseStep> {
+  let some: number[] = [];
+  let bytes = 0;
+  for (const [i, note] of notes.entries()) {
+    some.push(note.id);
+    bytes += note.bytes;
+    if (bytes < MAX_STEP_BYTES && some.length < MAX_ERASED_ROWS && i < notes.length - 1) continue;
+    const ids = some;
+    some = [];
+    bytes = 0;
+    yield () => ({ notes: drop(core, ids, erasureId, onErased) });
+  }
+}
+
+/** @returns how many there were */
+function drop(
+  core: Core,
+  ids: readonly number[],
+  erasureId: string,
+  onErased: (sessions: readonly string[]) => void,
+): number {
+  const sql = noteRows(core.store);
+  const notes = ids.flatMap((id) => sql.byId.get(id) ?? []);
+  for (const [deliveryId, of] of Map.groupBy(notes, (note) => note.deliveryId)) {
+    deliveryErasure.forgetItems(core, deliveryId, textsOf(of));
+    for (const { id } of of) {
+      const sessions = sql.names.all(id);
+      sql.dropNames.run(id);
+      sql.drop.run(id);
+      onErased(sessions);
+    }
+    if (!isHeld(core, deliveryId)) deliveryErasure.markErased(core, deliveryId, erasureId);
+  }
+  return notes.length;
+}
+
+const textsOf = (notes: readonly NoteRow[]) =>
+  new Map(notes.map(({ item, commit, content }) => [item, noteText(commit, content)]));
+
+/** Whether a session or a note is there that a delivery brought or changed last. */
+export const isHeld = (core: Core, deliveryId: number): boolean =>
+  eraseRows(core.store).ofDelivery.get(deliveryId) !== undefined ||
+  noteRows(core.store).ofDelivery.get(deliveryId) !== undefined;
+
+/** The notes that would go with a device's portion, or only with some sessions of it, by their numbers. */
+function notesOf(
+  core: Core,
+  { deviceId, repoKey, until }: Omit<Portion, "erasureId">,
+  sessions: readonly { readonly teamId: string; readonly externalId: string }[],
+  isWhole: boolean,
+): number[] {
+  const sql = noteRows(core.store);
+  const own = isWhole && repoKey === null ? sql.ofDevice.all(deviceId, until) : [];
+  const named = sessions.flatMap(({ teamId, externalId }) => sql.ofSession.all(teamId, externalId));
+  return [...own, ...named].map(({ id }) => id);
+}
+
+/** Erasing notes of commits. */
+export const noteErasure = { eraseNotes, eraseNotesOf, eraseNotesNaming, notesOf };

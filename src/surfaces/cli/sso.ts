@@ -1,0 +1,159 @@
+import type { Command } from "commander";
+import type { Core } from "../../core.ts";
+import {
+  addIssuer,
+  blockedBy,
+  callbackPath,
+  changeIssuer,
+  countIdentities,
+  type Issuer,
+  type IssuerChange,
+  listIssuers,
+  removeIssuer,
+} from "../../identity/sso/sso.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { table } from "./output.ts";
+import { readSecret } from "./texts.ts";
+
+interface IssuerOptions extends CommonOptions {
+  readonly issuer?: string;
+  readonly clientId?: string;
+  readonly clientSecretStdin?: true;
+  readonly label?: string;
+  readonly scopes?: string;
+  readonly groupsClaim?: string;
+  readonly map?: string[];
+  readonly domains?: string;
+  readonly jit?: boolean;
+  readonly trustEmail?: boolean;
+  readonly sessionHours?: string;
+}
+
+export function ssoCommands(program: Command, cli: Cli): void {
+  const sso = program.command("sso").description("single sign-on by OpenID Connect");
+  addAdd(sso, cli);
+  addSet(sso, cli);
+  addList(sso, cli);
+  addRemove(sso, cli);
+}
+
+const collect = (value: string, before: string[] = []) => [...before, value];
+
+const withSettings = (command: Command) =>
+  command
+    .option("--client-secret-stdin", "read the client's secret from standard input; without one it is a public client")
+    .option("--label <text>", "what the button of the sign-in page says (default: the name)")
+    .option("--scopes <scopes>", "requested beside openid (default: email profile)")
+    .option("--groups-claim <claim>", "the claim that lists a person's groups (default: groups)")
+    .option("--map <group=team:role>", "what a group means here; * is everybody; may be given again", collect)
+    .option("--domains <domains>", "of e-mail addresses by which accounts are linked and made, separated by commas")
+    .option("--trust-email", "take its e-mail addresses as verified although it does not say so")
+    .option("--session-hours <n>", "how long a sign-in lasts (default: 24)");
+
+const changeOf = async (options: IssuerOptions): Promise<IssuerChange> => ({
+  issuer: options.issuer,
+  clientId: options.clientId,
+  clientSecret: options.clientSecretStdin ? await readSecret("secret", "sso add … --client-secret-stdin") : undefined,
+  label: options.label,
+  scopes: options.scopes,
+  groupsClaim: options.groupsClaim,
+  groups: options.map,
+  domains: options.domains?.split(","),
+  jit: options.jit,
+  trustEmail: options.trustEmail,
+  sessionHours: options.sessionHours === undefined ? undefined : Number(options.sessionHours),
+});
+
+function addAdd(sso: Command, cli: Cli): void {
+  const command = common(
+    sso.command("add").argument("<name>", "in addresses").description("let people sign in by an issuer"),
+  )
+    .requiredOption("--issuer <url>", "its issuer identifier; the host has to be listed in RECKON_OUTBOUND")
+    .requiredOption("--client-id <id>", "the client's id there")
+    .option("--jit", "make an account for who has none and is in a group that is mapped");
+  withSettings(command).action((name: string, options: IssuerOptions) =>
+    withCore(cli, options, async (core, output) => {
+      const made = await addIssuer(core, name, await changeOf(options));
+      output.result(described(core, made), () => `${made.name} is added`);
+      output.note(`Redirect address to register there: ${baseUrlOf(core.config)}${callbackPath(made.name)}`);
+      if (blockedBy(core, made) !== undefined)
+        output.note(`The server may call it once RECKON_OUTBOUND lists ${new URL(made.issuer).host}.`);
+    }),
+  );
+}
+
+function addSet(sso: Command, cli: Cli): void {
+  const command = common(sso.command("set").argument("<name>", "of the issuer").description("change an issuer"))
+    .option("--issuer <url>", "its issuer identifier, while nobody has signed in by it")
+    .option("--client-id <id>", "the client's id there")
+    .option("--jit", "make an account for who has none and is in a group that is mapped")
+    .option("--no-jit", "do not");
+  withSettings(command).action((name: string, options: IssuerOptions) =>
+    withCore(cli, options, async (core, output) => {
+      const changed = await changeIssuer(core, name, await changeOf(options));
+      output.result(described(core, changed), () => `${changed.name} is changed`);
+    }),
+  );
+}
+
+const described = (core: Core, one: Issuer) => ({
+  name: one.name,
+  issuer: one.issuer,
+  clientId: one.clientId,
+  secret: one.clientSecret !== null,
+  label: one.label,
+  scopes: one.scopes,
+  groupsClaim: one.groupsClaim,
+  groups: one.groups.map(({ groupName, teamId, role }) => ({
+    group: groupName,
+    team: getTeam(core, teamId).name,
+    role,
+  })),
+  domains: one.domains,
+  jit: one.jit,
+  trustEmail: one.trustEmail,
+  sessionHours: one.sessionHours,
+  people: countIdentities(core, one.id),
+  createdAt: isoInstant(one.createdAt),
+});
+
+function addList(sso: Command, cli: Cli): void {
+  common(sso.command("list").description("list the issuers, and what their groups mean here")).action(
+    (options: CommonOptions) =>
+      withCore(cli, options, (core, output) => {
+        const all = listIssuers(core).map((one) => described(core, one));
+        output.result(all, () =>
+          table(
+            ["NAME", "ISSUER", "CLIENT", "GROUPS", "DOMAINS", "ACCOUNTS", "PEOPLE"],
+            all.map((one) => [
+              one.name,
+              one.issuer,
+              one.clientId,
+              one.groups.map(({ group, team, role }) => `${group}=${team}:${role}`).join(" "),
+              one.domains.join(" "),
+              one.jit ? "are made" : "are there",
+              String(one.people),
+            ]),
+            "No single sign-on yet. Add one: reckon sso add NAME --issuer URL --client-id ID",
+          ),
+        );
+      }),
+  );
+}
+
+function addRemove(sso: Command, cli: Cli): void {
+  common(
+    sso
+      .command("remove")
+      .argument("<name>", "of the issuer")
+      .description("take an issuer away; its people are signed out, and keep their accounts"),
+  ).action((name: string, options: CommonOptions) =>
+    withCore(cli, options, async (core, output) => {
+      await removeIssuer(core, name);
+      output.result({ name, removed: true }, () => `${name} is removed`);
+    }),
+  );
+}

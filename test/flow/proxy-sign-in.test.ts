@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { startInstance } from "../support/instance.ts";
+import { freePort, Jar } from "../support/oidc.ts";
+
+const PASSWORD = "plough-the-north-field";
+
+/** @param proxies who is trusted; requests of the test come from 127.0.0.1 */
+async function start(proxies: string, more = {}) {
+  const port = String(await freePort());
+  const t = await startInstance({
+    settings: { port, trustedProxies: proxies, proxySignIn: "X-Forwarded-Email", ...more },
+  });
+  const url = await t.instance.listen();
+  const { core } = t.instance;
+  const ada = await createUser(core, { email: "ada@example.com", password: PASSWORD });
+  await createUser(core, { email: "bob@example.com", password: PASSWORD });
+  await createUser(core, { email: "root@example.com", password: PASSWORD, operator: true });
+  const ask = (jar: Jar, path: string, email?: string) =>
+    jar.ask(url + path, undefined, email === undefined ? {} : { "x-forwarded-email": email });
+  return { t, ada, ask };
+}
+
+it("signs in whom the trusted proxy names, as long as it names them", async () => {
+  const { t, ada, ask } = await start("127.0.0.1");
+  const jar = new Jar();
+  const first = await ask(jar, "/login?next=%2Faccount", "Ada@Example.com");
+  expect([first.status, first.headers.get("location")]).toEqual([303, "/account"]);
+  expect((await ask(jar, "/account", "ada@example.com")).status).toBe(200);
+  expect(t.rows("SELECT user_id, method FROM web_sessions")).toEqual([{ user_id: ada.id, method: "proxy" }]);
+  // Somebody else sits there now, or nobody.
+  for (const email of ["bob@example.com", undefined, "ada@example.com, bob@example.com"]) {
+    const other = await ask(jar, "/account", email);
+    expect([email, other.status, other.headers.get("location")]).toEqual([email, 303, "/login?next=%2Faccount"]);
+  }
+  await setDisabled(t.instance.core, ada.id, true);
+  expect((await ask(new Jar(), "/login", "ada@example.com")).status).toBe(200);
+});
+
+it("signs in nobody without an account, no operator, and nobody who has just signed out", async () => {
+  const { t, ask } = await start("127.0.0.1");
+  for (const email of ["nobody@example.com", "root@example.com", "", "not an address"])
+    expect([email, (await ask(new Jar(), "/login", email)).status]).toEqual([email, 200]);
+  expect((await ask(new Jar(), "/login?signed-out=1", "ada@example.com")).status).toBe(200);
+  expect(t.count("web_sessions")).toBe(0);
+});
+
+it("believes the header of nobody else", async () => {
+  const { t, ask } = await start("198.51.100.0/24");
+  const spoofed = await ask(new Jar(), "/login", "ada@example.com");
+  expect([spoofed.status, t.count("web_sessions")]).toEqual([200, 0]);
+  await expect(startInstance({ settings: { proxySignIn: "X-Forwarded-Email" } })).rejects.toThrow(
+    "needs RECKON_TRUSTED_PROXIES",
+  );
+});

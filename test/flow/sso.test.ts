@@ -1,0 +1,339 @@
+import { describe, expect, it } from "vitest";
+import { setRole } from "../../src/identity/members/members.ts";
+import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { addIssuer, changeIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+import { CLIENT, type Forgery, freePort, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
+
+/** Single sign-on with a real issuer on loopback, and with one that lies. */
+
+const ADA = { email: "ada@acme.example", email_verified: true, name: "Ada Lovelace", groups: ["engineers"] };
+
+interface Site {
+  readonly t: TestInstance;
+  readonly url: string;
+}
+
+/** @param port which issuers can be told of before the server is there */
+async function startSite(issuers: readonly TestIssuer[], port: number, settings = {}): Promise<Site> {
+  const outbound = [...issuers.map(({ host }) => host), "+private"].join(",");
+  const t = await startInstance({ settings: { port: String(port), outbound, ...settings } });
+  return { t, url: await t.instance.listen() };
+}
+
+const acme = (issuer: TestIssuer, change: IssuerChange = {}): IssuerChange => ({
+  issuer: issuer.url,
+  clientId: CLIENT.id,
+  clientSecret: CLIENT.secret,
+  label: "Acme",
+  domains: ["acme.example"],
+  jit: true,
+  ...change,
+});
+
+async function withIssuer(change: (team: string) => IssuerChange = () => ({}), more = {}) {
+  const port = await freePort();
+  const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`], more);
+  const site = await startSite([issuer], port);
+  const team = await site.t.team({ name: "Engines" });
+  await addIssuer(
+    site.t.instance.core,
+    "acme",
+    acme(issuer, { groups: ["engineers=Engines:member"], ...change(team.id) }),
+  );
+  issuer.people.set("s-ada", ADA);
+  issuer.subject = "s-ada";
+  return { ...site, issuer, team };
+}
+
+const signIn = ({ url }: Site, name = "acme", jar = new Jar()) => jar.go(`${url}/sso/${name}?next=%2Fsessions`);
+const roles = ({ t }: Site) =>
+  t.rows(
+    "SELECT email, role, source IS NOT NULL AS bySso FROM memberships JOIN users ON users.id = user_id ORDER BY email, role",
+  );
+const refusals = ({ t }: Site) => t.rows("SELECT detail FROM audit_events WHERE action = 'session.refused'");
+
+describe("signing in by an issuer", () => {
+  it("makes an account at first, puts it into the team of its group, and goes on to where it was headed", async () => {
+    const site = await withIssuer();
+    const login = await new Jar().go(`${site.url}/login?next=%2Fsessions`);
+    expect(login.text).toContain("Continue with Acme");
+    const jar = new Jar();
+    const end = await signIn(site, "acme", jar);
+    expect([end.status, end.url]).toEqual([200, `${site.url}/sessions`]);
+    expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+    expect(site.t.rows("SELECT name, password_hash, operator FROM users")).toEqual([
+      { name: "Ada Lovelace", password_hash: null, operator: 0 },
+    ]);
+    expect(site.t.rows("SELECT method, ended_at, expires_at - created_at AS span FROM web_sessions")).toEqual([
+      { method: "acme", ended_at: null, span: 24 * 60 * MINUTE_MS },
+    ]);
+    // The second time nothing is made, whatever address the issuer tells by then.
+    site.issuer.people.set("s-ada", { ...ADA, email: "countess@other.example", email_verified: false });
+    expect((await signIn(site)).status).toBe(200);
+    expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([1, 1]);
+    const { text } = await jar.go(`${site.url}/account`);
+    expect(text).toContain("by acme");
+  });
+
+  it("follows the groups at each sign-in: higher, lower, gone, and never what a person gave", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const guests = await site.t.team({ name: "Guests" });
+    const other = await site.t.team({ name: "Other" });
+    await changeIssuer(core, "acme", {
+      groups: ["engineers=Engines:member", "leads=Engines:admin", `*=${guests.id}:member`],
+    });
+    const jar = new Jar();
+    const become = async (...groups: string[]) => {
+      site.issuer.people.set("s-ada", { ...ADA, groups });
+      expect((await signIn(site, "acme", jar)).status).toBe(200);
+      return site.t
+        .rows("SELECT name, role FROM memberships JOIN teams ON teams.id = team_id ORDER BY name")
+        .map(({ name, role }) => `${name}:${role}`);
+    };
+    expect(await become("engineers", "leads")).toEqual(["Engines:admin", "Guests:member"]);
+    expect(await become("engineers")).toEqual(["Engines:member", "Guests:member"]);
+    await setRole(core, other.id, "ada@acme.example", "owner");
+    expect(await become()).toEqual(["Guests:member", "Other:owner"]);
+    // What groups gave is not changed by hand.
+    await expect(setRole(core, guests.id, "ada@acme.example", "owner")).rejects.toThrow("change their groups");
+    const page = await jar.go(`${site.url}/sessions`);
+    expect(page.text).not.toContain("Engines");
+    expect(
+      site.t
+        .rows("SELECT action FROM audit_events WHERE action LIKE 'member.%' ORDER BY id")
+        .map(({ action }) => action),
+    ).toEqual(["member.added", "member.added", "member.role_changed", "member.added", "member.removed"]);
+  });
+
+  it("asks for what the token leaves out", async () => {
+    const site = await withIssuer(() => ({}), { tokenClaims: false });
+    expect((await signIn(site)).status).toBe(200);
+    expect(site.issuer.asked).toContain("/me");
+    expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+  });
+
+  it.each([
+    ["no group has a team", { ...ADA, groups: ["others"] }, {}, "no group that has a team"],
+    [
+      "the address is not verified",
+      { ...ADA, email_verified: false },
+      {},
+      "does not say that ada@acme.example is verified",
+    ],
+    ["the domain is not listed", { ...ADA, email: "ada@else.example" }, {}, "addresses of else.example"],
+    ["there is no address", { groups: ["engineers"] }, {}, "did not tell your e-mail address"],
+    ["accounts are not made", ADA, { jit: false }, "There is no account for ada@acme.example here"],
+  ])("lets nobody in where %s", async (_, claims, change, text) => {
+    const site = await withIssuer(() => change);
+    site.issuer.people.set("s-ada", claims);
+    const end = await signIn(site);
+    expect([end.status, new URL(end.url).pathname]).toEqual([403, "/sso/acme/callback"]);
+    expect(end.text).toContain(text);
+    expect(end.text).toContain("Back to sign-in");
+    expect([site.t.count("users"), site.t.count("web_sessions")]).toEqual([0, 0]);
+    expect(refusals(site)).toHaveLength(1);
+  });
+
+  it("links an account that is there by a verified address of a listed domain, and never an operator's", async () => {
+    const site = await withIssuer(() => ({ jit: false }));
+    const { core } = site.t.instance;
+    const ada = await createUser(core, { email: "Ada@Acme.example", password: "plough-the-north-field" });
+    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    expect((await signIn(site)).status).toBe(200);
+    expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
+    site.issuer.people.set("s-root", { ...ADA, email: "root@acme.example" });
+    site.issuer.subject = "s-root";
+    const refused = await signIn(site);
+    expect([refused.status, refused.text.includes("Your account")]).toEqual([403, true]);
+    expect(site.t.count("sso_identities")).toBe(1);
+    // A closed account stays closed.
+    await setDisabled(core, ada.id, true);
+    site.issuer.subject = "s-ada";
+    const closed = await signIn(site);
+    expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
+  });
+
+  it("lets an operator link by hand, and in by password while the issuer is down", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    const jar = new Jar();
+    const csrf = (text: string) => /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "";
+    const login = await jar.go(`${site.url}/login`);
+    const post = (path: string, text: string, form: Record<string, string>) =>
+      jar.ask(site.url + path, { _csrf: csrf(text), ...form });
+    await post("/login", login.text, { email: "root@acme.example", password: "plough-the-north-field" });
+    const account = await jar.go(`${site.url}/account`);
+    const id = /<option value="(sso_[^"]+)"/.exec(account.text)?.[1] ?? "";
+    const wrong = await post("/account/sso/link", account.text, { issuer: id, current: "wrong" });
+    expect([wrong.status, site.t.count("sso_identities")]).toEqual([403, 0]);
+    const step = await (
+      await post("/account/sso/link", account.text, { issuer: id, current: "plough-the-north-field" })
+    ).text();
+    const onward = (/href="([^"]+\/auth\?[^"]+)"/.exec(step)?.[1] ?? "").replaceAll("&amp;", "&");
+    site.issuer.subject = "s-root";
+    site.issuer.people.set("s-root", { ...ADA, email: "someone@else.example", groups: [] });
+    const back = await jar.go(onward);
+    expect([back.status, new URL(back.url).pathname]).toEqual([200, "/account"]);
+    expect(site.t.rows("SELECT subject FROM sso_identities")).toEqual([{ subject: "s-root" }]);
+    // In, although nobody has put the operator into a team yet.
+    expect((await signIn(site)).url).toBe(`${site.url}/sessions`);
+
+    await site.issuer.close();
+    site.t.clock.advance(6 * MINUTE_MS);
+    const down = await signIn(site);
+    expect([down.status, down.text.includes("Operators can sign in with their password")]).toEqual([502, true]);
+    const again = new Jar();
+    const form = await again.go(`${site.url}/login`);
+    const answer = await again.ask(`${site.url}/login`, {
+      _csrf: csrf(form.text),
+      email: "root@acme.example",
+      password: "plough-the-north-field",
+    });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/overview"]);
+  });
+
+  it("keeps passwords for operators where it is set so", async () => {
+    const port = await freePort();
+    const site = await startSite([], port, { passwords: "operators" });
+    const { core } = site.t.instance;
+    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    await createUser(core, { email: "ada@acme.example", password: "plough-the-north-field" });
+    const by = async (email: string, password = "plough-the-north-field") => {
+      const jar = new Jar();
+      const { text } = await jar.go(`${site.url}/login`);
+      const answer = await jar.ask(`${site.url}/login`, {
+        _csrf: /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "",
+        email,
+        password,
+      });
+      return answer.status;
+    };
+    expect([
+      await by("root@acme.example"),
+      await by("ada@acme.example"),
+      await by("ada@acme.example", "wrong"),
+    ]).toEqual([303, 403, 401]);
+    expect(site.t.count("web_sessions")).toBe(1);
+  });
+
+  it("signs everybody out whom an issuer that is removed let in", async () => {
+    const site = await withIssuer();
+    const jar = new Jar();
+    await signIn(site, "acme", jar);
+    await removeIssuer(site.t.instance.core, "acme");
+    expect((await jar.go(`${site.url}/sessions`)).url).toContain("/login");
+    expect([site.t.count("memberships"), site.t.count("sso_identities"), site.t.count("users")]).toEqual([0, 0, 1]);
+  });
+});
+
+describe("an answer that proves nothing", () => {
+  it("is refused when it is replayed, comes late, comes to another browser, or has another state", async () => {
+    const site = await withIssuer();
+    const stop = `${site.url}/sso/acme/callback`;
+    const jar = new Jar();
+    const { url: answer } = await jar.go(`${site.url}/sso/acme`, stop);
+    const stranger = await new Jar().go(answer);
+    expect([stranger.status, stranger.text.includes("not begun in this browser")]).toEqual([403, true]);
+    const first = await jar.go(answer);
+    expect(first.status).toBe(200);
+    const replayed = await jar.go(answer);
+    expect([replayed.status, site.t.count("web_sessions")]).toEqual([403, 1]);
+
+    const late = new Jar();
+    const { url: slow } = await late.go(`${site.url}/sso/acme`, stop);
+    site.t.clock.advance(11 * MINUTE_MS);
+    expect((await late.go(slow)).status).toBe(403);
+
+    const other = new Jar();
+    const { url: changed } = await other.go(`${site.url}/sso/acme`, stop);
+    expect((await other.go(changed.replace(/state=[^&]+/, "state=another"))).status).toBe(403);
+    // The code of somebody else's sign-in, in one's own browser, by PKCE and nonce.
+    const victim = new Jar();
+    const { url: stolen } = await victim.go(`${site.url}/sso/acme`, stop);
+    const thief = new Jar();
+    const { url: own } = await thief.go(`${site.url}/sso/acme`, stop);
+    const code = new URL(stolen).searchParams.get("code") ?? "";
+    const mixed = await thief.go(own.replace(/code=[^&]+/, `code=${code}`));
+    expect([mixed.status, site.t.count("web_sessions")]).toEqual([403, 1]);
+  });
+
+  it("is refused when it comes from another issuer than the one that was asked", async () => {
+    const port = await freePort();
+    const back = (name: string) => `http://127.0.0.1:${port}/sso/${name}/callback`;
+    const honest = await startIssuer([back("acme"), back("other")]);
+    const other = await startIssuer([back("acme"), back("other")]);
+    const site = await startSite([honest, other], port);
+    const { core } = site.t.instance;
+    await site.t.team({ name: "Engines" });
+    await addIssuer(core, "acme", acme(honest, { groups: ["engineers=Engines:owner"] }));
+    await addIssuer(core, "other", acme(other));
+    for (const issuer of [honest, other]) {
+      issuer.people.set("s-ada", ADA);
+      issuer.subject = "s-ada";
+    }
+    const jar = new Jar();
+    const { url: answer } = await jar.go(`${site.url}/sso/other`, back("other"));
+    const moved = await jar.go(answer.replace("/sso/other/", "/sso/acme/"));
+    expect([moved.status, site.t.count("users")]).toEqual([403, 0]);
+    // The same code and state under the right address, but said to be the other issuer's (RFC 9207).
+    const second = new Jar();
+    const { url: said } = await second.go(`${site.url}/sso/acme`, back("acme"));
+    const forged = new URL(said);
+    forged.searchParams.set("iss", other.url);
+    expect((await second.go(forged.href)).status).toBe(403);
+    expect(site.t.count("web_sessions")).toBe(0);
+  });
+
+  it.each<[string, Forgery]>([
+    ["another issuer", { claims: (claims) => ({ ...claims, iss: "https://login.example.com" }) }],
+    ["another audience", { claims: (claims) => ({ ...claims, aud: "somebody-else" }) }],
+    ["several audiences and another party", { claims: (claims) => ({ ...claims, aud: [CLIENT.id, "x"], azp: "x" }) }],
+    ["another nonce", { claims: (claims) => ({ ...claims, nonce: "another" }) }],
+    ["no nonce", { claims: ({ nonce: _, ...claims }) => claims }],
+    ["an end that is past", { claims: (claims) => ({ ...claims, exp: Math.floor(Date.now() / 1_000) - 120 }) }],
+    ["a key that is not the issuer's", { foreignKey: true }],
+    ["no signature", { unsigned: true }],
+    ["a signature by the client's secret", { hmac: true }],
+    ["no subject", { claims: ({ sub: _, ...claims }) => claims }],
+    [
+      "more groups than it sends",
+      { claims: ({ groups: _, ...claims }) => ({ ...claims, _claim_names: { groups: "src1" } }) },
+    ],
+  ])("is refused with %s", async (_, forgery) => {
+    const port = await freePort();
+    const forger = await startForger();
+    const site = await startSite([forger], port);
+    await site.t.team({ name: "Engines" });
+    await addIssuer(site.t.instance.core, "acme", acme(forger, { groups: ["*=Engines:owner"] }));
+    forger.people.set("s-ada", ADA);
+    forger.subject = "s-ada";
+    forger.forgery = forgery;
+    const end = await signIn(site);
+    expect([end.status, site.t.count("users"), site.t.count("web_sessions")]).toEqual([403, 0, 0]);
+    // The same issuer without the lie lets in, also right after it changed its key.
+    forger.forgery = {};
+    expect((await signIn(site)).status).toBe(200);
+    await forger.rotate();
+    expect((await signIn(site)).status).toBe(200);
+    expect(site.t.count("users")).toBe(1);
+  });
+});
+
+describe("what is asked of an issuer", () => {
+  it("is asked only of hosts that are listed, and nothing is kept for who does not come back", async () => {
+    const port = await freePort();
+    const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
+    const site = await startSite([], port);
+    await addIssuer(site.t.instance.core, "acme", acme(issuer));
+    const end = await signIn(site);
+    expect([end.status, end.text.includes("RECKON_OUTBOUND does not list"), issuer.asked]).toEqual([502, true, []]);
+    const before = site.t.rows("SELECT count(*) AS n FROM audit_events");
+    for (let i = 0; i < 5; i++) await signIn(site);
+    expect(site.t.rows("SELECT count(*) AS n FROM audit_events")).toEqual(before);
+    expect((await new Jar().go(`${site.url}/sso/unknown`)).status).toBe(404);
+  });
+});

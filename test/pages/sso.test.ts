@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { startSite, useBrowser } from "../support/browser.ts";
+import { CLIENT, freePort, startIssuer } from "../support/oidc.ts";
+
+useBrowser();
+
+it("lets an operator add an issuer, and a person sign in by it", async () => {
+  const port = await freePort();
+  const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
+  const site = await startSite({ settings: { port: String(port), outbound: `${issuer.host},+private` } });
+  const team = await site.t.team({ name: "Engines" });
+  const root = await site.person({ operator: true, team, email: "root@example.com" });
+  const { page, go, judge } = await site.open(root);
+  await go("/settings/sso");
+  await judge("settings-sso-empty");
+  await page.locator("[name=name]").fill("acme");
+  await page.locator("[name=label]").fill("Acme");
+  await page.locator("[name=issuer]").fill("not an address");
+  await page.getByLabel("Client id").fill(CLIENT.id);
+  await page.getByLabel("Client secret").fill(CLIENT.secret);
+  await page.locator("[name=groups]").fill("engineers=Engines:member\n*=Engines:nobody");
+  await page.getByLabel("E-mail domains").fill("acme.example");
+  await page.getByLabel("Make an account").check();
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByText("The issuer is an https:// address").first().waitFor();
+  await page.locator("[name=issuer]").fill(issuer.url);
+  await page.getByLabel("Client secret").fill(CLIENT.secret);
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByText("is not GROUP=TEAM:ROLE").first().waitFor();
+  await page.locator("[name=groups]").fill("engineers=Engines:member");
+  await page.getByLabel("Client secret").fill(CLIENT.secret);
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.waitForURL("**/settings/sso/acme");
+  await judge("settings-sso-one");
+  expect(await page.content()).not.toContain(CLIENT.secret);
+  expect(site.t.rows("SELECT client_secret FROM sso_issuers")).toEqual([{ client_secret: CLIENT.secret }]);
+
+  issuer.people.set("s-ada", { email: "ada@acme.example", email_verified: true, name: "Ada", groups: ["engineers"] });
+  issuer.subject = "s-ada";
+  const ada = await site.open();
+  ada.complaints.length = 0;
+  await ada.go("/login?next=%2Fsessions");
+  await ada.judge("sign-in-sso");
+  await ada.page.getByRole("link", { name: "Continue with Acme" }).click();
+  await ada.page.waitForURL("**/sessions");
+  await ada.go("/account");
+  await ada.page.getByText("Linked to", { exact: true }).first().waitFor();
+  await ada.page.locator("summary", { hasText: "Unlink" }).click();
+  await ada.page.getByRole("button", { name: "Unlink" }).click();
+  await ada.page.getByText("the only way into the account").waitFor();
+  expect(site.t.count("sso_identities")).toBe(1);
+  await go("/people");
+  await page.getByText("ada@acme.example").first().waitFor();
+});

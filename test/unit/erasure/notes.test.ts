@@ -1,0 +1,99 @@
+import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
+import {
+  carryOut,
+  placeHold,
+  requestErasure,
+  resolveTarget,
+  setRetention,
+} from "../../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../../src/share/erasure/nightly.ts";
+import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { filesWith, personWith } from "../../support/erasure.ts";
+import { noteOf, read, sha, upload } from "../../support/git-ai.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+
+const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
+  const { core } = t.instance;
+  return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+};
+const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const commits = (t: TestInstance) => t.rows("SELECT commit_sha AS c FROM trace_notes ORDER BY id").map(({ c }) => c);
+
+/** A note of a session, or of several, with a text of its own. */
+const noteBy = (text: string, ...ids: string[]) => {
+  const keys = ids.map((id, i) => [`s_${i}`, id] as const);
+  const lines = Object.fromEntries(keys.map(([key], i) => [`${key}::t_1`, String(i + 1)]));
+  return noteOf({ files: { [`src/${text}.ts`]: lines }, sessions: Object.fromEntries(keys) });
+};
+const session = (t: TestInstance, { token }: TestDevice, id: string) =>
+  t.post("/api/agent-traces/ingest", {
+    token,
+    json: { repoKey: "shop", sessions: [{ id, outcome: "ok", spans: [] }] },
+  });
+
+async function team() {
+  const t = await startInstance();
+  const mine = await t.device(await t.team({ name: "Acme" }));
+  const [other, key] = [await t.device(mine.team), await t.device(mine.team)];
+  await session(t, mine, "mine");
+  await session(t, other, "theirs");
+  return { t, mine, other, key };
+}
+
+it("erases notes with the sessions that they name, whoever sent them, and what they told of others", async () => {
+  const { t, mine, key } = await team();
+  const before = { [sha("a")]: noteBy("marigold", "mine", "theirs"), [sha("b")]: noteBy("lavender", "theirs") };
+  await upload(t, key.token, before);
+  await t.instance.settle();
+  expect(t.rows("SELECT DISTINCT sha FROM trace_session_commits ORDER BY sha")).toHaveLength(2);
+  expect(await erase(t, { session: "mine" })).toMatchObject({ sessions: 1, notes: 1 });
+  expect([commits(t), filesWith(t.directory, "marigold"), filesWith(t.directory, sha("a"))]).toEqual([
+    [sha("b")],
+    [],
+    [],
+  ]);
+  expect(t.rows("SELECT sha FROM trace_session_commits")).toEqual([{ sha: sha("b") }]);
+  expect((await read(t, mine.token, sha("a"))).status).toBe(404);
+  expect(faults(t)).toEqual([]);
+  expect(await erase(t, { device: key.deviceId })).toMatchObject({ notes: 1, devices: 1 });
+  expect([commits(t), filesWith(t.directory, "lavender"), t.count("trace_session_commits")]).toEqual([[], [], 0]);
+  expect(faults(t)).toEqual([]);
+  expect(t.rows("SELECT erased_by IS NOT NULL AS gone FROM deliveries WHERE mode = 'notes'")).toEqual([{ gone: 1 }]);
+});
+
+it("erases a note of a delivery whose others stay, and one that came anew", async () => {
+  const { t, mine, other, key } = await team();
+  await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine"), [sha("b")]: noteBy("crocus", "x") });
+  await upload(t, other.token, { [sha("b")]: noteBy("lavender", "mine") });
+  await erase(t, { session: "mine" });
+  expect([commits(t), filesWith(t.directory, "lavender"), faults(t)]).toEqual([[], [], []]);
+  await upload(t, mine.token, { [sha("a")]: noteBy("rose", "y") });
+  expect([commits(t), faults(t)]).toEqual([[sha("a")], []]);
+});
+
+it("erases notes that name a person, from colleagues' devices too", async () => {
+  const { t, mine, key } = await team();
+  await personWith(t, mine, "ada@example.com");
+  await upload(t, key.token, {
+    [sha("a")]: noteBy("marigold", "unknown"),
+    [sha("b")]: noteBy("lavender", "unknown").replaceAll("ada@example.com", "bob@example.com"),
+  });
+  await erase(t, { person: "ada@example.com" });
+  expect([commits(t), filesWith(t.directory, "marigold"), faults(t)]).toEqual([[sha("b")], [], []]);
+});
+
+it("lets notes run out with sessions, but for those of a held one", async () => {
+  const { t, mine, key } = await team();
+  await placeHold(t.instance.core, { session: "theirs", reason: "claim" });
+  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await upload(t, key.token, {
+    [sha("a")]: noteBy("a", "mine"),
+    [sha("b")]: noteBy("b", "theirs"),
+    [sha("c")]: noteBy("c", "unknown"),
+  });
+  t.clock.advance(40 * DAY_MS);
+  await upload(t, mine.token, { [sha("d")]: noteBy("d", "unknown") });
+  await retentionJob.run(t.instance.core);
+  expect([commits(t), faults(t)]).toEqual([[sha("b"), sha("d")], []]);
+});
