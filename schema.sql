@@ -622,6 +622,19 @@ CREATE TABLE api_token_days (
   PRIMARY KEY (token_id, day, operation)
 ) STRICT, WITHOUT ROWID;
 
+-- What a device's agents asked by the Model Context Protocol, the newest of each device: by which tool, how much there was of it and how
+-- much was shown.
+CREATE TABLE device_reads (
+  id         INTEGER PRIMARY KEY,
+  device_id  TEXT NOT NULL REFERENCES devices (id),
+  at         INTEGER NOT NULL,
+  tool       TEXT NOT NULL,
+  total      INTEGER NOT NULL,
+  shown      INTEGER NOT NULL,
+  ip         TEXT
+) STRICT;
+CREATE INDEX device_reads_by_device ON device_reads (device_id, id);
+
 -- Who did what, when, from where. No foreign keys: an event outlives what it tells of. `detail` is a JSON object. `leaf` is its number in
 -- the log, null for what came before there was one; where names were taken out of it, `item_sha256` is what it was the hash of.
 CREATE TABLE audit_events (
@@ -810,6 +823,7 @@ CREATE TABLE defects (
 ) STRICT;
 CREATE INDEX defects_by_date ON defects (team_id, repo_key, date);
 CREATE INDEX defects_by_fingerprint ON defects (team_id, fingerprint);
+CREATE INDEX defects_by_day ON defects (team_id, date, fingerprint);
 
 -- Derived: which content the rows of each file in `defects` were read from. `skipped` counts level-2 headings that are no entry.
 CREATE TABLE defect_files (

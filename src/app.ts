@@ -59,6 +59,7 @@ import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
 import { readApi } from "./share/read-api/room.ts";
 import { releases } from "./share/releases/room.ts";
+import { remoteCommands } from "./surfaces/cli/room.ts";
 import { mcp } from "./surfaces/mcp/mcp.ts";
 import { dashboard, errorPage } from "./surfaces/web/dashboard/dashboard.ts";
 import { site } from "./surfaces/web/site/site.ts";
@@ -107,6 +108,7 @@ export const ROOMS: readonly Room[] = [
   notifications,
   alarms,
   readApi,
+  remoteCommands,
   featureRequests,
   packs,
   releases,

@@ -5,8 +5,9 @@ import { readNotes } from "./record/git-ai/git-ai.ts";
 import { readOtlp } from "./record/otlp/otlp.ts";
 import { readTelemetry } from "./record/telemetry/read-batch.ts";
 import { readTraces } from "./record/traces/prepare.ts";
+import { pieces } from "./record/traces/read-pieces.ts";
 
-const OTLP = (["logs", "traces", "metrics"] as const).map((signal) => readOtlp(signal, readTraces));
+const OTLP = (["logs", "traces", "metrics"] as const).map((signal) => readOtlp(signal, pieces));
 
 /** What a thread begins with: everything that threads can do. Whatever these import is loaded once a thread. */
 serve({

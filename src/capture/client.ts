@@ -1,10 +1,10 @@
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { asObject, asText, parseJson } from "../formats/values.ts";
 import { programVersion } from "../kit/assets.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
 import { isObject } from "../kit/json.ts";
+import { causeOf, trusting, whyUnreached } from "../kit/reach.ts";
 
 /** What became of a request. */
 export type Answer =
@@ -36,26 +36,6 @@ const GZIP_FROM_BYTES = 1_024;
 
 const compress = promisify(gzip);
 
-/**
- * An address that may be sent to: https, or http on this machine alone.
- * @throws Error saying what is wrong with it
- */
-export function readServerUrl(text: string, insecure = false): string {
-  let url: URL;
-  try {
-    url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
-  } catch {
-    throw new Error(`"${text}" is not the address of a server`);
-  }
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback || insecure)))
-    throw new Error(
-      `${url.protocol}//${url.host} would send everything unencrypted: use https, or --insecure where the network is trusted`,
-    );
-  if (url.username || url.password) throw new Error("the address holds a password: leave it out");
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-}
-
 export interface RequestOptions {
   readonly method?: "GET" | "POST";
   readonly token?: string;
@@ -75,11 +55,10 @@ export interface RequestOptions {
 /** Asks the server. Never throws. */
 export async function ask(url: string, path: string, options: RequestOptions = {}): Promise<Answer> {
   try {
-    return await answerOf(await send(url, path, options), options);
+    return await answerOf(await trusting(() => send(url, path, options)), options);
   } catch (error) {
-    if (isUntrusted(error) && trustSystem()) return ask(url, path, options);
     if (options.isRepeatable && isCut(error)) return ask(url, path, { ...options, isRepeatable: false });
-    return { kind: "later", reason: reasonOf(error) };
+    return { kind: "later", reason: whyUnreached(error) };
   }
 }
 
@@ -159,30 +138,5 @@ function retryAfterMs(headers: Headers): number | undefined {
   return ms > 0 ? Math.min(ms, DAY_MS) : undefined;
 }
 
-const causeOf = (error: unknown): { code?: string; message?: string } =>
-  (error as { cause?: { code?: string; message?: string } }).cause ?? (error as { code?: string; message?: string });
-
-const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
-const isUntrusted = (error: unknown) => UNTRUSTED.test(causeOf(error).code ?? "");
-
 /** A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again. */
 const isCut = (error: unknown) => /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");
-
-/** Adds the certificates that the operating system trusts: a company's own authority is among them. @returns false when it did nothing new */
-function trustSystem(): boolean {
-  const known = getCACertificates("default");
-  const all = [...new Set([...known, ...getCACertificates("system")])];
-  if (all.length === known.length) return false;
-  setDefaultCACertificates(all);
-  return true;
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = causeOf(error);
-  if ((error as Error).name === "TimeoutError") return "the server does not answer";
-  if (code === "ECONNREFUSED") return "nothing listens at the server's address";
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
-  if (UNTRUSTED.test(code ?? ""))
-    return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
-  return message ?? String(error);
-}

@@ -4,11 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { asObjects } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { fail, invalid } from "../kit/problem.ts";
+import { readServerUrl } from "../kit/reach.ts";
 import { local } from "../platform/store/store.ts";
 import { bind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
 import { FILES, FOLDERS } from "./brain/tree.ts";
-import { ask, readServerUrl } from "./client.ts";
+import { ask } from "./client.ts";
 import type { Change } from "./install/installer.ts";
 import { type PassResult, runPass } from "./pass.ts";
 import {

@@ -1,6 +1,7 @@
 import { asObject, asText, parseJson } from "../formats/values.ts";
 import { isObject } from "../kit/json.ts";
-import { type Answer, ask, readServerUrl } from "./client.ts";
+import { readServerUrl } from "../kit/reach.ts";
+import { type Answer, ask } from "./client.ts";
 import { agentHome, placesIn } from "./home.ts";
 import { type CaptureParts, readCredentials } from "./state.ts";
 

@@ -145,50 +145,56 @@ export function readUsage(value: unknown): Usage | null {
 /** OpenTelemetry's attributes, as an object or as the list that OTLP/JSON writes; 64-bit integers come as text there. */
 export function readAttributes(value: unknown): Fields {
   if (!Array.isArray(value)) return asObject(value);
-  return Object.fromEntries(
-    value.filter(isObject).flatMap(({ key, value: wrapped }) => {
-      const { stringValue, intValue, doubleValue, boolValue } = asObject(wrapped);
-      return typeof key === "string" ? [[key, stringValue ?? intValue ?? doubleValue ?? boolValue]] : [];
-    }),
-  );
+  const attributes: Record<string, unknown> = {};
+  for (const attribute of value) {
+    const { key, value: wrapped } = asObject(attribute);
+    // Set by assignment, this one name would be none of its members.
+    if (typeof key !== "string" || key === "__proto__") continue;
+    const { stringValue, intValue, doubleValue, boolValue } = asObject(wrapped);
+    attributes[key] = stringValue ?? intValue ?? doubleValue ?? boolValue;
+  }
+  return attributes;
 }
 
 /** 64-bit integers come as text. */
 const asNumber = (value: unknown) => (typeof value === "string" && /^\d{1,11}$/.test(value) ? Number(value) : value);
+
+const USAGE = "gen_ai.usage.";
+const named = (...names: string[]) => names.map((name) => USAGE + name);
+const CACHE_READ = named(
+  "cache_read.input_tokens",
+  "cache_read_input_tokens",
+  "cache_read_tokens",
+  "cached_input_tokens",
+  "input_tokens.cached",
+);
+const CACHE_WRITE = named(
+  "cache_write.input_tokens",
+  "cache_creation.input_tokens",
+  "cache_write_input_tokens",
+  "cache_creation_input_tokens",
+  "cache_write_tokens",
+  "cache_creation_tokens",
+  "input_tokens.cache_write",
+);
+const INPUT = named("input_tokens", "prompt_tokens");
+const OUTPUT = named("output_tokens", "completion_tokens");
+
+const tokenCount = (value: unknown) => count(asNumber(value));
 
 /**
  * Reads `gen_ai.usage.*` of OpenTelemetry's semantic conventions for generative AI, with the names that they had before or are
  * to have, and those that agents and libraries write instead. The input includes what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
  */
 export function readAttributeUsage(attributes: Fields): Usage | null {
-  if (!Object.keys(attributes).some((name) => name.startsWith("gen_ai.usage."))) return null;
-  const tokens = (...names: string[]) =>
-    firstOf(
-      attributes,
-      names.map((name) => `gen_ai.usage.${name}`),
-      (value) => count(asNumber(value)),
-    );
-  const cacheRead = tokens(
-    "cache_read.input_tokens",
-    "cache_read_input_tokens",
-    "cache_read_tokens",
-    "cached_input_tokens",
-    "input_tokens.cached",
-  );
-  const cacheWrite = tokens(
-    "cache_write.input_tokens",
-    "cache_creation.input_tokens",
-    "cache_write_input_tokens",
-    "cache_creation_input_tokens",
-    "cache_write_tokens",
-    "cache_creation_tokens",
-    "input_tokens.cache_write",
-  );
+  if (!Object.keys(attributes).some((name) => name.startsWith(USAGE))) return null;
+  const tokens = (names: readonly string[]) => firstOf(attributes, names, tokenCount);
+  const [cacheRead, cacheWrite] = [tokens(CACHE_READ), tokens(CACHE_WRITE)];
   return usageOf(
     { id: null, requestId: readRequestId(attributes) },
     {
-      input: outside(tokens("input_tokens", "prompt_tokens"), sum(cacheRead, cacheWrite)),
-      output: tokens("output_tokens", "completion_tokens"),
+      input: outside(tokens(INPUT), sum(cacheRead, cacheWrite)),
+      output: tokens(OUTPUT),
       cacheWrite,
       cacheWrite1h: null,
       cacheRead,

@@ -1,4 +1,4 @@
-import { itemHash, rootOf, SALT_BYTES, saltsOf } from "./merkle.ts";
+import { HASH_BYTES, itemHash, rootOf, SALT_BYTES, saltsOf } from "./merkle.ts";
 import { systemRandom } from "./random.ts";
 
 /**
@@ -17,6 +17,35 @@ export interface Items {
 export function commitTo(texts: readonly (string | Uint8Array)[]): Items {
   const key = systemRandom(32);
   return { key, count: texts.length, root: rootOf(hashesUnder(key, texts)) };
+}
+
+/** What a delivery is about to bring, hashed before it is known whether all of it is stored as it came. */
+export interface HashedItems {
+  readonly key: Buffer;
+  /** Of each item, one after another. */
+  readonly hashes: Buffer;
+  readonly root: Buffer;
+}
+
+/** Hashes what a delivery will bring. @param texts see `deliveryItems` */
+export function hashItems(repoKey: string, mode: string | null, texts: readonly string[]): HashedItems {
+  const key = systemRandom(32);
+  const hashes = hashesUnder(key, [contextText(repoKey, mode), ...texts]);
+  return { key, hashes: Buffer.concat(hashes), root: rootOf(hashes) };
+}
+
+/** What a delivery commits to of which some items became others. @param others by their places, from 0 on */
+export function commitHashed({ key, hashes, root }: HashedItems, others: ReadonlyMap<number, string>): Items {
+  const count = hashes.length / HASH_BYTES;
+  if (others.size === 0) return { key, count, root };
+  const salts = saltsOf(key, count);
+  const all = Array.from({ length: count }, (_, i) => {
+    const other = others.get(i);
+    return other === undefined
+      ? hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
+      : itemHash(saltAt(salts, i), bytesOf(other));
+  });
+  return { key, count, root: rootOf(all) };
 }
 
 /** An item as an export holds it. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /**
  * Protocol Buffers as they travel (https://protobuf.dev/programming-guides/encoding/): fields of a message one by one, and the few kinds
  * of value that are written. What a field means is told by who knows the message.
@@ -8,68 +10,117 @@ export class WireError extends Error {
   override readonly name = "WireError";
 }
 
-/** A field as it stands in its message. */
-export interface WireField {
-  /** From 1 on. */
-  readonly number: number;
-  /** Of a varint (type 0) or of eight bytes (type 1); of four (type 5) as well. */
-  readonly value: bigint;
-  /** Of what has a length of its own (type 2), else empty; shares the memory of the message. */
-  readonly bytes: Buffer;
-  readonly type: 0 | 1 | 2 | 5;
-}
+/** How a value travels: as a varint, eight bytes, bytes with their length, or four bytes. */
+export type WireType = 0 | 1 | 2 | 5;
 
-const NONE = Buffer.alloc(0);
 const MAX_VARINT_BYTES = 10;
-const U64 = 0xffffffffffffffffn;
+/** Digits of seven bits that a number holds exactly. */
+const EXACT_VARINT_BYTES = 7;
+const MAX_FIELD = 0x1fffffff;
 
-/** Reads the fields of a message in their order. @throws WireError where the bytes are none */
-export function* wireFields(message: Buffer): Generator<WireField> {
-  for (let at = 0; at < message.length; ) {
-    const tag = readVarint(message, at);
-    const number = Number(tag.value >> 3n);
-    if (number < 1 || number > 0x1fffffff) throw new WireError("a field has no number");
-    const { field, end } = readField(message, tag.end, number, Number(tag.value & 7n));
-    yield field;
-    at = end;
-  }
-}
+/**
+ * Reads a message field by field where it stands: nothing is made of a field but what is asked for. A message within is read by the same
+ * reader, once `end` is set to its own.
+ */
+export class WireReader {
+  readonly bytes: Buffer;
+  /** The offset of what is read next. */
+  at = 0;
+  /** Where the message that is read ends. */
+  end: number;
 
-interface Read {
-  readonly field: WireField;
-  /** Where the next one begins. */
-  readonly end: number;
-}
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+    this.end = bytes.length;
+  }
 
-function readField(message: Buffer, at: number, number: number, type: number): Read {
-  if (type === 0) {
-    const { value, end } = readVarint(message, at);
-    return { field: { number, type, value, bytes: NONE }, end };
+  /** The number of the next field, from 1 on, times eight, and its wire type. @throws WireError where there is none */
+  tag(): number {
+    const tag = this.varint();
+    if (tag < 8 || tag >= (MAX_FIELD + 1) * 8) throw new WireError("a field has no number");
+    const type = tag % 8;
+    if (type !== 0 && type !== 1 && type !== 2 && type !== 5)
+      throw new WireError(`a field is of the unknown type ${type}`);
+    return tag;
   }
-  if (type === 2) {
-    const { value, end } = readVarint(message, at);
-    if (value > BigInt(message.length - end)) throw new WireError("a field ends too early");
-    const next = end + Number(value);
-    return { field: { number, type, value: 0n, bytes: message.subarray(end, next) }, end: next };
-  }
-  if (type !== 1 && type !== 5) throw new WireError(`a field is of the unknown type ${type}`);
-  const end = at + (type === 1 ? 8 : 4);
-  if (end > message.length) throw new WireError("a field ends too early");
-  const value = type === 1 ? message.readBigUInt64LE(at) : BigInt(message.readUInt32LE(at));
-  return { field: { number, type, value, bytes: NONE }, end };
-}
 
-function readVarint(bytes: Buffer, start: number): { readonly value: bigint; readonly end: number } {
-  const first = bytes[start];
-  if (first !== undefined && first < 0x80) return { value: BigInt(first), end: start + 1 };
-  let value = 0n;
-  for (let i = 0; i < MAX_VARINT_BYTES; i++) {
-    const byte = bytes[start + i];
-    if (byte === undefined) throw new WireError("a number ends too early");
-    value |= BigInt(byte & 0x7f) << BigInt(7 * i);
-    if (byte < 0x80) return { value: value & U64, end: start + i + 1 };
+  /** Passes over the value of a field. */
+  skip(type: WireType): void {
+    if (type === 0) this.varint();
+    else if (type === 2) this.at = this.endOfBytes();
+    else this.#take(type === 1 ? 8 : 4);
   }
-  throw new WireError("a number is too long");
+
+  /** A number; one above 2^53 is not exact. */
+  varint(): number {
+    const { bytes, end } = this;
+    let at = this.at;
+    let value = 0;
+    for (let i = 0, unit = 1; i < MAX_VARINT_BYTES; i++, unit *= 0x80) {
+      if (at >= end) throw new WireError("a number ends too early");
+      const byte = bytes[at++] as number;
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) {
+        this.at = at;
+        return value;
+      }
+    }
+    throw new WireError("a number is too long");
+  }
+
+  /** An integer of 64 bits, in decimal digits. */
+  int64(): string {
+    const from = this.at;
+    const value = this.varint();
+    if (this.at - from <= EXACT_VARINT_BYTES) return String(value);
+    let exact = 0n;
+    for (let i = this.at - 1; i >= from; i--) exact = exact * 0x80n + BigInt((this.bytes[i] as number) & 0x7f);
+    return String(BigInt.asIntN(64, exact));
+  }
+
+  /** Eight bytes as an integer without a sign, in decimal digits. */
+  fixed64(): string {
+    const at = this.#take(8);
+    return String(this.bytes.readBigUInt64LE(at));
+  }
+
+  double(): number {
+    const at = this.#take(8);
+    return this.bytes.readDoubleLE(at);
+  }
+
+  /** Reads the length of what has one. @returns where it ends; it begins at `at` */
+  endOfBytes(): number {
+    const length = this.varint();
+    if (length > this.end - this.at) throw new WireError("a field ends too early");
+    return this.at + length;
+  }
+
+  text(): string {
+    const to = this.endOfBytes();
+    const start = this.at;
+    this.at = to;
+    const text = this.bytes.toString("utf8", start, to);
+    // What is no UTF-8 becomes this mark, which may be sent as well.
+    if (text.includes("\ufffd") && !isUtf8(this.bytes.subarray(start, to)))
+      throw new WireError("a text is not valid UTF-8");
+    return text;
+  }
+
+  hex(): string {
+    const to = this.endOfBytes();
+    const hex = this.bytes.toString("hex", this.at, to);
+    this.at = to;
+    return hex;
+  }
+
+  /** @returns where so many bytes begin, which are passed over */
+  #take(count: number): number {
+    const from = this.at;
+    if (from + count > this.end) throw new WireError("a field ends too early");
+    this.at = from + count;
+    return from;
+  }
 }
 
 /** A number that is not negative, as a varint field. */

@@ -39,7 +39,7 @@ async function useAll(t: TestInstance, client: AnyClient): Promise<void> {
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(["briefing", "postmortem"]);
   const prompt = await client.getPrompt({ name: "briefing", arguments: { repo: REPO } });
   expect(JSON.stringify(prompt)).toContain("Cart lost");
-  const read = t.rows("SELECT target_id AS tool FROM audit_events WHERE action = 'mcp.read' ORDER BY id");
+  const read = t.rows("SELECT tool FROM device_reads ORDER BY id");
   expect(read.map(({ tool }) => tool)).toEqual(["brain_search", "resources/list", "resources/read", "prompt briefing"]);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { removeMember, setRole } from "../../src/identity/members/members.ts";
-import { listReads } from "../../src/insight/ask/ask.ts";
+import { listDeviceReads, listReads, recordDeviceRead } from "../../src/insight/ask/ask.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance } from "../support/instance.ts";
 import { callTool, ERRORS, REPO, rpc, sendSession, shop } from "../support/mcp.ts";
@@ -175,7 +175,7 @@ describe("what the tools answer", () => {
       const { status, isError, text } = await callTool(t, device.token, name, args);
       expect([name, status, isError, text.length > 5]).toEqual([name, 200, true, true]);
     }
-    expect(t.rows("SELECT * FROM audit_events WHERE action = 'mcp.read'")).toEqual([]);
+    expect(t.count("device_reads")).toBe(0);
   });
 });
 
@@ -295,7 +295,7 @@ describe("who sees what", () => {
     expect((await callTool(t, ofApi, "errors_recurring", { repo: REPO })).isError).toBe(true);
   });
 
-  it("records every read: of a read token for its owner, of a device in the audit, without its question", async () => {
+  it("records every read: of a read token for its owner, of a device for whoever looks at it, without its question", async () => {
     const t = await startInstance();
     const { device, user, token } = await shop(t);
     const bearer = await token();
@@ -309,16 +309,31 @@ describe("who sees what", () => {
     ]);
     expect(JSON.stringify(rows)).not.toContain(SECRET);
     await callTool(t, device.token, "brain_search", { query: "cookie zebrafish" });
-    const events = t.rows("SELECT * FROM audit_events WHERE action = 'mcp.read'");
-    expect(events).toMatchObject([
-      {
-        actor_kind: "device",
-        actor_id: device.deviceId,
-        team_id: device.team.id,
-        target_id: "brain_search",
-        detail: '{"total":3,"shown":3}',
-      },
+    const ofDevice = t.rows("SELECT * FROM device_reads");
+    expect(ofDevice).toMatchObject([
+      { device_id: device.deviceId, tool: "brain_search", total: 3, shown: 3, ip: expect.any(String) },
     ]);
-    expect(JSON.stringify(events)).not.toContain("zebrafish");
+    expect(JSON.stringify(ofDevice)).not.toContain("zebrafish");
+    expect(t.rows("SELECT * FROM audit_events WHERE action = 'mcp.read'")).toEqual([]);
+  });
+
+  it("keeps the newest thousand reads of each device", async () => {
+    const t = await startInstance();
+    const { device } = await shop(t);
+    const other = await t.device();
+    const { core } = t.instance;
+    const read = (deviceId: string, teamId: string, total: number) =>
+      recordDeviceRead(core, { teamId, deviceId }, { tool: "spend", total, shown: 1, ip: null });
+    await read(other.deviceId, other.team.id, 7);
+    await Promise.all(Array.from({ length: 1_005 }, (_, i) => read(device.deviceId, device.team.id, i + 1)));
+    expect(t.rows("SELECT count(*) AS n, min(total) AS first FROM device_reads GROUP BY device_id ORDER BY n")).toEqual(
+      [
+        { n: 1, first: 7 },
+        { n: 1_000, first: 6 },
+      ],
+    );
+    expect(listDeviceReads(core, device.deviceId).map(({ total }) => total)).toEqual(
+      Array.from({ length: 50 }, (_, i) => 1_005 - i),
+    );
   });
 });

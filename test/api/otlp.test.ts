@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
-import { wireFields } from "../../src/kit/protobuf.ts";
 import { received } from "../../src/record/otlp/receive.ts";
 import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
@@ -17,6 +16,7 @@ import {
   nanos,
   protobufOf,
   spansOf,
+  wireFields,
 } from "../support/otlp.ts";
 
 /** What one call comes to, in whichever spelling it is told. */
@@ -42,7 +42,7 @@ async function spend(t: TestInstance, { token }: TestDevice, by = "session") {
 
 /** A Status as its bytes say it. */
 function statusOf(bytes: Buffer) {
-  const [code, message] = [...wireFields(bytes)];
+  const [code, message] = wireFields(bytes);
   return { code: Number(code?.value), message: message?.bytes.toString() };
 }
 
@@ -715,9 +715,9 @@ describe("otlpTraces", () => {
     expect((await t.post("/v1/traces", { token, json })).body.partialSuccess).toMatchObject({ rejectedSpans: "1" });
     const answer = await binary(t, "/v1/traces", token, protobufOf(json));
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/x-protobuf"]);
-    const [partial] = [...wireFields(answer.bytes)];
-    const [rejected, message] = [...wireFields(partial?.bytes as Buffer)];
-    expect([partial?.number, rejected?.number, rejected?.value, message?.number]).toEqual([1, 1, 1n, 2]);
+    const [partial] = wireFields(answer.bytes);
+    const [rejected, message] = wireFields(partial?.bytes as Buffer);
+    expect([partial?.number, rejected?.number, rejected?.value, message?.number]).toEqual([1, 1, 1, 2]);
     expect(t.count("trace_sessions")).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { spendEntriesProjection } from "../../src/insight/spend/spend.ts";
+import { spansOf } from "../support/otlp.ts";
 import { BRAIN, fullBatch, TRACES } from "./attacks.ts";
 import { fillDirectly } from "./held.ts";
 import { requestBytes, requireSuccess, Wire } from "./load.ts";
@@ -68,8 +69,24 @@ function snapshot(): string {
   return JSON.stringify({ version: 1, repoKey: "github.com/acme/brain", files });
 }
 
+/** Calls and tools of a few sessions, in JSON. */
+function manySpans(): string {
+  const [words, next] = [new Vocabulary(1_000), randomOf(7)];
+  const spans = Array.from({ length: 11_000 }, (_, i) => ({
+    name: "span",
+    values: {
+      "gen_ai.operation.name": i % 4 === 0 ? "chat" : "execute_tool",
+      "gen_ai.conversation.id": `s-${i % 5}`,
+      ...(i % 4 === 0 ? { "gen_ai.usage.input_tokens": 1_000 + i, "gen_ai.usage.output_tokens": 7 } : {}),
+      "gen_ai.tool.call.arguments": words.phrase(next, 33),
+    },
+  }));
+  return JSON.stringify(spansOf({ "service.name": "bench" }, "bench", ...spans));
+}
+
 const WORKS: readonly Work[] = [
   { name: "a trace batch of 6.5 MB", run: (target) => post(target, TRACES, fullBatch()) },
+  { name: "an OTLP request of 7 MB", run: (target) => post(target, "/v1/traces", manySpans()) },
   { name: "a snapshot of 8 MB", run: (target) => post(target, BRAIN, snapshot()) },
   {
     name: `${HELD} entries that nothing is derived from yet`,

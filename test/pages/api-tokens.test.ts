@@ -5,6 +5,7 @@ import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { fillRecords } from "../support/api.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { ran } from "../support/remote.ts";
 
 useBrowser();
 
@@ -50,6 +51,34 @@ it("makes a token that is shown once and works as the page shows it, counts its 
     { who: ada.email, action: "api_token.created" },
     { who: ada.email, action: "api_token.revoked" },
   ]);
+});
+
+it("makes a token that administers for 30 days at most, which runs commands as the page shows", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "admin", team: await site.t.team({ name: "Shop" }) });
+  const { page, go, judge } = await site.open(ada);
+  await go("/api-tokens");
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByLabel("Scope").selectOption("admin");
+  await page.getByLabel("Expires in").selectOption("90");
+  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByText("30 days at most.", { exact: false }).first().waitFor();
+  await judge("api-tokens-too-long");
+  expect(site.t.count("api_tokens")).toBe(0);
+  expect(await page.getByLabel("Scope").inputValue()).toBe("admin");
+  await page.getByLabel("Expires in").selectOption("7");
+  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByRole("heading", { name: "Your new API token" }).waitFor();
+  await judge("api-tokens-admin-token");
+  const shown = (await page.locator(".code code").first().textContent()) ?? "";
+  const [, token, url] = /^RECKON_TOKEN=(rka_\w+) \\\s+reckon --server (\S+) device list$/.exec(shown) ?? [];
+  const { code, out } = await ran(["--server", `${url}`, "team", "list"], { RECKON_TOKEN: `${token}` });
+  expect([code, out]).toEqual([0, expect.stringContaining("Shop")]);
+  await go("/api-tokens");
+  expect(await page.locator("tbody tr").first().textContent()).toContain("Admin");
+  await judge("api-tokens-with-admin");
+  await go("/audit");
+  expect(await page.locator("main").textContent()).not.toContain(`${token}`);
 });
 
 it("is for owners and admins, who see and end the tokens of their own team alone", async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode, noteSeats, revokeDevice } from "../../src/identity/devices/devices.ts";
-import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
@@ -46,7 +46,7 @@ it("mints a connect code whose command connects the machine that runs it, and sh
   const line = (await page.getByRole("region", { name: "On the machine" }).textContent()) ?? "";
   const code = await page.locator(".secret-value").textContent();
   expect(line).toBe(`reckon agent connect ${site.url} ${code}`);
-  await page.getByText("For an agent or a script of your own").click();
+  await page.getByText("or for a script of your own").click();
   const byHttp = (await page.getByRole("region", { name: "By HTTP" }).textContent()) ?? "";
   expect(byHttp).toContain(code);
   expect(JSON.parse(await newMachine().run(`${line} --yes --json --label build-7`))).toMatchObject({
@@ -540,4 +540,44 @@ it("shows which device sends more than the policy lets be recorded", async () =>
   expect(await page.getByRole("main").textContent()).toMatch(/Against the policy\s*2 deliveries, the last/);
   await go(`/devices/${heeds.deviceId}`);
   expect(await page.getByRole("main").textContent()).not.toContain("Against the policy");
+});
+
+it("gives the lines for agents that export by themselves, which work as they stand", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const { page, go, judge } = await site.open(ada);
+  await go("/devices");
+  await page.getByRole("link", { name: "OpenTelemetry" }).click();
+  await page.getByRole("heading", { name: "Without installing anything" }).waitFor();
+  await judge("devices-otel");
+  const managed = page.getByRole("region", { name: "/etc/claude-code/managed-settings.json" });
+  expect(JSON.parse((await managed.textContent()) ?? "").env).toMatchObject({
+    OTEL_EXPORTER_OTLP_ENDPOINT: site.url,
+    CLAUDE_CODE_ENABLE_TELEMETRY: "1",
+  });
+  const lines = (await page.getByRole("region", { name: "In the shell's profile" }).textContent()) ?? "";
+  for (const name of ["Codex", "Gemini CLI", "Copilot CLI", "opencode", "Others"]) {
+    await page.getByRole("navigation", { name: "Agents" }).getByRole("link", { name }).click();
+    await page.locator(`nav[aria-label="Agents"] a[aria-current="page"]`, { hasText: name }).waitFor();
+    expect(await page.locator("main").textContent()).toContain(site.url);
+    if (name === "Codex") await judge("devices-otel-codex");
+  }
+  await page.getByRole("button", { name: "Make a code" }).click();
+  const code = await page.locator(".secret-value").textContent();
+  const made = await site.t.post("/api/connect/exchange", { json: { code, consent: { version: "1" } } });
+  const run = await newMachine().run(`export RECKON_DEVICE_TOKEN=${made.body.deviceToken}
+${lines}
+curl -s "$OTEL_EXPORTER_OTLP_ENDPOINT/v1/logs" -H "$(printf %s "$OTEL_EXPORTER_OTLP_HEADERS" | sed 's/=/: /; s/%20/ /')" -H 'content-type: application/json' -d '{}'`);
+  expect(run.trim()).toBe("{}");
+});
+
+it("tells a member who may not connect whom to ask, also for OpenTelemetry", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await setMembersBind(site.t.instance.core, ada.team.id, false, COMMAND_LINE);
+  const mel = await site.person({ team: ada.team, role: "member" });
+  const { page, go } = await site.open(mel);
+  await go("/devices/opentelemetry?agent=nonsense");
+  expect(await page.locator("main").textContent()).toContain("ask one for a connect code");
+  expect(await page.getByRole("button", { name: "Make a code" }).count()).toBe(0);
 });

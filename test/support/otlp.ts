@@ -1,4 +1,4 @@
-import { bytesField } from "../../src/kit/protobuf.ts";
+import { bytesField, WireReader } from "../../src/kit/protobuf.ts";
 
 type Value = string | number | boolean;
 
@@ -159,4 +159,21 @@ export function protobufOf(request: Json): Buffer<ArrayBuffer> {
       ),
     ]);
   return Buffer.from(each(1, request.resourceLogs ?? request.resourceSpans, of));
+}
+
+/** The fields of a message: varints as numbers, what has a length as its bytes. */
+export function wireFields(message: Buffer): { number: number; value: number; bytes: Buffer }[] {
+  const reader = new WireReader(message);
+  const fields = [];
+  while (reader.at < reader.end) {
+    const tag = reader.tag();
+    const number = Math.floor(tag / 8);
+    if (tag % 8 === 0) fields.push({ number, value: reader.varint(), bytes: Buffer.alloc(0) });
+    else if (tag % 8 === 2) {
+      const end = reader.endOfBytes();
+      fields.push({ number, value: 0, bytes: message.subarray(reader.at, end) });
+      reader.at = end;
+    } else throw new Error("only these are written");
+  }
+  return fields;
 }

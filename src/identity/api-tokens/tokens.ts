@@ -13,18 +13,20 @@ import { findUser, getUser } from "../people/people.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
 const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
-const MAX_LIFETIME_MS = 365 * DAY_MS;
+/** In days, by what a token may do. */
+export const MAX_LIFETIME_DAYS = { read: 365, admin: 30 } as const;
 const MAX_NAME_CHARS = 100;
 /** Tokens of one team, or of the installation, that work at the same time. */
 const MAX_LIVE = 100;
-/** What a token may do. There is nothing yet but reading. */
-const SCOPES = ["read"] as const;
+/** What a token may do: read what its team's people see, or do by remote commands what its owners and admins do, and read as well. */
+export type ApiScope = keyof typeof MAX_LIFETIME_DAYS;
 
 /** A program that reads with an API token. */
 export interface ApiPrincipal {
   readonly tokenId: string;
   /** The team that it reads; null for one that may read all of them. */
   readonly teamId: string | null;
+  readonly scope: ApiScope;
 }
 
 export interface NewApiToken {
@@ -34,8 +36,10 @@ export interface NewApiToken {
   readonly userId: string | null;
   /** What it will be recognised by. */
   readonly name: string;
-  /** A minute to a year; 90 days when left out. */
+  /** A minute to a year, of an admin's to 30 days; 90 days when left out, which an admin's may not. */
   readonly lifetimeMs?: number | undefined;
+  /** `read` when left out. */
+  readonly scope?: ApiScope | undefined;
 }
 
 export interface IssuedApiToken {
@@ -52,12 +56,12 @@ export interface IssuedApiToken {
  */
 export async function createApiToken(
   core: Core,
-  { teamId, userId, name: typed, lifetimeMs = DEFAULT_LIFETIME_MS }: NewApiToken,
+  { teamId, userId, name: typed, lifetimeMs, scope = "read" }: NewApiToken,
   by: Actor = COMMAND_LINE,
 ): Promise<IssuedApiToken> {
   const name = readName(typed);
-  if (!(lifetimeMs >= MINUTE_MS && lifetimeMs <= MAX_LIFETIME_MS))
-    fail(invalid, "An API token works for a minute at least and 365 days at most.");
+  const lives = readLifetime(scope, lifetimeMs);
+  const scopes: readonly ApiScope[] = scope === "admin" ? ["read", "admin"] : ["read"];
   const token = newToken("rka", core.random);
   const id = newId("atk", core.clock, core.random);
   return core.store.write(() => {
@@ -73,17 +77,33 @@ export async function createApiToken(
       );
     if ((rows(core.store).liveCount.get(teamId, now) ?? 0) >= MAX_LIVE)
       fail(conflict, `There are ${MAX_LIVE} API tokens that work: revoke one first.`);
-    const expiresAt = now + Math.round(lifetimeMs);
-    const scopes = JSON.stringify(SCOPES);
-    rows(core.store).insertToken.run(id, tokenDigest(token), teamId, owner?.id ?? null, name, scopes, now, expiresAt);
+    const expiresAt = now + Math.round(lives);
+    rows(core.store).insertToken.run(
+      ...([id, tokenDigest(token), teamId, owner?.id ?? null, name, JSON.stringify(scopes), now, expiresAt] as const),
+    );
     recordEvent(core, by, {
       action: "api_token.created",
       teamId,
       target: { kind: "api_token", id, label: name },
-      detail: { owner: owner?.email ?? null, scopes: SCOPES, expiresAt },
+      detail: { owner: owner?.email ?? null, scopes, expiresAt },
     });
-    return { id, token, scopes: SCOPES, expiresAt };
+    return { id, token, scopes, expiresAt };
   });
+}
+
+/** @returns milliseconds @throws Problem */
+function readLifetime(scope: ApiScope, lifetimeMs: number | undefined): number {
+  const days = MAX_LIFETIME_DAYS[scope];
+  const what = scope === "admin" ? "An API token that administers" : "An API token";
+  if (scope === "admin" && lifetimeMs === undefined)
+    fail(
+      invalid,
+      `Say for how long it works: ${what.toLowerCase().replace("api", "API")} does so for ${days} days at most.`,
+    );
+  const lives = lifetimeMs ?? DEFAULT_LIFETIME_MS;
+  if (!(lives >= MINUTE_MS && lives <= days * DAY_MS))
+    fail(invalid, `${what} works for a minute at least and ${days} days at most.`);
+  return lives;
 }
 
 function readName(typed: string): string {
@@ -127,7 +147,13 @@ export function findApiPrincipal(core: Core, token: string): ApiPrincipal | unde
   const row = rows(core.store).byToken.get(tokenDigest(token));
   if (!row) return undefined;
   const { id: tokenId, teamId, status, scopes } = factsOf(core, row);
-  return status === "active" && scopes.includes("read") ? { tokenId, teamId } : undefined;
+  if (status !== "active" || !scopes.includes("read")) return undefined;
+  return { tokenId, teamId, scope: scopes.includes("admin") ? "admin" : "read" };
+}
+
+/** One of the tokens. @throws Problem */
+export function getApiToken(core: Core, id: string): ApiTokenFacts {
+  return factsOf(core, rows(core.store).token.get(id) ?? fail(notFound, "There is no such API token."));
 }
 
 /** API tokens whatever their state, newest first. @param teamId of one team; of all teams and of the installation when undefined */
@@ -166,17 +192,23 @@ export function endApiTokens(core: Core, userId: string, by: Actor): void {
   for (const row of rows(core.store).ofUser.all(userId)) if (row.expiresAt > core.clock.now()) revokeRow(core, row, by);
 }
 
-/** A token with which a program reads. */
+/** A token with which a program reads, or administers. */
 export const apiToken = credential({
   id: "api",
   openapi: {
     name: "apiToken",
     description:
-      "Token with which a program reads the records of one team, or of all of them; made on the dashboard or with `reckon api-token create`.",
+      "Token with which a program reads the records of one team, or of all of them, or administers; made on the dashboard or with `reckon api-token create`.",
   },
   find: findApiPrincipal,
   sender: ({ tokenId, teamId }) => ({ credential: tokenId, team: teamId ?? tokenId }),
 });
+
+/** The ids of all tokens that a person answers for, revoked ones too. */
+export const apiTokenIdsOf = (core: Core, userId: string): string[] =>
+  rows(core.store)
+    .ofUser.all(userId)
+    .map(({ id }) => id);
 
 /** Row change: revokes the tokens that a person answers for, and leaves nothing of them but their ids. @returns how many changed */
 export const eraseApiTokens = (core: Core, userId: string): number =>

@@ -108,7 +108,7 @@ export function setOperator(
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if ((user.operator === 1) === operator) return false;
-    if (!operator && by.kind !== "command") requireOtherOperator(core, user.id);
+    if (!operator && !isAtHand(by)) requireOtherOperator(core, user.id);
     rows(core.store).setOperator.run(operator ? 1 : 0, user.id);
     record(core, operator ? "user.operator_granted" : "user.operator_withdrawn", user, by);
     return true;
@@ -122,11 +122,14 @@ export function setOperator(
  */
 export function storeDisabled(core: Core, user: User, disabled: boolean, by: Actor): boolean {
   if ((user.disabledAt !== null) === disabled) return false;
-  if (disabled && user.operator === 1 && by.kind !== "command") requireOtherOperator(core, user.id);
+  if (disabled && user.operator === 1 && !isAtHand(by)) requireOtherOperator(core, user.id);
   rows(core.store).setDisabled.run(disabled ? core.clock.now() : null, user.id);
   record(core, disabled ? "user.disabled" : "user.enabled", user, by);
   return true;
 }
+
+/** Whether somebody is at the data directory itself, and so can always make another operator. */
+const isAtHand = ({ kind, id }: Actor) => kind === "command" && id === null;
 
 function requireOtherOperator(core: Core, userId: string): void {
   if (rows(core.store).otherOperators.get(userId) === 0)

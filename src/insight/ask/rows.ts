@@ -14,6 +14,16 @@ export interface ReadRow {
 
 const READ = "SELECT id, token_id AS tokenId, at, question, total, shown, ip FROM token_reads";
 
+export interface DeviceReadRow {
+  readonly at: number;
+  /** What was called. */
+  readonly tool: string;
+  readonly total: number;
+  readonly shown: number;
+  /** From where; null once that was erased. */
+  readonly ip: string | null;
+}
+
 /** token_read_days by its primary key. */
 export const rows = statements((db) => ({
   insertRead: db.prepare<[string, string, number, string, number, number, string]>(
@@ -42,5 +52,19 @@ export const rows = statements((db) => ({
   ),
   dropOld: db.prepare<[string, number, number]>(
     "DELETE FROM token_reads WHERE id IN (SELECT id FROM token_reads WHERE user_id = ? AND at <= ? ORDER BY id LIMIT ?)",
+  ),
+  // All by device_reads_by_device.
+  insertOfDevice: db.prepare<[string, number, string, number, number, string | null]>(
+    "INSERT INTO device_reads (device_id, at, tool, total, shown, ip) VALUES (?, ?, ?, ?, ?, ?)",
+  ),
+  boundOfDevice: db.prepare<[{ deviceId: string; kept: number }]>(
+    `DELETE FROM device_reads WHERE device_id = @deviceId AND id <= (
+       SELECT id FROM device_reads WHERE device_id = @deviceId ORDER BY id DESC LIMIT 1 OFFSET @kept)`,
+  ),
+  ofDevice: db.prepare<[string, number], DeviceReadRow>(
+    "SELECT at, tool, total, shown, ip FROM device_reads WHERE device_id = ? ORDER BY id DESC LIMIT ?",
+  ),
+  dropOfDevice: db.prepare<[string, number, number]>(
+    "DELETE FROM device_reads WHERE id IN (SELECT id FROM device_reads WHERE device_id = ? AND at <= ? ORDER BY id LIMIT ?)",
   ),
 }));

@@ -8,27 +8,32 @@ import { nameOf } from "./paths.ts";
 
 /** Edits kept of one session: its last. */
 const MAX_EDITS = 20_000;
+/** Sessions of several deliveries that share transactions: what each changes is mostly a row. */
+const ENOUGH_SESSIONS = 50;
 
 /**
  * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come
- * from, and the notes that name these, a delivery at a time.
+ * from, and the notes that name these, some deliveries at a time.
  */
 export const evidenceProjection: Projection = {
   name: "evidence",
-  next(core, checkpoint) {
-    const delivery = deliveryAfter(core, checkpoint);
-    if (!delivery) return undefined;
-    const { deliveryId, sessionIds } = delivery;
+  next(core, checkpoint, alone) {
+    const found = deliveriesFrom(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
+    if (!found) return undefined;
+    const { deliveryId, sessionIds } = found;
     return { to: deliveryId, before: inBatches(changesOfAll(core, sessionIds)), apply: () => {} };
   },
-  skip: (core, checkpoint) => deliveryAfter(core, checkpoint)?.deliveryId,
+  skip: (core, checkpoint) => deliveriesFrom(core, checkpoint)?.deliveryId,
 };
 
-/** The next delivery of sessions or of notes. */
-function deliveryAfter(core: Core, checkpoint: number): ReturnType<typeof sessionsAfter> {
-  const sessions = sessionsAfter(core, checkpoint);
+/** The next deliveries of sessions, or the next of notes, whichever come first. @param enough sessions taken together */
+function deliveriesFrom(core: Core, checkpoint: number, enough = 1): ReturnType<typeof sessionsAfter> {
   const notes = commitNotes.namedAfter(core, checkpoint);
-  if (!notes || (sessions && sessions.deliveryId <= notes.deliveryId)) return sessions;
+  for (const most of new Set([enough, 1])) {
+    const sessions = sessionsAfter(core, checkpoint, most);
+    if (!notes || (sessions && sessions.deliveryId <= notes.deliveryId)) return sessions;
+  }
+  if (!notes) return undefined;
   const sessionIds = notes.sessions.flatMap(({ teamId, name }) => sessionsNamed(core, teamId, name));
   return { deliveryId: notes.deliveryId, sessionIds };
 }

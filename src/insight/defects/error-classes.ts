@@ -36,12 +36,15 @@ interface Counted {
 
 const CHUNK = 300;
 const DIGITS = 8;
-const LOWEST = Buffer.alloc(0);
 const HIGHEST = Buffer.alloc(36, 0xff);
+/** Above every day, and above what every fingerprint begins with. */
+const LAST_DAY = "~";
+const ABOVE_ALL: Buffer = Buffer.alloc(DIGITS / 2 + 1, 0xff);
 
 /**
  * A page of the classes in a team's current brains, those seen first most lately first: that day stays when a class comes again.
- * All entries are counted for it, in slices that let other requests in between. As fresh as `entriesProjection`.
+ * Days are gone through from the newest, and of each the classes that it has entries of: what is older than the page is not read, but for
+ * the other entries of its classes. As fresh as `entriesProjection`.
  * @param query `cursor` is an earlier page's `older`; `limit` 1 to 200, 50 by default
  */
 export async function pageOfClasses(
@@ -50,20 +53,50 @@ export async function pageOfClasses(
   query: ClassFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
 ): Promise<{ readonly rows: ErrorClass[]; readonly older: string | undefined }> {
   const size = pageSize(query.limit);
-  const { cursor } = query;
-  const classes = await count(core, teamId, query, LOWEST, HIGHEST);
-  // Plain texts are sorted fast: there may be tens of thousands.
-  const places: string[] = [];
-  for (const one of classes.values())
-    if ((!query.recurring || one.occurrences > 1) && (!query.open || one.open > 0)) {
-      const place = one.firstSeen + one.fingerprint;
-      if (cursor === undefined || place < cursor) places.push(place);
+  const shown: Counted[] = [];
+  for await (const one of classesDown(core, teamId, query)) {
+    if ((query.recurring && one.occurrences < 2) || (query.open && one.open === 0)) continue;
+    if (shown.length === size) {
+      const last = shown.at(-1) as Counted;
+      return { rows: shown.map((each) => described(core, teamId, each)), older: last.firstSeen + last.fingerprint };
     }
-  const shown = places.sort().slice(-size).reverse();
-  return {
-    rows: shown.map((place) => described(core, teamId, classes.get(place.slice(-DIGITS)) as Counted)),
-    older: places.length > size ? shown.at(-1) : undefined,
-  };
+    shown.push(one);
+  }
+  return { rows: shown.map((each) => described(core, teamId, each)), older: undefined };
+}
+
+/** Classes by the day on which they were seen first, and by fingerprint within a day, both from the highest down. */
+async function* classesDown(
+  core: Core,
+  teamId: string,
+  { cursor, ...filter }: ClassFilter & { readonly cursor?: string | undefined },
+): AsyncGenerator<Counted> {
+  const sql = pageRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  // A class that comes again has entries on many days, of which one is its first.
+  const known = new Map<string, Counted | undefined>();
+  let below = cursor === undefined ? ABOVE_ALL : Buffer.from(cursor.slice(-DIGITS), "hex");
+  let day = sql.dayUpTo.get(teamId, cursor === undefined ? LAST_DAY : cursor.slice(0, -DIGITS));
+  while (day) {
+    const some: Buffer[] = sql.beginningsOf.all({ teamId, date: day, below, count: CHUNK });
+    for (const low of some) {
+      const name = low.toString("hex");
+      if (!known.has(name)) known.set(name, await classFrom(core, teamId, filter, low));
+      const one = known.get(name);
+      if (one?.firstSeen === day) yield one;
+      await yieldNow();
+    }
+    below = some.at(-1) ?? ABOVE_ALL;
+    if (some.length === CHUNK) continue;
+    below = ABOVE_ALL;
+    day = sql.dayBefore.get(teamId, day);
+  }
+}
+
+/** @param low what fingerprints of the class begin with */
+async function classFrom(core: Core, teamId: string, filter: ClassFilter, low: Buffer): Promise<Counted | undefined> {
+  const [found] = (await count(core, teamId, filter, low, Buffer.concat([low, HIGHEST]))).values();
+  return found;
 }
 
 /** One class. @param fingerprint its 8 digits @returns undefined when the team's current brains have no entry of it */
@@ -74,9 +107,8 @@ export async function findClass(
   repoKey?: string,
 ): Promise<ErrorClass | undefined> {
   if (!/^[0-9a-f]{8}$/.test(fingerprint)) return undefined;
-  const low = Buffer.from(fingerprint, "hex");
-  const [row] = (await count(core, teamId, { repoKey }, low, Buffer.concat([low, HIGHEST]))).values();
-  return row && described(core, teamId, row);
+  const found = await classFrom(core, teamId, { repoKey }, Buffer.from(fingerprint, "hex"));
+  return found && described(core, teamId, found);
 }
 
 /** Counts the entries whose fingerprints lie between two, by fingerprint. */

@@ -69,6 +69,19 @@ export const pageRows = statements((db) => ({
      WHERE team_id = @teamId AND (fingerprint, id) > (@fingerprint, @id) AND fingerprint <= @high
      ORDER BY fingerprint, id LIMIT @count`,
   ),
+  // All by defects_by_day; the last looks at all entries of one day.
+  dayUpTo: db
+    .prepare<[string, string], string | null>("SELECT max(date) FROM defects WHERE team_id = ? AND date <= ?")
+    .pluck(),
+  dayBefore: db
+    .prepare<[string, string], string | null>("SELECT max(date) FROM defects WHERE team_id = ? AND date < ?")
+    .pluck(),
+  beginningsOf: db
+    .prepare<[{ teamId: string; date: string; below: Buffer; count: number }], Buffer>(
+      `SELECT DISTINCT substr(fingerprint, 1, 4) AS beginning FROM defects
+       WHERE team_id = @teamId AND date = @date AND substr(fingerprint, 1, 4) < @below ORDER BY beginning DESC LIMIT @count`,
+    )
+    .pluck(),
   // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
   older: db.prepare<[PageRange], DefectRow>(
     `${DEFECT} WHERE ${MATCHES} AND (@date IS NULL OR date < @date

@@ -47,8 +47,11 @@ export function addSession(
     const { key } = reports[0] as UsageRecord;
     const before = (stored.get(name) ?? []).map((row) => rollup.read(row));
     // A growing session reports again and again what it reported before.
+    const isNew = before.length === 0;
     const counted = isByMeasures(key) ? reports : applyChange([], { replaces, reports });
-    if (!areStored(rollup, before, counted)) add(all, teamId, key, { replaces, reports });
+    if (areStored(rollup, before, counted)) continue;
+    // What it did not report before needs not be looked for, one by one.
+    add(all, teamId, key, { replaces: isNew && isByMeasures(key) ? undefined : replaces, reports });
   }
 }
 

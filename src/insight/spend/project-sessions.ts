@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { addSession, applyChanges, type Changes } from "./changes.ts";
@@ -8,21 +9,36 @@ import { rows } from "./rows.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
 /** Dedupe keys that are applied in one transaction: more would keep everybody else waiting. */
-const BATCH_KEYS = 1_000;
+const BATCH_KEYS = 500;
+/** Calls after which a batch ends, and sessions. */
+const ENOUGH_CALLS = 400;
+const ENOUGH_SESSIONS = 100;
 
 /** Usage and cost as sessions and their spans report them: a session that changed is read anew. */
 export const spendSessionsProjection: Projection = {
   name: "spend.sessions.3",
-  async next(core, checkpoint) {
-    const found = sessionsAfter(core, checkpoint);
-    if (!found) return undefined;
+  async next(core, checkpoint, alone) {
+    const yieldNow = cooperative(core.clock);
     const sessions: MeteredSession[] = [];
-    for (const id of found.sessionIds) {
-      const session = await readMetered(core, id);
-      if (session) sessions.push(session);
-    }
-    const to = found.deliveryId;
-    const calls = sessions.reduce((sum, session) => sum + session.calls.length, 0);
+    let calls = 0;
+    let to = checkpoint;
+    do {
+      const found = sessionsAfter(core, to);
+      if (!found) break;
+      const some: MeteredSession[] = [];
+      for (const id of found.sessionIds) {
+        const session = await readMetered(core, id);
+        if (session) some.push(session);
+      }
+      const more = some.reduce((sum, session) => sum + session.calls.length, 0);
+      // One that is too large for a transaction is a batch of its own.
+      if (to !== checkpoint && calls + more > BATCH_KEYS) break;
+      sessions.push(...some);
+      calls += more;
+      to = found.deliveryId;
+      await yieldNow();
+    } while (!alone && calls < ENOUGH_CALLS && sessions.length < ENOUGH_SESSIONS);
+    if (to === checkpoint) return undefined;
     if (calls > BATCH_KEYS) return { to, before: applyInSteps(core, sessions), apply() {} };
     return {
       to,

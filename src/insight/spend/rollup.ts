@@ -110,7 +110,7 @@ export class Rollup {
   /** Stores that a report is made so many times more often, or more seldom. */
   repeat(teamId: string, { key, source, cellId, measures }: StoredReport, times: number): void {
     const sql = rows(this.#core.store);
-    sql.repeatReport.run({ teamId, key, source, cellId, times, ...measures });
+    sql.repeatReport.run(teamId, key, source, cellId, times, ...MEASURES.map((name) => measures[name]));
     if (times < 0) sql.dropUnreported.run(teamId, key, source, cellId);
   }
 

@@ -120,7 +120,11 @@ export const rows = statements((db) => {
     putReport: db.prepare<[ReportRow]>(
       `${PUT_REPORT} times = excluded.times, ${list((name) => `${column(name)} = excluded.${column(name)}`)}`,
     ),
-    repeatReport: db.prepare<[ReportRow]>(`${PUT_REPORT} times = times + excluded.times`),
+    // Values in their places, those of `MEASURES` last: there are many, and names would have to be looked up for each.
+    repeatReport: db.prepare<[string, Buffer, number, number, number, ...number[]]>(
+      `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ${list(() => "?")})
+       ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET times = times + excluded.times`,
+    ),
     dropReport: db.prepare<[string, Buffer, number, number]>(
       "DELETE FROM spend_usages WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?",
     ),

@@ -6,8 +6,8 @@ import { inflateNow, ORDINARY_RATIO, parseJson, type Schema, validate } from "./
 export interface Tools {
   /** To be awaited between small pieces of work, see `kit/yield.ts`; where nobody else waits there is nothing to await. */
   readonly yieldNow: () => Promise<void> | undefined;
-  /** How `text` has the bytes that were sent: one of what is no JSON has a character for each. */
-  readonly encoding: "utf8" | "latin1";
+  /** The body without its content coding, for its digest: its text, or the bytes of what is no JSON. */
+  readonly sent: string | Uint8Array;
   /** Asks the endpoint something that only the store knows. */
   readonly ask: (question: unknown) => Promise<unknown>;
 }
@@ -23,7 +23,7 @@ export interface Preparation<S extends Schema, Given, Result> {
   readBinary?(bytes: Buffer, pause: () => Promise<void> | undefined): Promise<unknown>;
   /**
    * @param body validated
-   * @param text as it was sent
+   * @param text as it was sent; empty for what is no JSON
    * @param given what the endpoint knows of who sent it
    * @throws Problem that the endpoint answers with
    */
@@ -66,19 +66,19 @@ export function workOf<S extends Schema, Given, Result>(prepared: Preparation<S,
       : await parseJson(plain, freeForm, neverYields);
     const body = validate(schema, value, "body");
     if (!given) return { made: { result: undefined } };
-    const tools: Tools = { yieldNow: neverYields, encoding: isBinary ? "latin1" : "utf8", ask };
+    const tools: Tools = { yieldNow: neverYields, sent: isBinary ? plain : text, ask };
     const { made, transfer = [] } = pack(await run(body, text, given.value as Given, tools));
     return { made: { result: made }, transfer };
   };
 }
 
-/** Reads a body of Protocol Buffers, with its bytes as text: see `Tools.encoding`. */
+/** Reads a body of Protocol Buffers, which has no text. */
 export async function readBinaryBody(
   { readBinary }: Pick<Preparation<Schema, unknown, unknown>, "readBinary">,
   bytes: Buffer,
   pause: () => Promise<void> | undefined,
 ): Promise<{ text: string; value: unknown }> {
-  return { text: bytes.toString("latin1"), value: await readBinary?.(bytes, pause) };
+  return { text: "", value: await readBinary?.(bytes, pause) };
 }
 
 /** The same memory as a Buffer. */

@@ -95,13 +95,17 @@ async function prepareHere(
   const { core, principal } = delivery;
   const { by, answer } = spec.prepare;
   const yieldNow = cooperative(core.clock);
-  const readBinary = (plain: Buffer) => readBinaryBody(by, plain, yieldNow);
+  let binary: Buffer | undefined;
+  const readBinary = (plain: Buffer) => {
+    binary = plain;
+    return readBinaryBody(by, plain, yieldNow);
+  };
   const { text, value } = await readArrived(bytes, isGzip, spec, maxBytes, delivery, isBinary ? readBinary : undefined);
   const body = validate(spec.schema, value, "body");
   if (given instanceof Problem) throw given;
   return by.run(body, text, given.value, {
     yieldNow,
-    encoding: isBinary ? "latin1" : "utf8",
+    sent: binary ?? text,
     ask: async (question) => answer?.(core, principal, question),
   });
 }

@@ -43,11 +43,14 @@ export function readGenericSpan({ attributes, id, parentId, name, startedAt, end
   const usage = readUsage(attributes);
   const kind = kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
   if (kind === undefined) return undefined;
-  const kept = Object.entries(attributes)
-    .filter(([key]) => KEPT.test(key) && !REPEATED.test(key))
-    .slice(0, MAX_KEPT)
-    .map(([key, value]) => [key, typeof value === "string" ? keptText(value) : value]);
-  const about = { ...openInference(attributes, kind), ...toolOfAiSdk(attributes), ...Object.fromEntries(kept) };
+  const about: Record<string, unknown> = { ...openInference(attributes, kind), ...toolOfAiSdk(attributes) };
+  let kept = 0;
+  for (const key in attributes) {
+    if (!KEPT.test(key) || REPEATED.test(key)) continue;
+    if (++kept > MAX_KEPT) break;
+    const value = attributes[key];
+    about[key] = typeof value === "string" ? keptText(value) : value;
+  }
   return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
 }
 

@@ -64,11 +64,15 @@ export function usageOf(
   attributes: Fields,
   names: Readonly<Record<string, string>>,
 ): Record<string, number> | undefined {
-  const counts = Object.entries(names).flatMap(([name, attribute]) => {
-    const count = countOf(attributes[attribute]);
-    return count === undefined ? [] : [[name, count] as const];
-  });
-  return counts.some(([, count]) => count > 0) ? Object.fromEntries(counts) : undefined;
+  const counts: Record<string, number> = {};
+  let some = false;
+  for (const name in names) {
+    const count = countOf(attributes[names[name] as string]);
+    if (count === undefined) continue;
+    counts[name] = count;
+    some ||= count > 0;
+  }
+  return some ? counts : undefined;
 }
 
 /** The session that attributes name; the agents' own names first. */

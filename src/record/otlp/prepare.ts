@@ -1,12 +1,11 @@
 import * as v from "valibot";
-import { elements, findMember, members } from "../../kit/json.ts";
 import { openObject } from "../../platform/http/fields.ts";
 import { preparation, type Tools } from "../../platform/http/preparation.ts";
 import type { Made } from "../../platform/workers/workers.ts";
 import type { CaptureMode } from "../policy/policy.ts";
-import { digestOfSent, SentBody, type SentDigest } from "../sent-body/sent-body.ts";
+import { Cleaner, digestOfSent, type SentDigest } from "../sent-body/sent-body.ts";
 import { decodeRequest, type Signal } from "./protobuf.ts";
-import { translate } from "./translate.ts";
+import { type Translated, translate } from "./translate.ts";
 
 /** Requests as OTLP/JSON writes them; what lies within is read leniently, as the protocol demands. */
 export const REQUESTS = {
@@ -50,11 +49,16 @@ export interface ReadyRequest<S> {
   readonly rejected: number;
 }
 
-/** What prepares a batch of sessions, as the trace ingest takes it: its room hands it over. */
+/** What makes sessions ready to be stored: their room hands it over. */
 interface Sessions<S> {
-  run(body: never, text: string, given: never, tools: Tools): Promise<S>;
-  pack?(result: S): Made;
-  unpack?(made: never): S;
+  read(
+    pieces: Translated["sessions"],
+    captureMode: CaptureMode,
+    sent: SentDigest,
+    yieldNow: Tools["yieldNow"],
+  ): Promise<S>;
+  pack(result: S): Made;
+  unpack(made: never): S;
 }
 
 /** Makes requests of one signal ready. */
@@ -63,15 +67,15 @@ export const readOtlp = <S>(signal: Signal, sessions: Sessions<S>) =>
     name: `otlp.${signal}`,
     schema: REQUESTS[signal] as v.GenericSchema<unknown, object>,
     readBinary: (bytes: Buffer, pause) => decodeRequest(signal, bytes, pause),
-    run: (body, text, given: RequestGiven, tools) => readRequest(signal, sessions, body, text, given, tools),
+    run: (body, _text, given: RequestGiven, tools) => readRequest(signal, sessions, body, given, tools),
     pack(request) {
-      if (!request.sessions || !sessions.pack) return { made: request };
+      if (!request.sessions) return { made: request };
       const { made, transfer = [] } = sessions.pack(request.sessions);
       return { made: { ...request, sessions: made }, transfer };
     },
     unpack: (request: ReadyRequest<S>): ReadyRequest<S> => ({
       ...request,
-      sessions: request.sessions && sessions.unpack ? sessions.unpack(request.sessions as never) : request.sessions,
+      sessions: request.sessions && sessions.unpack(request.sessions as never),
     }),
   });
 
@@ -79,47 +83,36 @@ async function readRequest<S>(
   signal: Signal,
   sessions: Sessions<S>,
   body: object,
-  text: string,
-  given: RequestGiven,
-  tools: Tools,
+  { captureMode, deviceId, hasSessions }: RequestGiven,
+  { sent: bytes, yieldNow }: Tools,
 ): Promise<ReadyRequest<S>> {
-  const { captureMode, deviceId, hasSessions } = given;
   const isMetadataOnly = captureMode === "metadata";
-  const happening = await translate(
-    signal,
-    body as Record<string, unknown>,
-    { deviceId, isMetadataOnly },
-    tools.yieldNow,
-  );
-  const { records, dropped, rejected } = happening;
-  const known = { captureMode, sent: digestOfSent(text, tools.encoding), records, dropped, rejected };
+  const translated = await translate(signal, body as Record<string, unknown>, { deviceId, isMetadataOnly }, yieldNow);
+  const { records, dropped, rejected } = translated;
+  const sent = digestOfSent(bytes);
+  const known = { captureMode, sent, records, dropped, rejected };
   if (captureMode === "off")
     return { ...known, entries: [], sessions: undefined, redacted: 0, withheld: records - dropped - rejected };
-  const { entries, redacted, withheld } = await cleanEntries(happening.entries, captureMode, tools);
-  const batch = { sessions: happening.sessions };
-  const most = { maxSessions: Infinity, maxSpans: Infinity, maxLabels: 0 };
+  const { entries, redacted, withheld } = await cleanEntries(translated.entries, captureMode, yieldNow);
   const ready =
-    hasSessions && happening.sessions.length > 0
-      ? await sessions.run(batch as never, JSON.stringify(batch), { captureMode, ...most } as never, tools)
+    hasSessions && translated.sessions.length > 0
+      ? await sessions.read(translated.sessions, captureMode, sent, yieldNow)
       : undefined;
   return { ...known, entries, sessions: ready, redacted, withheld };
 }
 
 /** Entries as they may be kept: what the capture mode lets stay of them, free of secrets. */
-async function cleanEntries(
-  happening: Awaited<ReturnType<typeof translate>>["entries"],
-  captureMode: CaptureMode,
-  { yieldNow }: Tools,
-) {
-  const text = JSON.stringify({ entries: happening.map(({ payload }) => payload) });
-  const sent = await SentBody.open(text, yieldNow, captureMode);
-  const slices = elements(text, findMember(members(text), "entries")?.start);
-  const entries: ReadyEntry[] = [];
-  for (const [i, { key, clientTimestamp }] of happening.entries()) {
-    const slice = slices[i];
-    if (!slice) continue;
-    const payload = text.slice(slice.start, slice.end);
-    entries.push({ key, clientTimestamp, payload: sent.isKeptAsSent ? payload : await sent.clean(payload, "payload") });
+async function cleanEntries(happened: Translated["entries"], captureMode: CaptureMode, yieldNow: Tools["yieldNow"]) {
+  const texts: string[] = [];
+  for (const { payload } of happened) {
+    await yieldNow();
+    texts.push(JSON.stringify(payload));
   }
-  return { entries, redacted: sent.redacted, withheld: sent.withheld };
+  const cleaner = await Cleaner.of(texts, yieldNow, captureMode);
+  const entries: ReadyEntry[] = [];
+  for (const [i, { key, clientTimestamp }] of happened.entries()) {
+    const text = texts[i] as string;
+    entries.push({ key, clientTimestamp, payload: cleaner.isKeptAsSent ? text : await cleaner.clean(text, "payload") });
+  }
+  return { entries, redacted: cleaner.redacted, withheld: cleaner.withheld };
 }

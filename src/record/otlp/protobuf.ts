@@ -1,79 +1,87 @@
-import { isUtf8 } from "node:buffer";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
-import { WireError, type WireField, wireFields } from "../../kit/protobuf.ts";
+import { WireError, WireReader, type WireType } from "../../kit/protobuf.ts";
 
 /**
  * Requests of OTLP in Protocol Buffers, read into what OTLP/JSON writes (opentelemetry-proto 1.x: common, resource, logs, trace, metrics):
  * ids in hexadecimal digits, integers of 64 bits as text, what nobody asks for left out.
  */
 
-/** Reads the value of a field. `message` goes on with the fields within. */
-type Kind = "text" | "hex" | "uint" | "int" | "double" | "bool" | Shape;
+/** How the value of a field is read; a message goes on with the fields within. */
+type Kind = "text" | "hex" | "uint" | "int" | "double" | "bool" | Message;
 
-/** The fields of a message that are read, by number: name, kind, and whether there may be several. */
-type Shape = Readonly<Record<number, readonly [name: string, kind: () => Kind, isList?: true]>>;
+interface Field {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly wire: WireType;
+  /** Whether there may be several. */
+  readonly isList: boolean;
+}
 
-const text = () => "text" as const;
-const hex = () => "hex" as const;
-const uint = () => "uint" as const;
+const WIRES = { text: 2, hex: 2, uint: 1, int: 0, double: 1, bool: 0 } as const;
 
-const ANY_VALUE: Shape = {
-  1: ["stringValue", text],
-  2: ["boolValue", () => "bool"],
-  3: ["intValue", () => "int"],
-  4: ["doubleValue", () => "double"],
-  5: ["arrayValue", () => ({ 1: ["values", () => ANY_VALUE, true] })],
-  6: ["kvlistValue", () => ({ 1: ["values", () => KEY_VALUE, true] })],
-};
-const KEY_VALUE: Shape = { 1: ["key", text], 2: ["value", () => ANY_VALUE] };
-const RESOURCE: Shape = { 1: ["attributes", () => KEY_VALUE, true] };
-const SCOPE: Shape = { 1: ["name", text], 2: ["version", text] };
-const LOG_RECORD: Shape = {
-  1: ["timeUnixNano", uint],
-  5: ["body", () => ANY_VALUE],
-  6: ["attributes", () => KEY_VALUE, true],
-  9: ["traceId", hex],
-  10: ["spanId", hex],
-  11: ["observedTimeUnixNano", uint],
-  12: ["eventName", text],
-};
-const SPAN: Shape = {
-  1: ["traceId", hex],
-  2: ["spanId", hex],
-  4: ["parentSpanId", hex],
-  5: ["name", text],
-  7: ["startTimeUnixNano", uint],
-  8: ["endTimeUnixNano", uint],
-  9: ["attributes", () => KEY_VALUE, true],
-};
+/** The fields of a message that are read, by number. */
+class Message {
+  readonly fields: (Field | undefined)[] = [];
+
+  field(number: number, name: string, kind: Kind, isList = false): this {
+    this.fields[number] = { name, kind, isList, wire: typeof kind === "object" ? 2 : WIRES[kind] };
+    return this;
+  }
+
+  list(number: number, name: string, kind: Kind): this {
+    return this.field(number, name, kind, true);
+  }
+}
+
+const ANY_VALUE = new Message();
+const KEY_VALUE = new Message().field(1, "key", "text").field(2, "value", ANY_VALUE);
+ANY_VALUE.field(1, "stringValue", "text")
+  .field(2, "boolValue", "bool")
+  .field(3, "intValue", "int")
+  .field(4, "doubleValue", "double")
+  .field(5, "arrayValue", new Message().list(1, "values", ANY_VALUE))
+  .field(6, "kvlistValue", new Message().list(1, "values", KEY_VALUE));
+const RESOURCE = new Message().list(1, "attributes", KEY_VALUE);
+const SCOPE = new Message().field(1, "name", "text").field(2, "version", "text");
+const LOG_RECORD = new Message()
+  .field(1, "timeUnixNano", "uint")
+  .field(5, "body", ANY_VALUE)
+  .list(6, "attributes", KEY_VALUE)
+  .field(9, "traceId", "hex")
+  .field(10, "spanId", "hex")
+  .field(11, "observedTimeUnixNano", "uint")
+  .field(12, "eventName", "text");
+const SPAN = new Message()
+  .field(1, "traceId", "hex")
+  .field(2, "spanId", "hex")
+  .field(4, "parentSpanId", "hex")
+  .field(5, "name", "text")
+  .field(7, "startTimeUnixNano", "uint")
+  .field(8, "endTimeUnixNano", "uint")
+  .list(9, "attributes", KEY_VALUE);
 /** Of metrics only how many data points there are is asked. */
-const POINTS: Shape = { 1: ["dataPoints", () => ({}), true] };
-const METRIC: Shape = Object.fromEntries(
-  [
-    [5, "gauge"],
-    [7, "sum"],
-    [9, "histogram"],
-    [10, "exponentialHistogram"],
-    [11, "summary"],
-  ].map(([number, name]) => [number, [name, () => POINTS]]),
-);
+const POINTS = new Message().list(1, "dataPoints", new Message());
+const METRIC = new Message()
+  .field(5, "gauge", POINTS)
+  .field(7, "sum", POINTS)
+  .field(9, "histogram", POINTS)
+  .field(10, "exponentialHistogram", POINTS)
+  .field(11, "summary", POINTS);
 
-const ofScopes = (resources: string, scopes: string, records: string, record: Shape): Shape => ({
-  1: [
+const ofScopes = (resources: string, scopes: string, records: string, record: Message): Message =>
+  new Message().list(
+    1,
     resources,
-    () => ({
-      1: ["resource", () => RESOURCE],
-      2: [scopes, () => ({ 1: ["scope", () => SCOPE], 2: [records, () => record, true] }), true],
-    }),
-    true,
-  ],
-});
+    new Message()
+      .field(1, "resource", RESOURCE)
+      .list(2, scopes, new Message().field(1, "scope", SCOPE).list(2, records, record)),
+  );
 
 const REQUESTS = {
   logs: ofScopes("resourceLogs", "scopeLogs", "logRecords", LOG_RECORD),
   traces: ofScopes("resourceSpans", "scopeSpans", "spans", SPAN),
   metrics: ofScopes("resourceMetrics", "scopeMetrics", "metrics", METRIC),
-} satisfies Readonly<Record<string, Shape>>;
+} satisfies Readonly<Record<string, Message>>;
 
 export type Signal = keyof typeof REQUESTS;
 
@@ -83,6 +91,8 @@ const MAX_DEPTH = 16;
 const MAX_MESSAGES = 300_000;
 /** Fields between two turns of others: fewer than a millisecond's worth. */
 const STEP = 500;
+/** Bytes of a message that is read without a turn of others: a few times as many fields. */
+const SHORT = 4 * 1024;
 
 type Decoded = Record<string, unknown>;
 
@@ -96,7 +106,7 @@ export async function decodeRequest(
   bytes: Buffer,
   pause: () => Promise<void> | undefined,
 ): Promise<Decoded> {
-  const work = decode(REQUESTS[signal], bytes, 1, { fields: 0, messages: 0 });
+  const work = decode(REQUESTS[signal], new WireReader(bytes), 1, { fields: 0, messages: 0, pausedAt: 0 });
   try {
     for (;;) {
       const step = work.next();
@@ -114,46 +124,93 @@ export async function decodeRequest(
 interface Tally {
   fields: number;
   messages: number;
+  /** How many fields there were at the last turn of others. */
+  pausedAt: number;
 }
 
-function* decode(shape: Shape, bytes: Buffer, depth: number, tally: Tally): Generator<void, Decoded> {
+function enter(depth: number, tally: Tally): Decoded {
   if (depth > MAX_DEPTH) fail(malformed, `The body nests deeper than ${MAX_DEPTH} levels.`);
   if (++tally.messages > MAX_MESSAGES)
     fail(tooLarge, `The body holds more than ${MAX_MESSAGES} messages. Send it in smaller parts.`);
-  const message: Decoded = {};
-  for (const field of wireFields(bytes)) {
-    if (++tally.fields % STEP === 0) yield;
-    const known = shape[field.number];
-    if (!known) continue;
-    const [name, kindOf, isList] = known;
-    const kind = kindOf();
-    const value =
-      typeof kind === "object" ? yield* decode(kind, ofLength(field), depth + 1, tally) : scalar(kind, field);
-    if (!isList) message[name] = value;
-    else if (message[name]) (message[name] as unknown[]).push(value);
-    else message[name] = [value];
+  return {};
+}
+
+/** Reads a message up to where it ends, and lets others have their turn. */
+function* decode(shape: Message, reader: WireReader, depth: number, tally: Tally): Generator<void, Decoded> {
+  const message = enter(depth, tally);
+  const { end } = reader;
+  while (reader.at < end) {
+    if (tally.fields - tally.pausedAt >= STEP) {
+      tally.pausedAt = tally.fields;
+      yield;
+    }
+    const field = nextField(shape, reader, tally);
+    if (!field) continue;
+    if (typeof field.kind !== "object") {
+      put(message, field, scalar(field.kind, reader));
+      continue;
+    }
+    const within = reader.endOfBytes();
+    reader.end = within;
+    const isShort = within - reader.at <= SHORT;
+    put(
+      message,
+      field,
+      isShort ? decodeShort(field.kind, reader, depth + 1, tally) : yield* decode(field.kind, reader, depth + 1, tally),
+    );
+    reader.end = end;
   }
   return message;
 }
 
-function ofLength({ type, bytes }: WireField): Buffer {
-  if (type !== 2) throw new WireError("a field is of another type than its message says");
-  return bytes;
+/** The same for a message that is over soon. */
+function decodeShort(shape: Message, reader: WireReader, depth: number, tally: Tally): Decoded {
+  const message = enter(depth, tally);
+  const { end } = reader;
+  while (reader.at < end) {
+    const field = nextField(shape, reader, tally);
+    if (!field) continue;
+    if (typeof field.kind !== "object") {
+      put(message, field, scalar(field.kind, reader));
+      continue;
+    }
+    reader.end = reader.endOfBytes();
+    put(message, field, decodeShort(field.kind, reader, depth + 1, tally));
+    reader.end = end;
+  }
+  return message;
 }
 
-function scalar(kind: Exclude<Kind, Shape>, field: WireField): unknown {
-  if (kind === "text") {
-    const bytes = ofLength(field);
-    if (!isUtf8(bytes)) throw new WireError("a text is not valid UTF-8");
-    return bytes.toString("utf8");
+/** The next field, its value still to be read; undefined where nobody asks for it, and it is passed over. */
+function nextField({ fields }: Message, reader: WireReader, tally: Tally): Field | undefined {
+  tally.fields++;
+  const tag = reader.tag();
+  const type = (tag % 8) as WireType;
+  const field = fields[Math.floor(tag / 8)];
+  if (!field) reader.skip(type);
+  else if (field.wire !== type) throw new WireError("a field is of another type than its message says");
+  return field;
+}
+
+function put(message: Decoded, { name, isList }: Field, value: unknown): void {
+  if (!isList) message[name] = value;
+  else if (message[name]) (message[name] as unknown[]).push(value);
+  else message[name] = [value];
+}
+
+function scalar(kind: Exclude<Kind, Message>, reader: WireReader): unknown {
+  switch (kind) {
+    case "text":
+      return reader.text();
+    case "hex":
+      return reader.hex();
+    case "bool":
+      return reader.varint() !== 0;
+    case "int":
+      return reader.int64();
+    case "uint":
+      return reader.fixed64();
+    case "double":
+      return reader.double();
   }
-  if (kind === "hex") return ofLength(field).toString("hex");
-  if (field.type !== (kind === "bool" || kind === "int" ? 0 : 1))
-    throw new WireError("a field is of another type than its message says");
-  if (kind === "bool") return field.value !== 0n;
-  if (kind === "int") return String(BigInt.asIntN(64, field.value));
-  if (kind === "uint") return String(field.value);
-  const eight = Buffer.alloc(8);
-  eight.writeBigUInt64LE(field.value);
-  return eight.readDoubleLE(0);
 }

@@ -68,7 +68,7 @@ export const receiver = (
         protobuf: true,
         optional: true,
         freeForm: true,
-        prepare: prepared(readOtlp(signal, sessionPieces.preparation), (core, principal: DevicePrincipal) => ({
+        prepare: prepared(readOtlp(signal, sessionPieces), (core, principal: DevicePrincipal) => ({
           ...admit(core, principal, CAPABILITIES[signal]),
           deviceId: principal.deviceId,
           hasSessions: tiersWith("traces").includes(principal.tier),
@@ -126,7 +126,7 @@ async function store(
   const request = { core, principal };
   const intake = new Intake(request, "telemetry", { captureMode, sent, repoKey: OTLP_STREAM });
   intake.withheld = withheld;
-  for (let from = 0; from === 0 || from < entries.length; from += MAX_ENTRIES) {
+  for (let from = 0; (from === 0 && !sessions) || from < entries.length; from += MAX_ENTRIES) {
     const some = entries.slice(from, from + MAX_ENTRIES);
     await intake.store((now) => appendUnnumbered(intake, takeNew(core, some, now), from === 0 ? redacted : 0, now));
   }

@@ -20,8 +20,8 @@ export interface Unnumbered {
 /** What a request tells, as entries and sessions. */
 export interface Translated {
   readonly entries: readonly Unnumbered[];
-  /** As the trace ingest takes them. */
-  readonly sessions: readonly Fields[];
+  /** Each as a piece of what it is, with the names that the trace ingest takes. */
+  readonly sessions: readonly { readonly session: Fields; readonly spans: readonly Fields[] }[];
   /** Log records, spans or data points of the request. */
   readonly records: number;
   /** Those of which nothing is recorded, since they tell nothing of it. */
@@ -200,10 +200,17 @@ class Gathered {
     return draft;
   }
 
-  /** The sessions that were told of, each as a piece of what it is. */
-  sessions(): Fields[] {
+  /** The sessions that were told of. */
+  sessions(): Translated["sessions"] {
     const parentOf = (parentId: string | undefined) => parentId && (this.#ids.get(parentId) ?? parentId);
-    return [...this.#drafts.values()].map(({ happening, startedAt, endedAt, hasReply, prompts, commits, spans }) => ({
+    return [...this.#drafts.values()].map((draft) => ({
+      session: this.#sessionOf(draft),
+      spans: [...draft.spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId) })),
+    }));
+  }
+
+  #sessionOf({ happening, startedAt, endedAt, hasReply, prompts, commits }: Draft): Fields {
+    return {
       id: happening.session,
       agent: happening.agent,
       agentVersion: happening.agentVersion,
@@ -215,8 +222,7 @@ class Gathered {
       outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
       prompts: prompts.length > 0 ? prompts : undefined,
       commits: commits.length > 0 ? commits : undefined,
-      spans: [...spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId) })),
-    }));
+    };
   }
 }
 

@@ -14,12 +14,8 @@ import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
 
-/**
- * A validated body as it was sent: free-form parts are slices of its text, since parsing rounds numbers and drops duplicates.
- * Other requests are let in between.
- */
-export class SentBody {
-  readonly text: string;
+/** Makes parts of a delivery what may be kept of them; other requests are let in between. */
+export class Cleaner {
   readonly yieldNow: YieldNow;
   /** Parts in which a secret was replaced. */
   redacted = 0;
@@ -28,40 +24,20 @@ export class SentBody {
   /** Whether any part could hold a secret; most bodies cannot, and none of their parts is searched then. */
   readonly #isSuspicious: boolean;
   readonly #isMetadataOnly: boolean;
-  readonly #top: readonly Member[];
 
-  private constructor(
-    text: string,
-    yieldNow: YieldNow,
-    top: readonly Member[],
-    isSuspicious: boolean,
-    isMetadataOnly: boolean,
-  ) {
-    this.text = text;
+  protected constructor(yieldNow: YieldNow, isSuspicious: boolean, captureMode: CaptureMode) {
     this.yieldNow = yieldNow;
     this.#isSuspicious = isSuspicious;
-    this.#isMetadataOnly = isMetadataOnly;
-    this.#top = top;
+    this.#isMetadataOnly = captureMode === "metadata";
   }
 
   /**
+   * @param parts of which each will be asked for
    * @param yieldNow as `kit/yield.ts` makes it
-   * @param captureMode what of it may be kept
-   * @throws Problem malformed (400)
+   * @param captureMode what of them may be kept
    */
-  static async open(text: string, yieldNow: YieldNow, captureMode: CaptureMode): Promise<SentBody> {
-    const top = members(text);
-    if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
-    await yieldNow();
-    const isSuspicious = await mightLongHoldSecret(text, yieldNow);
-    await yieldNow();
-    return new SentBody(text, yieldNow, top, isSuspicious, captureMode === "metadata");
-  }
-
-  /** The elements of a member that is a list; none where it is absent. */
-  list(name: string): Slice[] {
-    const member = findMember(this.#top, name);
-    return member ? elements(this.text, member.start) : [];
+  static async of(parts: readonly string[], yieldNow: YieldNow, captureMode: CaptureMode): Promise<Cleaner> {
+    return new Cleaner(yieldNow, await mightLongHoldSecret(parts.join("\n"), yieldNow), captureMode);
   }
 
   /** Whether every part is kept as it was sent: `clean` has nothing to do then. */
@@ -84,6 +60,44 @@ export class SentBody {
     const { text, isPart } = await keepMetadata(part, kind, this.yieldNow);
     if (isPart) this.withheld++;
     return text;
+  }
+}
+
+/** A validated body as it was sent: free-form parts are slices of its text, since parsing rounds numbers and drops duplicates. */
+export class SentBody extends Cleaner {
+  readonly text: string;
+  readonly #top: readonly Member[];
+
+  private constructor(
+    text: string,
+    yieldNow: YieldNow,
+    top: readonly Member[],
+    isSuspicious: boolean,
+    captureMode: CaptureMode,
+  ) {
+    super(yieldNow, isSuspicious, captureMode);
+    this.text = text;
+    this.#top = top;
+  }
+
+  /**
+   * @param yieldNow as `kit/yield.ts` makes it
+   * @param captureMode what of it may be kept
+   * @throws Problem malformed (400)
+   */
+  static async open(text: string, yieldNow: YieldNow, captureMode: CaptureMode): Promise<SentBody> {
+    const top = members(text);
+    if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
+    await yieldNow();
+    const isSuspicious = await mightLongHoldSecret(text, yieldNow);
+    await yieldNow();
+    return new SentBody(text, yieldNow, top, isSuspicious, captureMode);
+  }
+
+  /** The elements of a member that is a list; none where it is absent. */
+  list(name: string): Slice[] {
+    const member = findMember(this.#top, name);
+    return member ? elements(this.text, member.start) : [];
   }
 }
 
@@ -122,10 +136,10 @@ export interface SentDigest {
   readonly sha256: string;
 }
 
-/** @param text the body, without its content coding @param encoding how it has the bytes that were sent */
-export function digestOfSent(text: string, encoding: "utf8" | "latin1" = "utf8"): SentDigest {
+/** @param sent the body, without its content coding */
+export function digestOfSent(sent: string | Uint8Array): SentDigest {
   const salt = systemRandom(16);
   // Piece by piece: a body of megabytes is not copied for its digest.
-  const sha256 = createHash("sha256").update(salt).update(text, encoding).digest("hex");
+  const sha256 = createHash("sha256").update(salt).update(sent).digest("hex");
   return { salt: salt.toString("base64url"), sha256 };
 }

@@ -5,14 +5,26 @@ import { followRows, type SessionSourceRow } from "./follow-rows.ts";
 
 /** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
 
-/** The sessions that a delivery changed last, oldest delivery after the given one first. @returns undefined when none follows */
+/**
+ * The sessions that deliveries changed last, oldest delivery after the given one first.
+ * @param enough deliveries are added up to so many sessions; without it there is one
+ * @returns undefined when none follows; `deliveryId` is that of the last
+ */
 export function sessionsAfter(
   core: Core,
   deliveryId: number,
+  enough = 1,
 ): { readonly deliveryId: number; readonly sessionIds: readonly number[] } | undefined {
   const sql = followRows(core.store);
-  const next = sql.nextDelivery.get(deliveryId);
-  return next === undefined ? undefined : { deliveryId: next, sessionIds: sql.ofDelivery.all(next) };
+  const sessionIds: number[] = [];
+  let last = deliveryId;
+  while (sessionIds.length < enough) {
+    const next = sql.nextDelivery.get(last);
+    if (next === undefined) break;
+    sessionIds.push(...sql.ofDelivery.all(next));
+    last = next;
+  }
+  return last === deliveryId ? undefined : { deliveryId: last, sessionIds };
 }
 
 /** How many sessions were changed after a delivery, counted as far as `limit`. */

@@ -1,3 +1,4 @@
+import type { HashedItems } from "../../kit/items.ts";
 import type { ReadBatch, ReadLabel, ReadSession } from "./read-batch.ts";
 
 /** What is stored in one transaction, as a delivery of its own. */
@@ -9,23 +10,27 @@ export interface Part {
   /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
   readonly withheld: number;
+  /** Of all that is in it, as it stands there; undefined where that is nothing that will be stored as it is. */
+  readonly hashed?: HashedItems;
 }
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
 export const MAX_ROWS = 2_000;
+/** The same of sessions that grow by pieces, of which each span that is known is read and laid over, too. */
+export const MAX_PIECE_ROWS = 1_000;
 
 /**
  * Takes a batch apart into what is stored at once: most are one part. Whoever sends a batch again because the server stopped
  * halfway finds that what was stored is not stored twice, as with any batch.
  */
-export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch): Generator<Part> {
+export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch, maxRows = MAX_ROWS): Generator<Part> {
   let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
-  let room = MAX_ROWS;
+  let room = maxRows;
   let unreported = { redacted, withheld };
   const finished = (): Part => {
     const done = { ...part, ...unreported };
     part = { sessions: [], labels: [], items: 0 };
-    room = MAX_ROWS;
+    room = maxRows;
     unreported = { redacted: 0, withheld: 0 };
     return done;
   };

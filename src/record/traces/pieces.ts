@@ -1,7 +1,8 @@
 import { asObject, readInstant } from "../../formats/values.ts";
 import { members } from "../../kit/json.ts";
 import type { Intake } from "../intake/intake.ts";
-import { type ReadyBatch, readTraces } from "./prepare.ts";
+import type { ReadyBatch } from "./prepare.ts";
+import { pieces } from "./read-pieces.ts";
 import { spell, spelledMembers } from "./rules.ts";
 import { type Merge, storePart } from "./store-batch.ts";
 
@@ -22,7 +23,7 @@ async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
 }
 
 /** How pieces are made ready, in whatever thread, and stored. */
-export const sessionPieces = { preparation: readTraces, deliver };
+export const sessionPieces = { ...pieces, deliver };
 
 const IN_PIECES: Merge = {
   session(stored, sent) {

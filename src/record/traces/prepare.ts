@@ -60,17 +60,17 @@ type Packed = Omit<ReadyBatch, "heads" | "parts"> & {
   readonly parts: readonly Uint8Array[];
 };
 
-/** Makes a trace batch ready. What is made of a large one is taken out of its message piece by piece, as it is stored. */
-export const readTraces = preparation({
-  name: "traces",
-  schema: TraceBatch,
-  run: readParts,
-  pack(batch) {
+/** Between threads what is made of a large batch is taken out of its message piece by piece, as it is stored. */
+export const packing = {
+  pack(batch: ReadyBatch) {
     const [heads, parts] = [Array.from(batch.heads, serialize), Array.from(batch.parts, serialize)];
     return { made: { ...batch, heads, parts } satisfies Packed, transfer: ownMemory(...heads, ...parts) };
   },
   unpack: (batch: Packed): ReadyBatch => ({ ...batch, heads: read<Head>(batch.heads), parts: read<Part>(batch.parts) }),
-});
+};
+
+/** Makes a trace batch ready. */
+export const readTraces = preparation({ name: "traces", schema: TraceBatch, run: readParts, ...packing });
 
 function* read<T>(pieces: readonly Uint8Array[]): Generator<T> {
   for (const piece of pieces) yield deserialize(piece);

@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import type { SessionFacts, SpanFacts } from "./rules.ts";
+import type { SessionFacts } from "./rules.ts";
 
 export interface SessionRow extends SessionFacts {
   readonly externalId: string;
@@ -27,14 +27,6 @@ export interface StoredSession extends StoredSpan {
 /** The place of an item among those of its delivery, and its row. */
 export interface PlacedRow {
   readonly id: number;
-  readonly deliveryId: number;
-  readonly item: number;
-}
-
-export interface SpanRow extends SpanFacts {
-  readonly externalId: string;
-  readonly sessionId: number;
-  readonly document: string;
   readonly deliveryId: number;
   readonly item: number;
 }
@@ -87,10 +79,23 @@ export const rows = statements((db, has) => {
     span: db.prepare<[number, string], StoredSpan>(
       `SELECT document, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
     ),
-    // By trace_spans_by_session.
-    putSpan: db.prepare<[SpanRow]>(
+    // By trace_spans_by_session. Values in their places: there are many spans, and names would have to be looked up for each.
+    putSpan: db.prepare<
+      [
+        sessionId: number,
+        externalId: string,
+        parentId: string | null,
+        name: string | null,
+        kind: string | null,
+        startedAt: number | null,
+        endedAt: number | null,
+        document: string,
+        deliveryId: number,
+        item: number,
+      ]
+    >(
       `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item)
-     VALUES (@sessionId, @externalId, @parentId, @name, @kind, @startedAt, @endedAt, @document, @deliveryId, @item)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
        started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id,
        item = excluded.item`,

@@ -3,7 +3,7 @@ import { metadataOf } from "../../formats/metadata.ts";
 import { outcomeKind } from "../../formats/outcomes.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { DAY_MS } from "../../kit/clock.ts";
-import { deliveryItems } from "../../kit/items.ts";
+import { commitHashed, deliveryItems, type Items } from "../../kit/items.ts";
 import { members } from "../../kit/json.ts";
 import { fail, tooLarge } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -63,7 +63,7 @@ export function storePart(intake: Intake, part: Part, now: number, merge: Merge 
     redacted: part.redacted,
     withheld: part.withheld,
     flagged: null,
-    content: deliveryItems(repoKey, null, texts),
+    content: commitHashedPart(part, changes, labels, texts) ?? deliveryItems(repoKey, null, texts),
   });
   const { teamId, deviceId } = intake.device;
   keepReplaced(core, changes);
@@ -94,6 +94,30 @@ function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { te
   }
   for (const { document } of labels) texts.push(labelText(document));
   return { texts, sessions };
+}
+
+/** What a part commits to that was hashed ahead; undefined where what is stored of it are not the items that were hashed. */
+function commitHashedPart(
+  { hashed, sessions, labels: sent }: Part,
+  changes: readonly Change[],
+  labels: readonly ReadLabel[],
+  texts: readonly string[],
+): Items | undefined {
+  const isWhole = changes.length === sessions.length && labels.length === sent.length;
+  if (!hashed || !isWhole) return undefined;
+  const others = new Map<number, string>();
+  // The first item is the delivery's own.
+  let place = 1;
+  for (const [i, { stored, spans }] of changes.entries()) {
+    if (spans.length !== sessions[i]?.spans.length) return undefined;
+    if (stored) others.set(place, texts[place - 1] as string);
+    place++;
+    for (const { stored: known } of spans) {
+      if (known) others.set(place, texts[place - 1] as string);
+      place++;
+    }
+  }
+  return commitHashed(hashed, others);
 }
 
 /** What a session that is stored becomes. @throws Problem tooLarge (413) */
@@ -193,6 +217,7 @@ function apply(
 ): void {
   const sql = rows(core.store);
   const { externalId } = session;
+  const { deliveryId } = mark;
   let sessionId = stored?.id;
   let facts: SessionFacts = session;
   if (sessionId === undefined || !stored) {
@@ -202,7 +227,19 @@ function apply(
     sql.updateSession.run({ ...facts, ...mark, externalId, repoKey, document, item });
   }
   spans.forEach(({ span }, i) => {
-    sql.putSpan.run({ ...span, sessionId, deliveryId: mark.deliveryId, item: item + i + 1 });
+    const { parentId, name, kind, startedAt, endedAt, document: own } = span;
+    sql.putSpan.run(
+      sessionId,
+      span.externalId,
+      parentId,
+      name,
+      kind,
+      startedAt,
+      endedAt,
+      own,
+      deliveryId,
+      item + i + 1,
+    );
   });
   if (outcomeKind(facts.outcome) === "failed") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });
 }

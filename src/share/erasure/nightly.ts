@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { deviceIdsOf } from "../../identity/devices/devices.ts";
 import { memberIds, membershipsOf } from "../../identity/members/members.ts";
 import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
-import { eraseOldReads } from "../../insight/ask/ask.ts";
+import { eraseDeviceReads, eraseOldReads } from "../../insight/ask/ask.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
@@ -121,6 +121,8 @@ async function* stepsOfKind(
     for (const portion of free) yield* eraseBrain(core, portion, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);
   }
+  if (kind === "reads")
+    for (const { deviceId } of free) yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));
   if (kind === "audit") yield* eraseOldEvents(core, teamId, until);
   if (kind === "reads" || kind === "web-sessions") yield* ofPeople(core, teamId, kind, run.now);
 }

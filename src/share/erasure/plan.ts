@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
@@ -21,23 +22,25 @@ export interface ErasurePlan {
 }
 
 /** Counts what would go. Changes nothing. @throws Problem when a hold keeps any of it */
-export function planErasure(core: Core, resolved: Resolved): ErasurePlan {
+export async function planErasure(core: Core, resolved: Resolved): Promise<ErasurePlan> {
   const { target, label } = resolved;
   requireNotHeld(core, target);
   const portions = portionsOf(core, target, core.clock.now(), "");
   const endsDevices = target.kind === "person" || target.kind === "device";
   return {
     target: `${target.kind} ${label}`,
-    counts: countsOf(core, target, portions),
+    counts: await countsOf(core, target, portions),
     devices: endsDevices ? resolved.deviceIds : [],
     copies: copiesOf(core, target),
   };
 }
 
-function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
+async function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
   const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
   const notes = new Set<number>();
+  const yieldNow = cooperative(core.clock);
   for (const portion of portions) {
+    await yieldNow();
     const isMeant = ({ externalId }: { readonly externalId: string }) =>
       target.kind !== "session" || digestOf(externalId) === target.sessionSha256;
     const sessions = target.kind === "entry" ? [] : traceErasure.sessionsOfPortion(core, portion).filter(isMeant);

@@ -1,15 +1,15 @@
 import type { Core } from "../../core.ts";
-import { eraseApiTokens } from "../../identity/api-tokens/api-tokens.ts";
+import { apiTokenIdsOf, eraseApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { eraseTokensOf } from "../../identity/device-flow/device-flow.ts";
 import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
-import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
 import { eraseIdentities } from "../../identity/sso/sso.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
-import { eraseReads } from "../../insight/ask/ask.ts";
+import { eraseDeviceReads, eraseReads } from "../../insight/ask/ask.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
@@ -58,9 +58,17 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
 /** Ends the bindings of devices, and takes their names out of the audit, with that of the person whose they are. */
 function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
   const by: Actor = SYSTEM;
-  for (const id of ids) yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
+  for (const id of ids) {
+    yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
+    yield* whileAny("reads", () => eraseDeviceReads(core, id));
+  }
   const marks = new Map(ids.map((id) => [id, `erased-${id}`]));
-  if (person) marks.set(person.id, person.mark);
+  if (person) {
+    marks.set(person.id, person.mark);
+    // What people call their tokens may tell of them, and what programs did with them, from where, is theirs as well.
+    for (const id of [...apiTokenIdsOf(core, person.id), ...listReadTokens(core, person.id).map((token) => token.id)])
+      marks.set(id, `erased-${id}`);
+  }
   const texts = new Map(person && person.email !== person.mark ? [[person.email, person.mark]] : []);
   yield* eraseNames(core, { marks, texts, naming: NAMING });
 }

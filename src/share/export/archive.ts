@@ -1,17 +1,12 @@
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { pipeline, Readable } from "node:stream";
 import { createZstdCompress } from "node:zlib";
 import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { TAR_END, tarMember } from "../../kit/tar.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
+import { type Actor, COMMAND_LINE, type Event, recordAct } from "../../platform/audit/audit.ts";
 import { ledgerVerifierKey } from "../../platform/transparency/transparency.ts";
 import { partsOf } from "./parts.ts";
 import type { ExportScope } from "./scope.ts";
@@ -26,7 +21,6 @@ interface ManifestFile {
 }
 
 export interface ExportResult {
-  readonly file: string;
   readonly bytes: number;
   readonly files: number;
   /** The digest of `MANIFEST.json`, which has those of all other files: note it to prove later that nothing was changed. */
@@ -36,48 +30,38 @@ export interface ExportResult {
 /**
  * Writes everything of a scope into a tar archive, compressed with Zstandard (RFC 8878), file by file; the last is `MANIFEST.json`.
  * It is not of one instant: what arrives meanwhile may be in it or not.
+ * @param write puts it somewhere, as it comes; returns how many bytes it was
  * @param onFile told with each file how many there are
- * @throws Problem when the file exists or has no place
  */
 export async function exportArchive(
   core: Core,
   scope: ExportScope,
-  target: string,
+  write: (archive: AsyncIterable<Uint8Array>) => Promise<number>,
   onFile: (files: number) => void = () => {},
   by: Actor = COMMAND_LINE,
 ): Promise<ExportResult> {
-  const file = resolve(target);
-  if (existsSync(file)) fail(conflict, `${file} exists already; an export never overwrites one`);
-  if (!statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory())
-    fail(invalid, `${dirname(file)} is no directory`);
-  const { kind, teams, person, repoKey } = scope;
-  await recordAct(core, by, {
-    action: "record.exported",
-    teamId: teams.length === 1 && !person ? (teams[0]?.teamId ?? null) : null,
-    target: {
-      kind,
-      id: person?.id ?? teams[0]?.teamId ?? null,
-      label: person?.email ?? repoKey ?? teams[0]?.name ?? kind,
-    },
-  });
-  const partial = `${file}.partial`;
   const archive = new Archive(core.clock.now(), onFile);
-  try {
-    await pipeline(
-      Readable.from(archive.chunks(core, scope), { objectMode: false }),
-      createZstdCompress(),
-      createWriteStream(partial, { mode: 0o600 }),
-    );
-    syncFile(partial);
-    renameSync(partial, file);
-    syncDirectory(dirname(file));
-  } catch (error) {
-    rmSync(partial, { force: true });
-    throw error;
-  }
+  const content = async function* () {
+    // On record before the first byte is anywhere.
+    await recordAct(core, by, actOf(scope));
+    yield* archive.chunks(core, scope);
+  };
+  const source = Readable.from(content(), { objectMode: false });
+  // What goes wrong is what reads of the last stream meet.
+  const bytes = await write(pipeline(source, createZstdCompress(), () => {}));
   const { files, manifestSha256 } = archive;
-  return { file, bytes: statSync(file).size, files: files.length, manifestSha256 };
+  return { bytes, files: files.length, manifestSha256 };
 }
+
+const actOf = ({ kind, teams, person, repoKey }: ExportScope): Event => ({
+  action: "record.exported",
+  teamId: teams.length === 1 && !person ? (teams[0]?.teamId ?? null) : null,
+  target: {
+    kind,
+    id: person?.id ?? teams[0]?.teamId ?? null,
+    label: person?.email ?? repoKey ?? teams[0]?.name ?? kind,
+  },
+});
 
 class Archive {
   readonly files: ManifestFile[] = [];

@@ -26,7 +26,7 @@ export function partsOf(cli: Cli): CaptureParts {
 /** A server on this machine is reached without the proxy that leads out of it. */
 const LOOPBACK = "localhost,127.0.0.1,::1";
 
-function useProxy({ env }: Cli): void {
+export function useProxy({ env }: Cli): void {
   const exempt = [env.NO_PROXY ?? env.no_proxy, LOOPBACK].filter(Boolean).join(",");
   setGlobalProxyFromEnv({ ...env, no_proxy: exempt, NO_PROXY: exempt });
 }

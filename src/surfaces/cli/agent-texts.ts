@@ -133,5 +133,5 @@ export function importLines(
   imported: readonly { readonly path: string; readonly agent: string | null; readonly recorded: number }[],
 ): string {
   const rows = imported.map(({ path, agent, recorded }) => [agent ?? "not a transcript", recorded, path]);
-  return table(["AGENT", "NEW EVENTS", "FILE"], rows, "No files.");
+  return `${table(["AGENT", "NEW EVENTS", "FILE"], rows, "No files.")}`;
 }

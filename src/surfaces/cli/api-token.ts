@@ -1,17 +1,29 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
 import {
+  type ApiScope,
   type ApiTokenFacts,
   apiReads,
   createApiToken,
   listApiTokens,
+  MAX_LIFETIME_DAYS,
+  type NewApiToken,
   revokeApiToken,
 } from "../../identity/api-tokens/api-tokens.ts";
 import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { fail, invalid } from "../../kit/problem.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { fail, forbidden, invalid } from "../../kit/problem.ts";
+import {
+  type Caller,
+  type Cli,
+  type CommonOptions,
+  common,
+  personNamed,
+  teamIdNamed,
+  teamNamed,
+  withCore,
+} from "./context.ts";
 import { table } from "./output.ts";
 import { duration } from "./values.ts";
 
@@ -21,10 +33,13 @@ interface CreateOptions extends CommonOptions {
   readonly allTeams?: true;
   readonly user?: string;
   readonly expires?: number;
+  readonly scope: ApiScope;
 }
 
 export function apiTokenCommands(program: Command, cli: Cli): void {
-  const token = program.command("api-token").description("tokens with which programs read what was recorded");
+  const token = program
+    .command("api-token")
+    .description("tokens with which programs read what was recorded, or administer");
   addCreate(token, cli);
   addList(token, cli);
   addRevoke(token, cli);
@@ -36,21 +51,43 @@ function addCreate(token: Command, cli: Cli): void {
     .option("--team <team>", "the team that it reads: id or exact name")
     .option("--all-teams", "let it read every team")
     .option("--user <email>", "who answers for it: it ends with their rights; nobody when left out")
-    .option("--expires <span>", "how long it works, e.g. 12h; 365d at most (default: 90d)", duration)
+    .addOption(
+      new Option("--scope <scope>", "read what was recorded, or administer as well, see docs/remote.md")
+        .choices(Object.keys(MAX_LIFETIME_DAYS))
+        .default("read"),
+    )
+    .option(
+      "--expires <span>",
+      `how long it works, e.g. 12h; ${MAX_LIFETIME_DAYS.read}d at most (default: 90d), with the scope admin ${MAX_LIFETIME_DAYS.admin}d (required)`,
+      duration,
+    )
     .action((options: CreateOptions) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, caller) => {
         if ((options.team === undefined) === (options.allTeams === undefined))
           fail(invalid, "Say which team the token reads: --team TEAM, or --all-teams.");
-        const made = await createApiToken(core, {
-          teamId: options.team === undefined ? null : getTeam(core, options.team).id,
-          userId: options.user === undefined ? null : getUser(core, options.user).id,
-          name: options.name,
-          lifetimeMs: options.expires,
-        });
+        if (options.allTeams && caller.teamId !== null)
+          fail(forbidden, "The token is one of a team: it makes none for all.");
+        const made = await createApiToken(core, boundedBy(core, caller, desired(core, caller, options)), caller.by);
         output.result({ ...made, expiresAt: isoInstant(made.expiresAt) }, () => made.token);
         output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);
       }),
     );
+}
+
+const desired = (core: Core, caller: Caller, { team, user, name, expires, scope }: CreateOptions): NewApiToken => ({
+  teamId: team === undefined ? null : teamNamed(core, caller, team).id,
+  userId: user === undefined ? null : personNamed(core, caller, user).id,
+  ...{ name, lifetimeMs: expires, scope },
+});
+
+/** With a token nobody gets another that may more, that is somebody else's, or that outlives it. @throws Problem */
+function boundedBy(core: Core, { token }: Caller, wish: NewApiToken): NewApiToken {
+  if (!token) return wish;
+  const left = token.expiresAt - core.clock.now();
+  if (wish.scope === "admin")
+    fail(forbidden, "A token that administers is made on the dashboard or on the server itself.");
+  if (wish.userId !== null && wish.userId !== token.userId) fail(forbidden, "It can be yours alone.");
+  return { ...wish, userId: token.userId, lifetimeMs: Math.min(wish.lifetimeMs ?? left, left) };
 }
 
 const described = (core: Core, one: ApiTokenFacts) => ({
@@ -72,17 +109,18 @@ function addList(token: Command, cli: Cli): void {
   common(token.command("list").description("list the API tokens, and how often each was used"))
     .option("--team <team>", "of this team: id or exact name")
     .action((options: CommonOptions & { team?: string }) =>
-      withCore(cli, options, (core, output) => {
-        const team = options.team === undefined ? undefined : getTeam(core, options.team).id;
+      withCore(cli, options, (core, output, caller) => {
+        const team = teamIdNamed(core, caller, options.team);
         const tokens = listApiTokens(core, team).map((one) => described(core, one));
         output.result(tokens, () =>
           table(
-            ["ID", "TEAM", "USER", "NAME", "STATUS", "LAST USED", "TODAY", "EXPIRES"],
+            ["ID", "TEAM", "USER", "NAME", "SCOPE", "STATUS", "LAST USED", "TODAY", "EXPIRES"],
             tokens.map((one) => [
               one.id,
               one.team ?? "all teams",
               one.user,
               one.name,
+              one.scopes.at(-1) ?? null,
               one.status,
               one.lastUsedAt,
               String(one.readsToday),
@@ -98,8 +136,8 @@ function addList(token: Command, cli: Cli): void {
 function addRevoke(token: Command, cli: Cli): void {
   common(token.command("revoke").argument("<id>", "id of the token").description("end an API token")).action(
     (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await revokeApiToken(core, id);
+      withCore(cli, options, async (core, output, { by, teamId }) => {
+        const changed = await revokeApiToken(core, id, by, teamId ?? undefined);
         output.result(
           { id, status: "revoked", changed },
           () => `${id} ${changed ? "is revoked" : "was revoked before"}`,

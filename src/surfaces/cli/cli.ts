@@ -7,7 +7,6 @@ import {
 } from "../../identity/device-flow/device-flow.ts";
 import { getUser } from "../../identity/people/people.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
@@ -24,9 +23,9 @@ function addApprove(group: Command, cli: Cli): void {
     .description("let a waiting tool sign in as somebody, without a browser")
     .requiredOption("--user <email>", "whose access it gets: e-mail address or id")
     .action((userCode: string, options: CommonOptions & { user: string }) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, { by }) => {
         const user = getUser(core, options.user);
-        const answered = await decideAuthorization(core, userCode, "approved", user, COMMAND_LINE);
+        const answered = await decideAuthorization(core, userCode, "approved", user, by);
         output.result(
           { ok: true, userCode: answered.userCode, decision: "approved", userId: user.id, email: user.email },
           () => `${answered.userCode} may sign in as ${user.email}`,
@@ -42,8 +41,8 @@ function addDeny(group: Command, cli: Cli): void {
   common(group.command("deny").argument("<user-code>", "the code that the tool shows"))
     .description("refuse a waiting tool")
     .action((userCode: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const answered = await decideAuthorization(core, userCode, "denied", null, COMMAND_LINE);
+      withCore(cli, options, async (core, output, { by }) => {
+        const answered = await decideAuthorization(core, userCode, "denied", null, by);
         output.result(
           { ok: true, userCode: answered.userCode, decision: "denied" },
           () => `${answered.userCode} is denied`,
@@ -107,8 +106,8 @@ function addRevoke(group: Command, cli: Cli): void {
   common(group.command("revoke").argument("<token>", "token id, as list shows it"))
     .description("end a tool's access token")
     .action((id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const revoked = await revokeCliToken(core, null, id, COMMAND_LINE);
+      withCore(cli, options, async (core, output, { by }) => {
+        const revoked = await revokeCliToken(core, null, id, by);
         output.result({ id, status: "revoked", changed: revoked }, () =>
           revoked ? `${id} is revoked` : `${id} was revoked before`,
         );

@@ -6,11 +6,10 @@ import {
   listOpenCodes,
   revokeCode,
 } from "../../identity/devices/devices.ts";
-import { getTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
 import { atMost, wholeNumber } from "./values.ts";
 
@@ -55,12 +54,12 @@ function addCreate(code: Command, cli: Cli): void {
       const fleet = count !== undefined || uses !== undefined;
       if (!fleet && expires !== undefined && expires > CODE_LIMITS.maxLifetimeMs)
         create.error("error: a code may live longer than a day only with --uses or --count", { exitCode: 2 });
-      return withCore(cli, options, async (core, output) => {
-        const teamId = getTeam(core, options.team).id;
+      return withCore(cli, options, async (core, output, caller) => {
+        const teamId = teamNamed(core, caller, options.team).id;
         const lifetimeMs = expires ?? CODE_LIMITS.lifetimeMs;
         const made = fleet
-          ? await createFleetCodes(core, teamId, { count: count ?? 1, uses: uses ?? 1, lifetimeMs })
-          : [await createCode(core, teamId, lifetimeMs)];
+          ? await createFleetCodes(core, teamId, { count: count ?? 1, uses: uses ?? 1, lifetimeMs }, caller.by)
+          : [await createCode(core, teamId, lifetimeMs, caller.by)];
         const all = made.map((one) => ({ ...one, expiresAt: isoInstant(one.expiresAt) }));
         const [first] = all;
         output.result(count === undefined ? first : all, () =>
@@ -78,8 +77,8 @@ const CSV_COLUMNS = ["code", "id", "uses", "expiresAt", "teamId"] as const;
 function addList(code: Command, cli: Cli): void {
   ofTeam(code.command("list").description("list the codes that can still be used")).action(
     (options: CommonOptions & { team: string }) =>
-      withCore(cli, options, (core, output) => {
-        const codes = listOpenCodes(core, getTeam(core, options.team).id, null, -1).map((one) => ({
+      withCore(cli, options, (core, output, caller) => {
+        const codes = listOpenCodes(core, teamNamed(core, caller, options.team).id, null, -1).map((one) => ({
           id: one.id,
           createdBy: one.createdBy,
           createdAt: isoInstant(one.createdAt),
@@ -102,10 +101,10 @@ function addRevoke(code: Command, cli: Cli): void {
   ofTeam(code.command("revoke").argument("<ids...>", "ids of codes, as the list has them"))
     .description("end codes before their time")
     .action((ids: string[], options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output) => {
-        const teamId = getTeam(core, options.team).id;
+      withCore(cli, options, async (core, output, caller) => {
+        const teamId = teamNamed(core, caller, options.team).id;
         const revoked: string[] = [];
-        for (const id of ids) if (await revokeCode(core, teamId, id)) revoked.push(id);
+        for (const id of ids) if (await revokeCode(core, teamId, id, caller.by)) revoked.push(id);
         output.result({ revoked }, () => revoked.map((id) => `${id} is revoked`).join("\n"));
         const [missing] = ids.filter((id) => !revoked.includes(id));
         if (missing !== undefined)

@@ -1,19 +1,60 @@
 import type { Command } from "commander";
 import { type Config, readConfig, type Settings } from "../../config.ts";
 import type { Core } from "../../core.ts";
+import { roleIn } from "../../identity/members/members.ts";
+import { findUser, getUser, type User } from "../../identity/people/people.ts";
+import { getTeam, type Team } from "../../identity/teams/teams.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
+import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
+import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { announcedBaseUrl, type OpenOptions, openStore } from "../../platform/store/store.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, type Io, type Output } from "./output.ts";
+import { readInput, readText, requireNewFile, writeArchive, writeText } from "./texts.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What `run` hands to every command. */
 export interface Cli {
   readonly env: Env;
+  readonly io: Io;
+  /** Where it does its work; set before a command begins. */
+  place: Place;
   /** Ends the process with this code once the command is done; 0 unless set. */
   exitCode: number;
+}
+
+/** Who runs a command. */
+export interface Caller {
+  readonly by: Actor;
+  /** The only team that it may concern; null for any, and for what concerns none. */
+  readonly teamId: string | null;
+  /** With a token: whose it is, and what another that is made with it may be at most. */
+  readonly token?: { readonly userId: string | null; readonly expiresAt: number };
+}
+
+type Work<T> = (core: Core, output: Output, caller: Caller) => T | Promise<T>;
+type How = Pick<OpenOptions, "create" | "older">;
+
+/**
+ * Where a command does its work: on a data directory of this machine, or within a server, for somebody elsewhere. The command itself
+ * is the same; what stands for its files and its standard input differs.
+ */
+export interface Place {
+  /** Judges whether a command may run here, before it does anything. @param path its name, e.g. `team create` @throws Problem */
+  admit(path: string, options: Readonly<Record<string, unknown>>): void;
+  carryOut<T>(cli: Cli, options: CommonOptions, how: How, work: Work<T>): Promise<T>;
+  /** Whether somebody sits here who can be asked. */
+  readonly isInteractive: boolean;
+  readInput(mostBytes: number): Promise<string>;
+  /** What stands in a file that an option names; `-` is standard input. */
+  readText(file: string): Promise<string>;
+  /** @param advice what helps where it is there @throws Problem where a file that is to be made has no place, or is there */
+  requireNewFile(file: string, advice: string): void;
+  writeText(file: string, text: string): Promise<void>;
+  /** @returns how many bytes it has */
+  writeArchive(file: string, content: AsyncIterable<Uint8Array>): Promise<number>;
 }
 
 /** Options that every command takes. */
@@ -38,44 +79,72 @@ export function configOf(cli: Cli, options: CommonOptions, more: Settings = {}):
   return readConfig({ ...(options.data === undefined ? {} : { data: options.data }), ...more }, cli.env);
 }
 
-type Work<T> = (core: Core, output: Output) => T | Promise<T>;
-
 /**
  * Opens the data directory for one command, beside a running server or without one. A database of an older schema is refused.
  * @param create whether a directory without a database gets one
  */
 export function withCore<T>(cli: Cli, options: CommonOptions, work: Work<T>, create = false): Promise<T> {
-  return open(cli, options, work, { create });
+  return cli.place.carryOut(cli, options, { create }, work);
 }
 
 /** As `withCore`, for commands that only look: they work on a database of an older schema, too, and do not change it. */
 export function withCoreToLook<T>(cli: Cli, options: CommonOptions, work: Work<T>): Promise<T> {
-  return open(cli, options, work, { create: false, older: "look" });
+  return cli.place.carryOut(cli, options, { create: false, older: "look" }, work);
 }
 
-async function open<T>(
-  cli: Cli,
-  options: CommonOptions,
-  work: Work<T>,
-  how: Pick<OpenOptions, "create" | "older">,
-): Promise<T> {
-  const config = configOf(cli, options);
-  const clock = systemClock;
-  const store = openStore(config.data, { ...how, now: clock.now });
-  const core: Core = {
-    // Links are for the people of the server that runs, which may have been told its address by options of its own.
-    config: { ...config, baseUrl: config.baseUrl ?? announcedBaseUrl(config.data) ?? null },
-    clock,
-    random: systemRandom,
-    log: processLog(config.log === "info" ? "warn" : config.log, clock.now),
-    store,
-    state: new Map(),
-  };
-  try {
-    return await work(core, outputOf(options));
-  } finally {
-    store.close();
-  }
+/** Whoever has the data directory may do everything. */
+export const HERE: Place = {
+  admit() {},
+  async carryOut(cli, options, how, work) {
+    const config = configOf(cli, options);
+    const clock = systemClock;
+    const store = openStore(config.data, { ...how, now: clock.now });
+    const core: Core = {
+      // Links are for the people of the server that runs, which may have been told its address by options of its own.
+      config: { ...config, baseUrl: config.baseUrl ?? announcedBaseUrl(config.data) ?? null },
+      clock,
+      random: systemRandom,
+      log: processLog(config.log === "info" ? "warn" : config.log, clock.now),
+      store,
+      state: new Map(),
+    };
+    try {
+      return await work(core, createOutput(options.json ?? false, cli.io), { by: COMMAND_LINE, teamId: null });
+    } finally {
+      store.close();
+    }
+  },
+  get isInteractive() {
+    return process.stdin.isTTY;
+  },
+  readInput,
+  readText,
+  requireNewFile,
+  writeText,
+  writeArchive,
+};
+
+/** The team that a command names. @throws Problem where there is none such, or the caller is confined to another */
+export function teamNamed(core: Core, { teamId }: Caller, named: string): Team {
+  if (teamId === null) return getTeam(core, named);
+  const own = getTeam(core, teamId);
+  return named === own.id || named === own.name
+    ? own
+    : fail(forbidden, `The token is one of the team "${own.name}" alone.`);
+}
+
+/** The same where it may be left out: the caller's own team then, undefined for who is confined to none. */
+export const teamIdNamed = (core: Core, caller: Caller, named: string | undefined): string | undefined =>
+  named === undefined ? (caller.teamId ?? undefined) : teamNamed(core, caller, named).id;
+
+/** A person that a command names. @throws Problem where there is none, or none in the caller's team */
+export function personNamed(core: Core, { teamId }: Caller, named: string): User {
+  if (teamId === null) return getUser(core, named);
+  const user = findUser(core, named);
+  // Who has an account elsewhere is not told.
+  return user && roleIn(core, teamId, user.id) !== undefined
+    ? user
+    : fail(notFound, `"${named}" is nobody of the team.`);
 }
 
 /** Says that the addresses in a result are a guess: no server runs here, and none was named. */
@@ -84,4 +153,22 @@ export function noteGuessedAddress(core: Core, output: Output): void {
     output.note(
       `No server runs on ${core.config.data}, so the address is a guess: set RECKON_BASE_URL as the server has it.`,
     );
+}
+
+const MAX_SECRET_BYTES = 16 * 1024;
+
+/**
+ * Reads a secret from standard input: the whole of it, less the line break that `echo` and editors put at its end.
+ * @param what it is called
+ * @param command the line that takes it so
+ */
+export async function readSecret({ place }: Cli, what: string, command: string): Promise<string> {
+  if (place.isInteractive)
+    fail(
+      invalid,
+      `the ${what} is read from standard input, not typed here: printf %s "$${what.toUpperCase()}" | reckon ${command}`,
+    );
+  const secret = (await place.readInput(MAX_SECRET_BYTES)).replace(/\r?\n$/, "");
+  if (secret === "") fail(invalid, `there is no ${what} on standard input`);
+  return secret;
 }

@@ -1,10 +1,9 @@
 import { type Command, Option } from "commander";
 import { assignDevice, type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
-import { getUser } from "../../identity/people/people.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
 /** Revoked or not: a token that ran out is the dashboard's to tell. */
@@ -42,11 +41,11 @@ function addList(device: Command, cli: Cli): void {
     .option("--person <email>", "only those of this person: e-mail address or id")
     .addOption(new Option("--nobody", "only those that are nobody's").default(false).conflicts("person"))
     .action((options: Listed) =>
-      withCore(cli, options, (core, output) => {
-        const personId = options.person === undefined ? undefined : getUser(core, options.person).id;
+      withCore(cli, options, (core, output, caller) => {
+        const personId = options.person === undefined ? undefined : personNamed(core, caller, options.person).id;
         const isListed = (one: Device) =>
           options.nobody ? one.personId === null : personId === undefined || one.personId === personId;
-        const teamId = options.team === undefined ? undefined : getTeam(core, options.team).id;
+        const teamId = teamIdNamed(core, caller, options.team);
         const devices = listDevices(core, teamId).filter(isListed);
         const violations = violationsOf(
           core,
@@ -83,9 +82,9 @@ function addAssign(device: Command, cli: Cli): void {
     .action((id: string, email: string | undefined, options: CommonOptions & { nobody: boolean }) => {
       if ((email !== undefined) === options.nobody)
         assign.error("error: name a person of the device's team, or --nobody", { exitCode: 2 });
-      return withCore(cli, options, async (core, output) => {
-        const person = email === undefined ? null : getUser(core, email);
-        const changed = await assignDevice(core, id, person?.id ?? null);
+      return withCore(cli, options, async (core, output, caller) => {
+        const person = email === undefined ? null : personNamed(core, caller, email);
+        const changed = await assignDevice(core, id, person?.id ?? null, caller.by, caller.teamId ?? undefined);
         output.result({ deviceId: id, person: person?.email ?? null, changed }, () =>
           changed ? `${id} is ${person ? `${person.email}'s` : "nobody's"} now` : `${id} was so before`,
         );
@@ -96,8 +95,8 @@ function addAssign(device: Command, cli: Cli): void {
 function addRevoke(device: Command, cli: Cli): void {
   common(device.command("revoke").argument("<device>", "device id").description("end a device's binding")).action(
     (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const revoked = await revokeDevice(core, id);
+      withCore(cli, options, async (core, output, { by, teamId }) => {
+        const revoked = await revokeDevice(core, id, by, teamId ?? undefined);
         output.result({ deviceId: id, status: "revoked", changed: revoked }, () =>
           revoked ? `${id} is revoked` : `${id} was revoked before`,
         );

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import type { Actor } from "../../platform/audit/audit.ts";
 import {
   type Counts,
   carryOut,
@@ -44,19 +45,19 @@ export function eraseCommand(program: Command, cli: Cli): void {
     .action((options: EraseOptions) => {
       if (TARGETS.every((name) => options[name] === undefined))
         erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`, { exitCode: 2 });
-      return withCore(cli, options, (core, output) => eraseTarget(core, output, options));
+      return withCore(cli, options, (core, output, { by }) => eraseTarget(cli, core, output, options, by));
     });
 }
 
-async function eraseTarget(core: Core, output: Output, options: EraseOptions): Promise<void> {
+async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseOptions, by: Actor): Promise<void> {
   const resolved = resolveTarget(core, options);
-  const plan = planErasure(core, resolved);
+  const plan = await planErasure(core, resolved);
   if (options.dryRun) {
     output.result({ ...plan, erased: false }, () => planText(plan));
     return;
   }
-  if (!options.yes) await confirm(plan);
-  const erasure = await requestErasure(core, resolved, options.reason);
+  if (!options.yes) await confirm(cli, plan);
+  const erasure = await requestErasure(core, resolved, options.reason, by);
   const total = Object.values(plan.counts).reduce((sum, count) => sum + count, 1);
   const onProgress = output.progress("erase");
   let gone = 0;
@@ -85,8 +86,8 @@ const doneText = (id: string, counts: Counts) =>
   [`erased (${id})`, ...(Object.keys(counts).length === 0 ? [] : [facts(countLines(counts))])].join("\n");
 
 /** @throws Problem where nobody can be asked, or who is asked does not agree */
-async function confirm(plan: ErasurePlan): Promise<void> {
-  if (!process.stdin.isTTY) fail(invalid, "nobody can be asked here: look with --dry-run, then say --yes");
+async function confirm({ place }: Cli, plan: ErasurePlan): Promise<void> {
+  if (!place.isInteractive) fail(invalid, "nobody can be asked here: look with --dry-run, then say --yes");
   process.stderr.write(`${planText(plan)}\n`);
   const line = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await line.question('Nothing brings it back. Type "erase" to go on: ');

@@ -13,10 +13,14 @@ export function exportCommand(program: Command, cli: Cli): void {
       const { team, repo, person } = options;
       if ((person !== undefined) === (team !== undefined || repo !== undefined))
         command.error("error: name what to export, by --team, --repo or --person", { exitCode: 2 });
-      return withCore(cli, options, async (core, output) => {
-        const done = await exportArchive(core, resolveScope(core, options), options.out, (files) => {
+      cli.place.requireNewFile(options.out, "an export never overwrites one");
+      return withCore(cli, options, async (core, output, { by }) => {
+        const { out: file } = options;
+        const onFile = (files: number) => {
           if (files % 100 === 0) output.note(`${files} files`);
-        });
+        };
+        const write = (archive: AsyncIterable<Uint8Array>) => cli.place.writeArchive(file, archive);
+        const done = { file, ...(await exportArchive(core, resolveScope(core, options), write, onFile, by)) };
         output.result(
           done,
           () => `${done.file} (${done.files} files, ${done.bytes} bytes)\nMANIFEST.json ${done.manifestSha256}`,

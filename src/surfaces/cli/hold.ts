@@ -29,15 +29,15 @@ export function holdCommands(program: Command, cli: Cli): void {
       const { team, device, session } = options;
       if (team === undefined && device === undefined && session === undefined)
         place.error("error: name what to hold, by --team, --device or --session", { exitCode: 2 });
-      return withCore(cli, options, async (core, output) => {
-        const placed = await placeHold(core, options);
+      return withCore(cli, options, async (core, output, { by }) => {
+        const placed = await placeHold(core, options, by);
         output.result(asJson(placed), () => `${placed.id} holds the ${placed.kind}`);
       });
     });
   common(hold.command("release").argument("<hold>", "hold id").description("end a hold")).action(
     (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const released = await releaseHold(core, id);
+      withCore(cli, options, async (core, output, { by }) => {
+        const released = await releaseHold(core, id, by);
         output.result(
           asJson(released),
           () => `${id} is released; what ran out meanwhile goes with the next nightly run`,

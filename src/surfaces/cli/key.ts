@@ -3,7 +3,6 @@ import { isoInstant } from "../../kit/clock.ts";
 import { ensureSigningKey, exportKeys, listKeys, rotateKey } from "../../platform/keys/keys.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import { table } from "./output.ts";
-import { writeText } from "./texts.ts";
 
 export function keyCommands(program: Command, cli: Cli): void {
   const key = program.command("key").description("signing keys");
@@ -30,8 +29,8 @@ export function keyCommands(program: Command, cli: Cli): void {
 
   common(key.command("rotate").description("make a new signing key; what the old one signed still verifies")).action(
     (options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const made = asJson(await rotateKey(core));
+      withCore(cli, options, async (core, output, { by }) => {
+        const made = asJson(await rotateKey(core, by));
         output.result(made, () => `${made.kid} signs from now on`);
         output.note("Give its public key to offline verifiers: reckon key export");
       }),
@@ -44,7 +43,7 @@ export function keyCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output) => {
         const active = await ensureSigningKey(core);
         const pem = options.active ? active.publicPem : exportKeys(core);
-        if (options.out !== undefined) await writeText(options.out, pem);
+        if (options.out !== undefined) await cli.place.writeText(options.out, pem);
         output.result(
           listKeys(core).map((row) => ({ ...asJson(row), pubkey: row.publicPem })),
           () => (options.out === undefined ? pem : ""),

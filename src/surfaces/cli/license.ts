@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
-import { conflict, fail, invalid, Problem } from "../../kit/problem.ts";
-import { type Cli, type CommonOptions, common, outputOf, withCore } from "./context.ts";
+import { invalid, Problem } from "../../kit/problem.ts";
+import { type Cli, type CommonOptions, common, outputOf, teamNamed, withCore } from "./context.ts";
 import { facts } from "./output.ts";
-import { readText, writeText } from "./texts.ts";
+import { readText } from "./texts.ts";
 import { instant, wholeNumber } from "./values.ts";
 
 export function licenseCommands(program: Command, cli: Cli): void {
@@ -16,12 +15,12 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .option("--days <n>", "lifetime, capped by the paid period (default: RECKON_LICENSE_DAYS)", wholeNumber)
     .option("--out <file>", "write it to a file instead of printing it")
     .option("--force", "replace that file if it is there", false)
-    .action((options: CommonOptions & { team: string; days?: number; out?: string; force: boolean }) =>
-      withCore(cli, options, async (core, output) => {
-        if (options.out !== undefined && !options.force && existsSync(options.out))
-          fail(conflict, `${options.out} exists already; --force replaces it`);
-        const { license: signed, teamId } = await issueLicense(core, options.team, options.days);
-        if (options.out !== undefined) await writeText(options.out, `${signed}\n`);
+    .action(async (options: CommonOptions & { team: string; days?: number; out?: string; force: boolean }) => {
+      if (options.out !== undefined && !options.force) cli.place.requireNewFile(options.out, "--force replaces it");
+      return withCore(cli, options, async (core, output, caller) => {
+        const team = teamNamed(core, caller, options.team).id;
+        const { license: signed, teamId } = await issueLicense(core, team, options.days, caller.by);
+        if (options.out !== undefined) await cli.place.writeText(options.out, `${signed}\n`);
         output.result({ license: signed, teamId, file: options.out ?? null }, () =>
           options.out === undefined ? signed : "",
         );
@@ -29,8 +28,8 @@ export function licenseCommands(program: Command, cli: Cli): void {
           output.note(
             `Written to ${options.out}. Check it anywhere with: reckon license verify ${options.out} --pubkey PEM`,
           );
-      }),
-    );
+      });
+    });
 
   license
     .command("verify")

@@ -15,9 +15,16 @@ import {
   type PackDraft,
   publishPack,
 } from "../../share/packs/packs.ts";
-import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
+import {
+  type Cli,
+  type CommonOptions,
+  common,
+  noteGuessedAddress,
+  teamIdNamed,
+  teamNamed,
+  withCore,
+} from "./context.ts";
 import { type Output, table } from "./output.ts";
-import { readText } from "./texts.ts";
 import { wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
@@ -77,8 +84,8 @@ export function packCommands(program: Command, cli: Cli): void {
   addPublish(pack, cli);
   addList(pack, cli);
   const decide = async (options: CommonOptions, name: string, curation: Curation, status: string) =>
-    withCore(cli, options, async (core, output) => {
-      const changed = await curatePack(core, name, curation);
+    withCore(cli, options, async (core, output, { by }) => {
+      const changed = await curatePack(core, name, curation, by);
       output.result({ name, status, changed }, () => `${name} is ${status}${changed ? "" : " already"}`);
     });
   for (const [act, status, description] of [
@@ -110,16 +117,16 @@ function addPublish(pack: Command, cli: Cli): void {
     .option("--license <id>", "SPDX identifier, or words of your own")
     .option("--tag <tag>", "language, framework or tool; may be given again", collect)
     .option("--dry-run", "show what would be published, and publish nothing", false)
-    .action((options: PublishOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const { repo, readme, path, tag, dryRun, name, version, title, summary, license } = options;
-        const draft = await draftPack(core, getTeam(core, options.team).id, {
-          ...{ repoKey: repo, globs: path, tags: tag, name, version, title, summary, license },
-          readme: readme === undefined ? undefined : await readText(readme),
+    .action(async (options: PublishOptions) => {
+      const readme = options.readme === undefined ? undefined : await cli.place.readText(options.readme);
+      return withCore(cli, options, async (core, output, caller) => {
+        const { repo, path, tag, dryRun, name, version, title, summary, license } = options;
+        const draft = await draftPack(core, teamNamed(core, caller, options.team).id, {
+          ...{ repoKey: repo, globs: path, tags: tag, name, version, title, summary, license, readme },
         });
         noteReplaced(output, draft);
         if (draft.refusal !== null) fail(unprocessable, draft.refusal);
-        if (!dryRun) await publishPack(core, draft);
+        if (!dryRun) await publishPack(core, draft, caller.by);
         const install = installCommand(baseUrlOf(core.config), draft);
         output.result(draftJson(draft, !dryRun, install), () =>
           [
@@ -130,8 +137,8 @@ function addPublish(pack: Command, cli: Cli): void {
         if (dryRun) return;
         output.note(`To install it, in a repository: ${install}`);
         noteGuessedAddress(core, output);
-      }),
-    );
+      });
+    });
 }
 
 function addList(pack: Command, cli: Cli): void {
@@ -140,12 +147,13 @@ function addList(pack: Command, cli: Cli): void {
     .option("--search <text>", "stands in the name, the title or the publisher")
     .option("--limit <n>", `how many at most (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
     .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
-      withCore(cli, options, (core, output) => {
+      withCore(cli, options, (core, output, caller) => {
+        const teamId = teamIdNamed(core, caller, options.team);
         const limit = Math.min(Math.max(1, options.limit), MAX_LISTED);
         const { rows, next } =
-          options.team === undefined
+          teamId === undefined
             ? listAllPacks(core, options.search ?? "", limit)
-            : { rows: listTeamPacks(core, getTeam(core, options.team).id), next: undefined };
+            : { rows: listTeamPacks(core, teamId), next: undefined };
         output.result(rows.map(asJson), () =>
           table(
             ["NAME", "VERSION", "STATUS", "RANK", "INSTALLS", "PUBLISHER"],
@@ -165,8 +173,8 @@ function addVerify(pack: Command, cli: Cli): void {
   common(pack.command("verify").argument("<team>", "id or exact name").description("say that a publisher is known"))
     .option("--off", "take it back", false)
     .action((name: string, options: CommonOptions & { off: boolean }) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await verifyTeam(core, name, !options.off);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await verifyTeam(core, name, !options.off, by);
         const team = getTeam(core, name);
         output.result({ teamId: team.id, name: team.name, verified: !options.off, changed }, () =>
           options.off ? `${team.name} is not verified` : `${team.name} is verified`,

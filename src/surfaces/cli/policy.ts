@@ -1,8 +1,6 @@
 import type { Command } from "commander";
-import { getTeam } from "../../identity/teams/teams.ts";
 import { currentPolicy, parsePolicy, setPolicy } from "../../record/policy/policy.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { readText } from "./texts.ts";
+import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 
 export function policyCommands(program: Command, cli: Cli): void {
   const policy = program.command("policy").description("what a team's capture agents may record");
@@ -10,8 +8,8 @@ export function policyCommands(program: Command, cli: Cli): void {
   common(policy.command("show").description("show the policy in force"))
     .requiredOption("--team <team>", "id or exact name")
     .action((options: CommonOptions & { team: string }) =>
-      withCore(cli, options, (core, output) => {
-        const found = currentPolicy(core, getTeam(core, options.team).id);
+      withCore(cli, options, (core, output, caller) => {
+        const found = currentPolicy(core, teamNamed(core, caller, options.team).id);
         output.result(found, () => JSON.stringify(found, null, 2));
       }),
     );
@@ -19,11 +17,12 @@ export function policyCommands(program: Command, cli: Cli): void {
   common(policy.command("set").description("put a policy in force"))
     .requiredOption("--team <team>", "id or exact name")
     .requiredOption("--file <file>", "policy as JSON; - reads standard input")
-    .action((options: CommonOptions & { team: string; file: string }) =>
-      withCore(cli, options, async (core, output) => {
-        const document = parsePolicy(await readText(options.file));
-        await setPolicy(core, getTeam(core, options.team).id, document);
+    .action(async (options: CommonOptions & { team: string; file: string }) => {
+      const text = await cli.place.readText(options.file);
+      return withCore(cli, options, async (core, output, caller) => {
+        const document = parsePolicy(text);
+        await setPolicy(core, teamNamed(core, caller, options.team).id, document, caller.by);
         output.result(document, () => JSON.stringify(document, null, 2));
-      }),
-    );
+      });
+    });
 }

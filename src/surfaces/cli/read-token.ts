@@ -53,16 +53,12 @@ function addCreate(token: Command, cli: Cli): void {
     .option("--kind <kind>", `only this kind: ${KINDS.join(", ")}`, each(oneOf(KINDS)))
     .option("--expires <span>", "how long it works, e.g. 12h; 365d at most (default: 90d)", duration)
     .action((options: CreateOptions) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, { by }) => {
         const { id: userId } = getUser(core, options.user);
         const teams = (options.team ?? []).map((team) => getTeam(core, team).id);
         const scope = { teams, repos: options.repo ?? [], paths: options.path ?? [], kinds: options.kind ?? [] };
-        const made = await createReadToken(core, {
-          userId,
-          name: options.name,
-          scope,
-          lifetimeMs: options.expires ?? null,
-        });
+        const { name, expires: lifetimeMs = null } = options;
+        const made = await createReadToken(core, { userId, name, scope, lifetimeMs }, by);
         output.result({ ...made, expiresAt: isoInstant(made.expiresAt) }, () => made.token);
         output.note(`Shown once; its id is ${made.id} and it works until ${isoInstant(made.expiresAt)}.`);
       }),
@@ -112,8 +108,8 @@ function addList(token: Command, cli: Cli): void {
 function addRevoke(token: Command, cli: Cli): void {
   common(token.command("revoke").argument("<id>", "id of the token").description("end a read token")).action(
     (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await revokeAnyReadToken(core, id);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await revokeAnyReadToken(core, id, by);
         output.result(
           { id, status: "revoked", changed },
           () => `${id} ${changed ? "is revoked" : "was revoked before"}`,

@@ -29,8 +29,8 @@ export function releaseCommands(program: Command, cli: Cli): void {
     .option("--sha512 <digest>", "hexadecimal or base64; needed with --url where there is no --file")
     .action(
       (options: CommonOptions & { platform: string; version: string; file?: string; url?: string; sha512?: string }) =>
-        withCore(cli, options, async (core, output) => {
-          const added = await addRelease(core, options, output.progress("Reading the installer"));
+        withCore(cli, options, async (core, output, { by }) => {
+          const added = await addRelease(core, options, output.progress("Reading the installer"), by);
           output.result(shown(added), () =>
             facts([
               ["platform", added.platform],
@@ -65,8 +65,8 @@ export function releaseCommands(program: Command, cli: Cli): void {
     .requiredOption("--platform <name>", "win32, or win for short", platform)
     .requiredOption("--version <version>", "as it was registered")
     .action((options: CommonOptions & { platform: string; version: string }) =>
-      withCore(cli, options, async (core, output) => {
-        await removeRelease(core, options.platform, options.version);
+      withCore(cli, options, async (core, output, { by }) => {
+        await removeRelease(core, options.platform, options.version, by);
         output.result(
           { platform: options.platform, version: options.version, removed: true },
           () => `${options.version} is withdrawn`,

@@ -68,8 +68,8 @@ export function requestCommands(program: Command, cli: Cli): void {
   )
     .option("--note <text>", "a remark that only operators see; an empty one takes it away")
     .action((id: string, status: Status, options: CommonOptions & { note?: string }) =>
-      withCore(cli, options, async (core, output) =>
-        show(output, await changeRequest(core, id, { status, note: options.note })),
+      withCore(cli, options, async (core, output, { by }) =>
+        show(output, await changeRequest(core, id, { status, note: options.note }, by)),
       ),
     );
 
@@ -80,11 +80,11 @@ export function requestCommands(program: Command, cli: Cli): void {
       .argument("<into>", "the other one, whose status it has from then on")
       .description("mark a request as a duplicate"),
   ).action((id: string, into: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output) => show(output, await mergeRequest(core, id, into))),
+    withCore(cli, options, async (core, output, { by }) => show(output, await mergeRequest(core, id, into, by))),
   );
 
   common(request.command("unmerge").argument("<id>", "the request").description("take a merge back")).action(
     (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => show(output, await unmergeRequest(core, id))),
+      withCore(cli, options, async (core, output, { by }) => show(output, await unmergeRequest(core, id, by))),
   );
 }

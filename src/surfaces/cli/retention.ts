@@ -10,7 +10,7 @@ import {
   retentionOf,
   setRetention,
 } from "../../share/erasure/erasure.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
 function days(text: string): number | "forever" {
@@ -35,11 +35,11 @@ export function retentionCommands(program: Command, cli: Cli): void {
     .addOption(new Option("--kind <kind>", "what of it").choices([...RETENTION_KINDS]).makeOptionMandatory())
     .requiredOption("--days <days>", "a number of days, or forever", days)
     .action((options: SetOptions) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, caller) => {
         const { kind } = options;
         const kept = options.days === "forever" ? null : options.days;
-        const { id: teamId, name } = getTeam(core, options.team);
-        const changed = await setRetention(core, teamId, kind, kept);
+        const { id: teamId, name } = teamNamed(core, caller, options.team);
+        const changed = await setRetention(core, teamId, kind, kept, caller.by);
         output.result({ teamId, kind, days: options.days, changed }, () => `${name}: ${kind} ${daysText(kept)}`);
         if (kept !== null && kept < ADVISED_DAYS)
           output.note(
@@ -50,8 +50,9 @@ export function retentionCommands(program: Command, cli: Cli): void {
   common(retention.command("list").description("list for how long what is kept, and the last nightly runs"))
     .option("--team <team>", "id or exact name")
     .action((options: CommonOptions & { team?: string }) =>
-      withCore(cli, options, (core, output) => {
-        const teams = options.team === undefined ? listTeams(core) : [getTeam(core, options.team)];
+      withCore(cli, options, (core, output, caller) => {
+        const teamId = teamIdNamed(core, caller, options.team);
+        const teams = teamId === undefined ? listTeams(core) : [getTeam(core, teamId)];
         const runs = new Map(lastRuns(core).map((run) => [run.teamId, run]));
         const listed = teams.map(({ id: teamId, name }) => {
           const run = runs.get(teamId);

@@ -1,58 +1,41 @@
-import { Command, CommanderError } from "commander";
-import { ConfigError } from "../../config.ts";
-import { programVersion } from "../../kit/assets.ts";
-import { DataDirectoryInUse, StoreUnavailable } from "../../kit/errors.ts";
-import { systemErrorText } from "../../kit/system-error.ts";
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { fail, invalid } from "../../kit/problem.ts";
 import { agentCommands } from "./agent.ts";
-import type { Cli, Env } from "./context.ts";
+import { type Cli, type Env, HERE } from "./context.ts";
 import { mcpCommand } from "./mcp.ts";
+import { type Io, PROCESS_IO } from "./output.ts";
+import { commandLine, reasonOf, runCommand, USAGE } from "./program.ts";
+import { remoteList, remoteNameOf } from "./remote.ts";
 
-/** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
-const FAILED = 1;
-const USAGE = 2;
-const IN_USE = 75;
+export { reasonOf };
 
 /** Runs one command line. @returns the exit code; never throws */
-export async function run(argv: readonly string[], env: Env): Promise<number> {
-  const cli: Cli = { env, exitCode: 0 };
-  const program = new Command("reckon")
-    .description("Accountability for AI coding agents: one executable, one database file, one signing key.")
-    .version(programVersion(), "-V, --version", "print the version")
-    // Options of commands come after their name: there `--version` is theirs.
-    .enablePositionalOptions()
-    .showHelpAfterError("(add --help for the options)")
-    .showSuggestionAfterError()
-    .exitOverride();
+export async function run(argv: readonly string[], env: Env, io: Io = PROCESS_IO): Promise<number> {
+  const cli: Cli = { env, io, place: HERE, exitCode: 0 };
+  const program = commandLine(cli)
+    .option("--server <url>", "run the command on the server at this address, with an API token (env RECKON_TOKEN)")
+    .option("--token-file <file>", "holds the API token, with --server");
   // What runs beside an agent is a guest on its machine: it loads nothing of the server.
   const beside = argv[0] === "agent" || argv[0] === "mcp";
   const commands = beside ? [agentCommands, mcpCommand] : (await import("./commands.ts")).COMMANDS;
   for (const add of commands) add(program, cli);
-  // Sub-commands made before exitOverride was called on the program do not inherit it.
-  for (const command of walk(program)) command.exitOverride();
-  try {
-    await program.parseAsync(argv as string[], { from: "user" });
-    return cli.exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    process.stderr.write(`reckon: ${reasonOf(error)}\n`);
-    if (env.RECKON_LOG === "debug" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    if (error instanceof ConfigError) return USAGE;
-    return error instanceof DataDirectoryInUse ? IN_USE : FAILED;
-  }
+  program.hook("preAction", async () => {
+    const place = await placeOf(program, env);
+    if (place) cli.place = place;
+  });
+  const code = await runCommand(program, argv, cli);
+  if (code === USAGE && program.opts().server !== undefined && remoteNameOf(program.args) === undefined)
+    io.err(`With --server there are:\n${remoteList()}\n`);
+  return code;
 }
 
-/** Why a command failed, in one line that says what to look at. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { path } = error as NodeJS.ErrnoException;
-  const system = systemErrorText(error);
-  if (system !== undefined) return path === undefined ? system : `${path}: ${system}`;
-  // The store says what it could not do; what stood in its way is the cause.
-  const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return error.message + cause;
-}
-
-function* walk(command: Command): Generator<Command> {
-  yield command;
-  for (const child of command.commands) yield* walk(child);
+/** Where the command is to be run, if not here. */
+async function placeOf(program: Command, env: Env) {
+  const { server, tokenFile } = program.opts<{ server?: string; tokenFile?: string }>();
+  if (server === undefined)
+    return tokenFile === undefined ? undefined : fail(invalid, "--token-file is for --server, which is missing");
+  const { sentTo } = await import("./sent.ts");
+  const token = tokenFile === undefined ? env.RECKON_TOKEN : readFileSync(tokenFile, "utf8");
+  return sentTo(server, token?.trim() ?? "", program.args);
 }

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { listDevices } from "../../identity/devices/devices.ts";
-import { getUser } from "../../identity/people/people.ts";
-import { getTeam, listTeams } from "../../identity/teams/teams.ts";
+import { listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
   GROUPINGS,
@@ -19,9 +18,9 @@ import {
 import { isoInstant } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
-import { COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { dollars, type Output, table } from "./output.ts";
+import { recordAct } from "../../platform/audit/audit.ts";
+import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
+import { dollars, type Output, type Table, table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
 interface SpendOptions extends CommonOptions {
@@ -56,20 +55,20 @@ export function spendCommands(program: Command, cli: Cli): void {
       new Option("--csv", "print the result as comma-separated values (RFC 4180)").default(false).conflicts("json"),
     )
     .action((options: SpendOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const teamId = teamOf(core, options.team);
+      withCore(cli, options, async (core, output, caller) => {
+        const teamId = teamIdNamed(core, caller, options.team) ?? onlyTeam(core);
         const span = readPeriod(options, core.clock.now());
         if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
         const { by, repo: repoKey } = options;
-        const person = options.person === undefined ? undefined : getUser(core, options.person);
+        const person = options.person === undefined ? undefined : personNamed(core, caller, options.person);
         const deviceIds = person && listDevices(core, teamId, person.id).map(({ id }) => id);
         const report = spendReport(core, teamId, { ...span, by, repoKey, deviceIds });
         const { date, overridden, problem } = report.prices;
         if (problem !== null) fail(invalid, problem);
         const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
         if (options.csv)
-          await recordAct(core, COMMAND_LINE, {
+          await recordAct(core, caller.by, {
             action: "spend.exported",
             teamId,
             detail: { by, repo: repoKey, person: person?.email, firstDay: since, lastDay: until },
@@ -98,9 +97,8 @@ export function spendCommands(program: Command, cli: Cli): void {
     );
 }
 
-/** The team that is meant. @throws Error when that is not clear */
-function teamOf(core: Core, named: string | undefined): string {
-  if (named !== undefined) return getTeam(core, named).id;
+/** The team that is meant where none is named. @throws Problem when that is not clear */
+function onlyTeam(core: Core): string {
   const teams = listTeams(core);
   const [only] = teams;
   if (only === undefined) fail(notFound, "There is no team yet. Make one: reckon team create NAME");
@@ -138,7 +136,7 @@ function cells(key: string, one: SpendFigures): (string | number | null)[] {
   ];
 }
 
-function plain(by: Grouping, { groups, total }: SpendReport): string {
+function plain(by: Grouping, { groups, total }: SpendReport): Table {
   if (groups.length === 0) return table([], [], "No usage in these days.");
   return table(
     [by.toUpperCase(), "USD", "REPORTED", "INPUT", "OUTPUT", "CACHE WRITE", "CACHE READ", "UNPRICED", "USAGES"],

@@ -14,9 +14,8 @@ import {
 import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, readSecret, withCore } from "./context.ts";
 import { table } from "./output.ts";
-import { readSecret } from "./texts.ts";
 
 interface IssuerOptions extends CommonOptions {
   readonly issuer?: string;
@@ -53,10 +52,12 @@ const withSettings = (command: Command) =>
     .option("--trust-email", "take its e-mail addresses as verified although it does not say so")
     .option("--session-hours <n>", "how long a sign-in lasts (default: 24)");
 
-const changeOf = async (options: IssuerOptions): Promise<IssuerChange> => ({
+const changeOf = async (cli: Cli, options: IssuerOptions): Promise<IssuerChange> => ({
   issuer: options.issuer,
   clientId: options.clientId,
-  clientSecret: options.clientSecretStdin ? await readSecret("secret", "sso add … --client-secret-stdin") : undefined,
+  clientSecret: options.clientSecretStdin
+    ? await readSecret(cli, "secret", "sso add … --client-secret-stdin")
+    : undefined,
   label: options.label,
   scopes: options.scopes,
   groupsClaim: options.groupsClaim,
@@ -76,7 +77,7 @@ function addAdd(sso: Command, cli: Cli): void {
     .option("--jit", "make an account for who has none and is in a group that is mapped");
   withSettings(command).action((name: string, options: IssuerOptions) =>
     withCore(cli, options, async (core, output) => {
-      const made = await addIssuer(core, name, await changeOf(options));
+      const made = await addIssuer(core, name, await changeOf(cli, options));
       output.result(described(core, made), () => `${made.name} is added`);
       output.note(`Redirect address to register there: ${baseUrlOf(core.config)}${callbackPath(made.name)}`);
       if (blockedBy(core, made) !== undefined)
@@ -93,7 +94,7 @@ function addSet(sso: Command, cli: Cli): void {
     .option("--no-jit", "do not");
   withSettings(command).action((name: string, options: IssuerOptions) =>
     withCore(cli, options, async (core, output) => {
-      const changed = await changeIssuer(core, name, await changeOf(options));
+      const changed = await changeIssuer(core, name, await changeOf(cli, options));
       output.result(described(core, changed), () => `${changed.name} is changed`);
     }),
   );

@@ -13,7 +13,8 @@ import {
   updateTeam,
 } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { fail, forbidden } from "../../kit/problem.ts";
+import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { facts, table } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
@@ -63,8 +64,8 @@ function addCreate(team: Command, cli: Cli): void {
       withCore(
         cli,
         options,
-        async (core, output) => {
-          const made = await createTeam(core, name, options);
+        async (core, output, { by }) => {
+          const made = await createTeam(core, name, options, by);
           output.result(asJson(made), () => asText(made));
           output.note(`Next: reckon code create --team "${made.name}"`);
         },
@@ -75,8 +76,8 @@ function addCreate(team: Command, cli: Cli): void {
 
 function addList(team: Command, cli: Cli): void {
   common(team.command("list").description("list the teams")).action((options: CommonOptions) =>
-    withCore(cli, options, (core, output) => {
-      const teams = listTeams(core);
+    withCore(cli, options, (core, output, { teamId }) => {
+      const teams = teamId === null ? listTeams(core) : [getTeam(core, teamId)];
       output.result(teams.map(asJson), () =>
         table(
           ["ID", "NAME", "TIER", "SEATS", "STATUS"],
@@ -91,8 +92,8 @@ function addList(team: Command, cli: Cli): void {
 function addShow(team: Command, cli: Cli): void {
   common(team.command("show").argument("<team>", "id or exact name").description("show one team")).action(
     (name: string, options: CommonOptions) =>
-      withCore(cli, options, (core, output) => {
-        const found = getTeam(core, name);
+      withCore(cli, options, (core, output, caller) => {
+        const found = teamNamed(core, caller, name);
         output.result(asJson(found), () => asText(found));
       }),
   );
@@ -122,10 +123,14 @@ function addSet(team: Command, cli: Cli): void {
       const switches = options.membersBind ?? options.secondFactor;
       if (Object.keys(change).length === 0 && switches === undefined)
         set.error("error: name what to change, e.g. --seats 20", { exitCode: 2 });
-      return withCore(cli, options, async (core, output) => {
-        if (options.membersBind) await setMembersBind(core, name, options.membersBind === "true");
-        if (options.secondFactor) await setSecondFactorDemanded(core, name, options.secondFactor === "required");
-        const changed = await updateTeam(core, name, change, undefined, noteSeats);
+      return withCore(cli, options, async (core, output, caller) => {
+        const { id } = teamNamed(core, caller, name);
+        if (caller.teamId !== null && Object.keys(change).length > 0)
+          fail(forbidden, "A token of one team may change --members-bind and --second-factor alone.");
+        if (options.membersBind) await setMembersBind(core, id, options.membersBind === "true", caller.by);
+        if (options.secondFactor)
+          await setSecondFactorDemanded(core, id, options.secondFactor === "required", caller.by);
+        const changed = await updateTeam(core, id, change, caller.by, noteSeats);
         output.result(asJson(changed), () => asText(changed));
       });
     });

@@ -1,5 +1,10 @@
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { fail, invalid } from "../../kit/problem.ts";
+import { dirname, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { syncDirectory, syncFile } from "../../kit/files.ts";
+import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -27,6 +32,28 @@ export async function writeText(file: string, text: string): Promise<void> {
   }
 }
 
+/** @param advice what helps where it is there @throws Problem where a file that is to be made has no place, or is there */
+export function requireNewFile(file: string, advice: string): void {
+  if (existsSync(file)) fail(conflict, `${file} exists already; ${advice}`);
+}
+
+/** Writes a file as it comes: it is there, whole and on the disk, or not at all. @returns how many bytes it has */
+export async function writeArchive(file: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+  const folder = dirname(resolve(file));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) fail(invalid, `${folder} is no directory`);
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(Readable.from(content, { objectMode: false }), createWriteStream(partial, { mode: 0o600 }));
+    syncFile(partial);
+    renameSync(partial, file);
+    syncDirectory(folder);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  return statSync(file).size;
+}
+
 /**
  * Reads standard input to its end, however slowly it comes. Not with `readFileSync(0)`: a pipe that somebody has looked at
  * through `process.stdin` no longer blocks, and reading it before its writer is there fails with EAGAIN.
@@ -41,22 +68,4 @@ export async function readInput(mostBytes: number): Promise<string> {
     if (bytes > mostBytes) fail(invalid, `what stands on standard input is longer than ${mostBytes} bytes`);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-const MAX_SECRET_BYTES = 16 * 1024;
-
-/**
- * Reads a secret from standard input: the whole of it, less the line break that `echo` and editors put at its end.
- * @param what it is called
- * @param command the line that takes it so
- */
-export async function readSecret(what: string, command: string): Promise<string> {
-  if (process.stdin.isTTY)
-    fail(
-      invalid,
-      `the ${what} is read from standard input, not typed here: printf %s "$${what.toUpperCase()}" | reckon ${command}`,
-    );
-  const secret = (await readInput(MAX_SECRET_BYTES)).replace(/\r?\n$/, "");
-  if (secret === "") fail(invalid, `there is no ${what} on standard input`);
-  return secret;
 }

@@ -10,11 +10,10 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, noteGuessedAddress, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, readSecret, withCore } from "./context.ts";
 import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
-import { readSecret } from "./texts.ts";
 import { oneOf } from "./values.ts";
 
 const statusOf = (user: { readonly disabledAt: number | null }) => (user.disabledAt === null ? "active" : "disabled");
@@ -56,24 +55,19 @@ function addCreate(user: Command, cli: Cli): void {
     .requiredOption("--password-stdin", "read the password from standard input (required)");
   create.action(async (email: string, options: Created) => {
     if (options.role && options.team === undefined) create.error("error: --role needs --team", { exitCode: 2 });
-    const password = await readSecret("password", "user … --password-stdin");
+    const password = await readSecret(cli, "password", "user … --password-stdin");
     return withCore(
       cli,
       options,
-      async (core, output) => {
+      async (core, output, { by }) => {
         const first = !hasUsers(core);
         const team =
           options.team === undefined
             ? {}
             : { team: { id: getTeam(core, options.team).id, role: options.role ?? "member" } };
         const { name, operator } = options;
-        const made = await createUser(core, {
-          email,
-          password,
-          operator,
-          ...(name === undefined ? {} : { name }),
-          ...team,
-        });
+        const named = name === undefined ? {} : { name };
+        const made = await createUser(core, { email, password, operator, ...named, ...team }, by);
         printDone(output, made, "created");
         if (first && !operator)
           output.note(`Nobody runs this installation yet: reckon user set ${made.email} --operator true`);
@@ -114,8 +108,8 @@ function addResetSecondFactor(user: Command, cli: Cli): void {
   common(user.command("reset-second-factor").argument("<email>", "e-mail address or id"))
     .description("remove the second factors of somebody who lost them; their sign-ins end")
     .action((who: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await resetFactors(core, who);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await resetFactors(core, who, by);
         const { id, email } = getUser(core, who);
         output.result({ userId: id, email, changed }, () =>
           changed ? `${email} has no second factor any more` : `${email} had no second factor`,
@@ -129,14 +123,14 @@ function addResetPassword(user: Command, cli: Cli): void {
     .description("print a one-time link to choose a new password, or set one")
     .option("--password-stdin", "set the password that standard input holds instead", false)
     .action(async (who: string, options: CommonOptions & { passwordStdin: boolean }) => {
-      const password = options.passwordStdin ? await readSecret("password", "user … --password-stdin") : undefined;
-      return withCore(cli, options, async (core, output) => {
+      const password = options.passwordStdin ? await readSecret(cli, "password", "user … --password-stdin") : undefined;
+      return withCore(cli, options, async (core, output, { by }) => {
         const { id, email } = getUser(core, who);
         if (password !== undefined) {
-          await setPassword(core, id, password);
+          await setPassword(core, id, password, by);
           return printDone(output, { id, email }, "has a new password and is signed out everywhere");
         }
-        const link = await createResetLink(core, id);
+        const link = await createResetLink(core, id, by);
         const url = baseUrlOf(core.config) + link.path;
         const expiresAt = isoInstant(link.expiresAt);
         output.result({ userId: id, email, url, expiresAt }, () => url);
@@ -151,10 +145,10 @@ function addSwitches(user: Command, cli: Cli): void {
     .description("close an account: sign-ins end, tokens stop working; what the person did stays")
     .option("--revoke-devices", "revoke the person's machines, too, which otherwise go on reporting", false)
     .action((who: string, options: CommonOptions & { revokeDevices: boolean }) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, { by }) => {
         const { id, email } = getUser(core, who);
         const before = reportingDevices(core, id);
-        const changed = await setDisabled(core, id, true, undefined, options.revokeDevices);
+        const changed = await setDisabled(core, id, true, by, options.revokeDevices);
         const reporting = reportingDevices(core, id);
         const revoked = before.filter((one) => !reporting.some((left) => left.id === one.id));
         output.result(
@@ -182,8 +176,8 @@ function addSwitches(user: Command, cli: Cli): void {
   common(user.command("enable").argument("<email>", "e-mail address or id"))
     .description("open a closed account again")
     .action((who: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await setDisabled(core, who, false);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await setDisabled(core, who, false, by);
         const { id, email } = getUser(core, who);
         output.result({ userId: id, email, status: "active", changed }, () =>
           changed ? `${email} is enabled` : `${email} was so before`,
@@ -196,8 +190,8 @@ function addSet(user: Command, cli: Cli): void {
   common(user.command("set").argument("<email>", "e-mail address or id").description("change what a person may do"))
     .requiredOption("--operator <true|false>", "whether the person runs the installation", trueOrFalse)
     .action((who: string, options: CommonOptions & { operator: boolean }) =>
-      withCore(cli, options, async (core, output) => {
-        const changed = await setOperator(core, who, options.operator);
+      withCore(cli, options, async (core, output, { by }) => {
+        const changed = await setOperator(core, who, options.operator, by);
         const { id, email } = getUser(core, who);
         output.result({ userId: id, email, operator: options.operator, changed }, () =>
           changed ? `${email} is ${options.operator ? "an" : "no"} operator now` : `${email} was so before`,

@@ -1,9 +1,8 @@
 import type { Core } from "../../core.ts";
-import { type DevicePrincipal, device, findDeviceOf } from "../../identity/devices/devices.ts";
+import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
 import { type ReadPrincipal, readToken, scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
-import { type Reach, readableTeams, recordRead } from "../../insight/ask/ask.ts";
-import { fail, forbidden, invalid, notFound, unauthorized } from "../../kit/problem.ts";
-import { recordEvent } from "../../platform/audit/audit.ts";
+import { type Reach, readableTeams, recordDeviceRead, recordRead } from "../../insight/ask/ask.ts";
+import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { credential } from "../../platform/http/credential.ts";
 import { redactText } from "../../redact/redact.ts";
 
@@ -94,22 +93,12 @@ export interface ReadMade {
 }
 
 /**
- * Records a read before it is answered: of a read token for its owner and against its day, of a device in its team's audit, without
- * the words of the question.
+ * Records a read before it is answered: of a read token for its owner and against its day, of a device for whoever looks at it, without the
+ * words of the question.
  * @throws Problem rateLimited, or unauthorized when the token ended meanwhile; StoreUnavailable
  */
 export async function recordVisit({ core, reader, ip }: Visit, read: ReadMade): Promise<void> {
   const { tool, question, total, shown } = read;
   if (reader.kind === "person") return recordRead(core, reader.token, { question, total, shown, ip: ip() });
-  const { deviceId: id, teamId } = reader.device;
-  await core.store.write(() => {
-    const found = findDeviceOf(core, teamId, id);
-    if (!found || found.revokedAt !== null) return fail(unauthorized, "The bearer token is not valid.");
-    const label = found.label ?? id;
-    recordEvent(
-      core,
-      { kind: "device", id, label, ip: ip() },
-      { action: "mcp.read", teamId, target: { kind: "tool", id: tool, label: tool }, detail: { total, shown } },
-    );
-  });
+  return recordDeviceRead(core, reader.device, { tool, total, shown, ip: ip() });
 }

@@ -50,7 +50,7 @@ describe("making an API token", () => {
     const [row] = t.rows("SELECT * FROM api_tokens");
     expect(row).toMatchObject({ id: made.id, team_id: team.id, user_id: user.id, name: "weekly  report" });
     expect(row.token_hash).toEqual(tokenDigest(made.token));
-    expect(findApiPrincipal(core, made.token)).toEqual({ tokenId: made.id, teamId: team.id });
+    expect(findApiPrincipal(core, made.token)).toEqual({ tokenId: made.id, teamId: team.id, scope: "read" });
     const [event] = t.rows("SELECT * FROM audit_events WHERE action = 'api_token.created'");
     expect(event).toMatchObject({ team_id: team.id, actor_id: user.id, ip: "192.0.2.7", target_id: made.id });
     expect(JSON.parse(event.detail)).toMatchObject({ owner: user.email, scopes: ["read"] });
@@ -87,6 +87,27 @@ describe("making an API token", () => {
   });
 });
 
+describe("a token that administers", () => {
+  it("reads as well, must say for how long it works, and works for 30 days at most", async () => {
+    const { t, core, team, make } = await started();
+    await expect(make({ scope: "admin" })).rejects.toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("for how long"),
+    });
+    await expect(make({ scope: "admin", lifetimeMs: 30 * DAY_MS + 1 })).rejects.toMatchObject({
+      message: expect.stringContaining("30 days"),
+    });
+    expect(t.count("api_tokens")).toBe(0);
+    const made = await make({ scope: "admin", lifetimeMs: 30 * DAY_MS });
+    expect(made.scopes).toEqual(["read", "admin"]);
+    expect(t.rows("SELECT scopes FROM api_tokens")).toEqual([{ scopes: '["read","admin"]' }]);
+    expect(findApiPrincipal(core, made.token)).toEqual({ tokenId: made.id, teamId: team.id, scope: "admin" });
+    expect((await t.get("/api/devices", { token: made.token })).status).toBe(200);
+    t.clock.advance(30 * DAY_MS);
+    expect(findApiPrincipal(core, made.token)).toBeUndefined();
+  });
+});
+
 describe("an API token", () => {
   it("works until it expires or is revoked by its team, once, and the record says so", async () => {
     const { t, core, team, make, by } = await started();
@@ -120,7 +141,7 @@ describe("an API token", () => {
     await setOperator(core, user.id, true);
     expect(works(theirs)).toBe(true);
     const all = await make({ teamId: null });
-    expect(findApiPrincipal(core, all.token)).toEqual({ tokenId: all.id, teamId: null });
+    expect(findApiPrincipal(core, all.token)).toEqual({ tokenId: all.id, teamId: null, scope: "read" });
     await setOperator(core, user.id, false);
     expect(works(all)).toBe(false);
   });

@@ -3,7 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { createApiToken, revokeApiToken } from "../../../src/identity/api-tokens/api-tokens.ts";
 import { renameDevice } from "../../../src/identity/devices/devices.ts";
+import { setRole } from "../../../src/identity/members/members.ts";
+import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { recordDeviceRead } from "../../../src/insight/ask/ask.ts";
 import { setPolicy } from "../../../src/record/policy/policy.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
@@ -72,7 +76,14 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   await setPolicy(core, device.team.id, { captureMode: "full" } as never, by);
   // What they called another's device stays its name, though who did it is forgotten.
   await renameDevice(core, other.team.id, other.deviceId, "the tall one", by);
-  const plan = planErasure(core, resolveTarget(core, { person: "zinnia@example.com" }));
+  await setRole(core, device.team.id, id, "admin", by);
+  const mine = await createApiToken(core, { name: "marigold nightly", teamId: device.team.id, userId: id }, by);
+  await revokeApiToken(core, mine.id, by);
+  await createReadToken(core, { userId: id, name: "marigold reads" }, by);
+  const read = { tool: "brain_search", total: 1, shown: 1, ip: "192.0.2.77" };
+  await recordDeviceRead(core, { ...device, teamId: device.team.id }, read);
+  await recordDeviceRead(core, { ...other, teamId: other.team.id }, { ...read, ip: "192.0.2.5" });
+  const plan = await planErasure(core, resolveTarget(core, { person: "zinnia@example.com" }));
   expect(plan).toMatchObject({ counts: { entries: 3, sessions: 1, snapshots: 1 }, devices: [device.deviceId] });
   await erase(t, { person: "zinnia@example.com" });
   for (const text of ["marigold", "192.0.2.77"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
@@ -83,6 +94,10 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   const labels = t.rows("SELECT actor_label, target_label, ip, detail FROM audit_events");
   expect(JSON.stringify(labels)).not.toMatch(/(?<!lilac\.)zinnia@/i);
   expect(JSON.stringify(labels)).toContain("lilac.zinnia@example.com");
+  expect(t.rows("SELECT DISTINCT target_label AS label FROM audit_events WHERE target_id = ?", mine.id)).toEqual([
+    { label: `erased-${mine.id}` },
+  ]);
+  expect(t.rows("SELECT device_id AS id FROM device_reads")).toEqual([{ id: other.deviceId }]);
   expect(t.rows("SELECT created_by FROM policies")).toEqual([{ created_by: `erased-${id}` }]);
   expect(report(t).faults).toEqual([]);
 });

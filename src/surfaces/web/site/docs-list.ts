@@ -132,6 +132,12 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "Running the server: reverse proxy, service, backup and restore, upgrades, installers, health.",
       },
       {
+        slug: "remote",
+        file: "remote.md",
+        summary:
+          "The command line from another machine: tokens that administer, which commands take which, what is recorded.",
+      },
+      {
         slug: "monitoring",
         file: "monitoring.md",
         summary: "Figures for Prometheus and what each means, alert rules, and a board for Grafana.",

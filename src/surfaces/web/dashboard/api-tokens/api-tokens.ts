@@ -1,8 +1,12 @@
+import * as v from "valibot";
 import {
+  type ApiScope,
   type ApiTokenFacts,
   apiReads,
   createApiToken,
+  type IssuedApiToken,
   listApiTokens,
+  MAX_LIFETIME_DAYS,
   revokeApiToken,
 } from "../../../../identity/api-tokens/api-tokens.ts";
 import { findUser } from "../../../../identity/people/people.ts";
@@ -11,7 +15,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
-import { type FormError, formSpec } from "../../ui/form-spec.ts";
+import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, empty, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, number, time } from "../../ui/units.ts";
@@ -28,6 +32,9 @@ const TITLE = "API tokens";
 const PATH = "/api-tokens";
 const SHOWN = 200;
 
+const SCOPE_LABELS = { read: "Read", admin: "Admin" } as const satisfies Record<ApiScope, string>;
+const SCOPES = ["read", "admin"] as const satisfies readonly ApiScope[];
+
 const API_TOKEN = formSpec({
   name: {
     kind: "text",
@@ -37,6 +44,13 @@ const API_TOKEN = formSpec({
     maxLength: 100,
     autocomplete: "off",
   },
+  scope: {
+    kind: "select",
+    label: "Scope",
+    hint: `Admin also runs commands from elsewhere, as an admin of the team; ${MAX_LIFETIME_DAYS.admin} days at most.`,
+    options: SCOPES.map((value) => ({ value, label: SCOPE_LABELS[value] })),
+    schema: v.pipe(typed, v.picklist(SCOPES, "Choose what the token may do.")),
+  },
   days: lifetimeField("An API token"),
 });
 
@@ -45,8 +59,8 @@ function tokensPage(call: Admin, error?: FormError): Html {
   const tokens = listApiTokens(core, session.team.id);
   const main = html`${pageHead({
     title: TITLE,
-    intro: html`Programs read all that the pages of ${session.team.name} show, page by page, and change nothing.`,
-    actions: buttonLink("How programs read", href("/docs/read-api")),
+    intro: html`Programs read all that the pages of ${session.team.name} show; with the scope admin they administer it as well.`,
+    actions: html`${buttonLink("How programs read", href("/docs/read-api"))} ${buttonLink("Remote commands", href("/docs/remote"))}`,
   })}
 ${section({ title: "Tokens", body: tokenTable(call, tokens.slice(0, SHOWN)) })}
 ${tokens.length > SHOWN && html`<p class="says">The newest ${SHOWN} are shown.</p>`}
@@ -54,7 +68,7 @@ ${section({
   title: "New API token",
   intro: "You answer for it: it works while you may manage the team.",
   framed: true,
-  body: API_TOKEN.draw(call, { action: PATH, values: { days: "90" }, error, submit: "Make the token" }),
+  body: API_TOKEN.draw(call, { action: PATH, values: { days: "30", scope: "read" }, error, submit: "Make the token" }),
 })}`;
   return frame(call, { title: TITLE, main });
 }
@@ -72,6 +86,7 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
         cell: ({ name, userId }) =>
           html`${name}<br><small class="muted">${userId === null ? "nobody’s" : findUser(core, userId)?.email}</small>`,
       },
+      { label: "Scope", cell: ({ scopes }) => (scopes.includes("admin") ? SCOPE_LABELS.admin : SCOPE_LABELS.read) },
       {
         label: "State",
         cell: ({ status, revokedAt, expiresAt }) =>
@@ -80,7 +95,7 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
             : html`${badge("neutral", status)} ${status !== "suspended" && time(revokedAt ?? expiresAt, now)}`,
       },
       { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
-      { label: "Reads today", numeric: true, cell: ({ id }) => number(apiReads(core, id).today) },
+      { label: "Uses today", numeric: true, cell: ({ id }) => number(apiReads(core, id).today) },
       { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
       { label: "Actions", hidden: true, cell: (token) => revokedAtWill(call, token) },
     ],
@@ -101,14 +116,13 @@ function revokedAtWill(call: Admin, { id, name, status }: ApiTokenFacts) {
   });
 }
 
-function issuedPage(
-  call: Admin,
-  name: string,
-  { token, expiresAt }: { readonly token: string; readonly expiresAt: number },
-) {
+function issuedPage(call: Admin, name: string, { token, expiresAt, scopes }: IssuedApiToken) {
   const { core, baseUrl, href } = call;
   const title = "Your new API token";
-  const curl = `curl -s ${baseUrl}/api/sessions?limit=5 \\\n  -H "Authorization: Bearer ${token}"`;
+  const isAdmin = scopes.includes("admin");
+  const trial = isAdmin
+    ? `RECKON_TOKEN=${token} \\\n  reckon --server ${baseUrl} device list`
+    : `curl -s ${baseUrl}/api/sessions?limit=5 \\\n  -H "Authorization: Bearer ${token}"`;
   const main = html`${pageHead({ title, crumbs: [{ label: TITLE, href: href(PATH) }, { label: title }] })}
 ${secretOnce({
   label: name,
@@ -116,7 +130,7 @@ ${secretOnce({
   intro:
     "Copy it now: only its fingerprint is kept here, so it is never shown again. Give it to the program that needs it, as a secret. If it is lost, revoke it and make another.",
 })}
-${section({ title: "Try it", body: codeBlock(curl, { label: "The newest five sessions" }) })}
+${section({ title: "Try it", body: codeBlock(trial, { label: isAdmin ? "The team’s devices" : "The newest five sessions" }) })}
 ${facts([{ label: "Expires", value: time(expiresAt, core.clock.now()) }])}
 <p>${buttonLink("Done", href(PATH))}</p>`;
   return frame(call, { title, main });
@@ -126,9 +140,9 @@ const make = (call: Admin) =>
   handleForm(
     call,
     API_TOKEN,
-    async ({ name, days }) => {
+    async ({ name, scope, days }) => {
       const { core, session } = call;
-      const desired = { teamId: session.team.id, userId: session.userId, name, lifetimeMs: days * DAY_MS };
+      const desired = { teamId: session.team.id, userId: session.userId, name, scope, lifetimeMs: days * DAY_MS };
       return issuedPage(call, name.trim(), await createApiToken(core, desired, by(call)));
     },
     (error) => tokensPage(call, error),

@@ -104,6 +104,10 @@ const KINDS: Readonly<Record<StoredEvent["actorKind"], string | null>> = {
   system: "as configured",
 };
 
+/** A command with an id is one that a token ran from elsewhere. */
+const whence = ({ actorKind, actorId }: StoredEvent) =>
+  actorKind === "command" && actorId !== null ? "from elsewhere" : KINDS[actorKind];
+
 const over = (text: Content, detail: Content) => html`${text}${detail && html`<br><small>${detail}</small>`}`;
 
 /** @param all shows whose team each event concerns */
@@ -124,7 +128,7 @@ function eventTable(
     caption: "Events",
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
-      { label: "Who", heading: true, cell: (event) => over(event.actorLabel, KINDS[event.actorKind]) },
+      { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(event)) },
       { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(event)) },
       all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
       { label: "From", cell: ({ ip }) => ip ?? "–" },

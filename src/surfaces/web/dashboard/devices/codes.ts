@@ -21,6 +21,7 @@ import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { ASK_AN_ADMIN, exchangeSteps, mayConnect } from "./connect.ts";
+import { OTEL_PATH } from "./otel.ts";
 
 /** Connect codes: making one for a machine of one's own or for a fleet, and taking them back. */
 
@@ -80,7 +81,7 @@ function mintedPage(call: Member, code: string, expiresAt: number, intro: Conten
     intro: `Only its fingerprint is stored. ${use}, in any case, with or without dashes.`,
     more: countdown(expiresAt, core.clock.now()),
   })}
-${exchangeSteps(baseUrl, code)}
+${exchangeSteps(baseUrl, code, href(OTEL_PATH))}
 <p>${buttonLink("Back to the devices", href("/devices"))}</p></div>`;
   return frame(call, { title: "Connect a device", main });
 }

@@ -14,11 +14,12 @@ import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
 import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
 import { deviceList, visibleDevices } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
+import { OTEL_PATH, otelPages } from "./otel.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
 
 const mintButtons = (call: Member): Html =>
-  html`${isAdmin(call) && buttonLink("Connect many", call.href(FLEET_PATH))}${actButton(call, { action: "/devices/codes", label: "Connect a device", look: "primary" })}`;
+  html`${buttonLink("OpenTelemetry", call.href(OTEL_PATH))}${isAdmin(call) && buttonLink("Connect many", call.href(FLEET_PATH))}${actButton(call, { action: "/devices/codes", label: "Connect a device", look: "primary" })}`;
 
 const BINDING = formSpec({
   members: {
@@ -68,6 +69,7 @@ ${
 export const devicePages = [
   page({ id: "devices", method: "GET", path: "/devices", access: "member" }, devicesPage),
   ...codePages,
+  ...otelPages,
   page({ id: "membersBind", method: "POST", path: "/devices/binding", access: "admin" }, async (call) => {
     const { members } = BINDING.read(call.form);
     await setMembersBind(call.core, call.session.team.id, members, by(call));

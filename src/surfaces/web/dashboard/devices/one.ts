@@ -6,6 +6,7 @@ import {
   renameDevice,
   revokeDevice,
 } from "../../../../identity/devices/devices.ts";
+import { listDeviceReads } from "../../../../insight/ask/ask.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -14,6 +15,7 @@ import { deviceTotals, listStreams } from "../../../../record/telemetry/telemetr
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
+import { table } from "../../ui/list.ts";
 import { badge, empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
@@ -66,8 +68,32 @@ ${section({
     html`<div class="stack">${empty({ title: "Nothing sent yet", intro: "Its first entry begins a stream. The machine sends entries with its device token." })}${device.status === "active" && command(telemetryCommand(call.baseUrl))}</div>`,
   )}${flawsExplained(streams)}`,
 })}
+${readsSection(core, device, now)}
 ${manage(call, device, error)}`;
   return frame(call, { title: deviceName(device), main });
+}
+
+/** What its agents asked of the record; nothing where none did. */
+function readsSection(core: Core, device: Device, now: number): Content {
+  const reads = listDeviceReads(core, device.id);
+  if (reads.length === 0) return undefined;
+  return section({
+    title: "Read by its agents",
+    body: table({
+      caption: "Reads",
+      columns: [
+        { label: "When", heading: true, cell: ({ at }) => time(at, now) },
+        { label: "Tool", grow: true, cell: ({ tool }) => html`<code>${tool}</code>` },
+        {
+          label: "Shown",
+          numeric: true,
+          cell: ({ total, shown }) => (total === 0 ? "none" : `${number(shown)} of ${number(total)}`),
+        },
+        { label: "From", cell: ({ ip }) => ip },
+      ],
+      rows: reads,
+    }),
+  });
 }
 
 function deviceFacts(core: Core, device: Device, now: number): Content {

@@ -78,13 +78,13 @@ interface PasskeyQuestion {
 
 /** Shown by the script, where the browser knows passkeys. */
 function passkeyForm(call: Anyone, { challenge, credentials, next }: PasskeyQuestion): Html {
-  const asked = {
+  const question = {
     "data-passkey": "get",
     "data-challenge": challenge,
     "data-credentials": credentials.join(" "),
     "data-party": partyOf(call).id,
   };
-  return html`<form method="post" class="sso" hidden${attributes({ action: call.href(PATH), ...asked })}><input type="hidden" name="_csrf" value="${call.csrf}"><input type="hidden" name="next" value="${next}">${Object.keys(PASSKEY).map((name) => html`<input type="hidden" name="${name}">`)}${button("Use a passkey", { look: "primary" })}<p class="or"><span>or with a code</span></p></form>`;
+  return html`<form method="post" class="sso" hidden${attributes({ action: call.href(PATH), ...question })}><input type="hidden" name="_csrf" value="${call.csrf}"><input type="hidden" name="next" value="${next}">${Object.keys(PASSKEY).map((name) => html`<input type="hidden" name="${name}">`)}${button("Use a passkey", { look: "primary" })}<p class="or"><span>or with a code</span></p></form>`;
 }
 
 async function answer(call: Anyone, code: string): Promise<PageReply> {

@@ -1,0 +1,64 @@
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+
+/** Reaching a server of ours from another machine: its address, whom its certificate is from, and why it does not answer. */
+
+/**
+ * An address that may be sent to: https, or http on this machine alone.
+ * @param insecure whether http elsewhere will do as well
+ * @param remedy what helps where it would
+ * @throws Error saying what is wrong with it
+ */
+export function readServerUrl(
+  text: string,
+  insecure = false,
+  remedy = "use https, or --insecure where the network is trusted",
+): string {
+  let url: URL;
+  try {
+    url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+  } catch {
+    throw new Error(`"${text}" is not the address of a server`);
+  }
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback || insecure)))
+    throw new Error(`${url.protocol}//${url.host} would send everything unencrypted: ${remedy}`);
+  if (url.username || url.password) throw new Error("the address holds a password: leave it out");
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+/** Tries again with the certificates that the system trusts, where those that ship do not do. */
+export async function trusting(request: () => Promise<Response>): Promise<Response> {
+  try {
+    return await request();
+  } catch (error) {
+    if (isUntrusted(error) && trustSystem()) return request();
+    throw error;
+  }
+}
+
+/** What lies below an error of `fetch`. */
+export const causeOf = (error: unknown): { code?: string; message?: string } =>
+  (error as { cause?: { code?: string; message?: string } }).cause ?? (error as { code?: string; message?: string });
+
+const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
+const isUntrusted = (error: unknown) => UNTRUSTED.test(causeOf(error).code ?? "");
+
+/** Adds the certificates that the operating system trusts: a company's own authority is among them. @returns false when it did nothing new */
+function trustSystem(): boolean {
+  const known = getCACertificates("default");
+  const all = [...new Set([...known, ...getCACertificates("system")])];
+  if (all.length === known.length) return false;
+  setDefaultCACertificates(all);
+  return true;
+}
+
+/** Why nobody answered, for a person. @param error what `fetch` threw */
+export function whyUnreached(error: unknown): string {
+  const { code, message } = causeOf(error);
+  if (/^(?:Timeout|Abort)Error$/.test((error as Error).name)) return "the server does not answer";
+  if (code === "ECONNREFUSED") return "nothing listens at the server's address";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
+  if (UNTRUSTED.test(code ?? ""))
+    return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
+  return message ?? String(error);
+}

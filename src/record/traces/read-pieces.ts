@@ -1,0 +1,113 @@
+import type { Fields } from "../../formats/values.ts";
+import { hashItems } from "../../kit/items.ts";
+import { members } from "../../kit/json.ts";
+import { NO_REPO } from "../../platform/http/fields.ts";
+import type { CaptureMode } from "../policy/policy.ts";
+import { Cleaner, type SentDigest } from "../sent-body/sent-body.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
+import { MAX_PIECE_ROWS, type Part, partsOf } from "./parts.ts";
+import { packing, type ReadyBatch } from "./prepare.ts";
+import type { ReadSession, ReadSpan } from "./read-batch.ts";
+import {
+  contentId,
+  parsedMembers,
+  readSession,
+  readSpan,
+  SESSION_FACTS,
+  SPAN_FACTS,
+  spell,
+  spelledMembers,
+} from "./rules.ts";
+
+/** A session that somebody tells of, and those of its spans. What is undefined is not said. */
+export interface Piece {
+  readonly session: Fields;
+  readonly spans: readonly Fields[];
+}
+
+/** How pieces are made ready, in whatever thread. */
+export const pieces = { read, ...packing };
+
+interface Written {
+  readonly piece: Piece;
+  /** Of the session, each as JSON. */
+  readonly members: Map<string, string>;
+  readonly own: string;
+  readonly spans: readonly string[];
+}
+
+/**
+ * Makes sessions ready that were never written as a batch, as `readTraces` does with those that were.
+ * @param sent of the body that told of them
+ * @param yieldNow as `kit/yield.ts` makes it
+ */
+async function read(
+  list: readonly Piece[],
+  captureMode: CaptureMode,
+  sent: SentDigest,
+  yieldNow: () => Promise<void> | undefined,
+): Promise<ReadyBatch> {
+  const written: Written[] = [];
+  for (const piece of list) written.push(await write(piece, yieldNow));
+  const cleaner = await Cleaner.of(
+    written.flatMap(({ own, spans }) => [own, ...spans]),
+    yieldNow,
+    captureMode,
+  );
+  const sessions: ReadSession[] = [];
+  let spans = 0;
+  for (const one of written) {
+    sessions.push(await clean(one, cleaner));
+    spans += one.spans.length;
+  }
+  const { redacted, withheld } = cleaner;
+  const parts = hashedParts(partsOf({ sessions, labels: [], redacted, withheld }, MAX_PIECE_ROWS));
+  const counts = { sessions: sessions.length, spans, labels: 0, redacted, withheld };
+  return { captureMode, repoKey: NO_REPO, sent, ...counts, heads: [], parts };
+}
+
+async function write(piece: Piece, yieldNow: () => Promise<void> | undefined): Promise<Written> {
+  const members = new Map<string, string>();
+  for (const [name, value] of Object.entries(piece.session))
+    if (value !== undefined) members.set(name, JSON.stringify(value));
+  const spans: string[] = [];
+  for (const span of piece.spans) {
+    await yieldNow();
+    spans.push(JSON.stringify(span));
+  }
+  return { piece, members, own: spell(members), spans };
+}
+
+async function clean(
+  { piece, own, members: ownMembers, spans: texts }: Written,
+  cleaner: Cleaner,
+): Promise<ReadSession> {
+  const { isKeptAsSent } = cleaner;
+  const spans: ReadSpan[] = [];
+  for (const [i, text] of texts.entries()) {
+    const document = isKeptAsSent ? text : await cleaner.clean(text, "span");
+    const facts = readSpan(document === text ? (piece.spans[i] as Fields) : parsedMembers(document, SPAN_FACTS));
+    spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
+  }
+  const document = isKeptAsSent ? own : await cleaner.clean(own, "session");
+  const isSame = document === own;
+  const facts = readSession(isSame ? piece.session : parsedMembers(document, SESSION_FACTS));
+  return {
+    ...facts,
+    externalId: facts.externalId ?? contentId(document + spans.map((span) => span.document).join("\0")),
+    members: isSame ? ownMembers : spelledMembers(document, members(document)),
+    spans,
+  };
+}
+
+/** Parts with the hashes of what they hold, which is mostly stored as it came. */
+function* hashedParts(parts: Iterable<Part>): Generator<Part> {
+  for (const part of parts) {
+    const texts = part.sessions.flatMap(({ externalId, members: own, spans }) => [
+      sessionText(externalId, spell(own)),
+      ...spans.map((span) => spanText(externalId, span.externalId, span.document)),
+    ]);
+    const labels = part.labels.map(({ document }) => labelText(document));
+    yield { ...part, hashed: hashItems(NO_REPO, null, [...texts, ...labels]) };
+  }
+}

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { createApiToken, type NewApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
+import { createCode } from "../../src/identity/devices/devices.ts";
+import { placeHold } from "../../src/share/erasure/erasure.ts";
+import { addRelease } from "../../src/share/releases/releases.ts";
+import { run } from "../../src/surfaces/cli/run.ts";
+import { fillRecords } from "./api.ts";
+import { cliToken, waiting } from "./cli.ts";
+import { startInstance, type TestInstance } from "./instance.ts";
+import { publish } from "./packs.ts";
+import { memberOf, readToken } from "./reads.ts";
+
+/** What a command printed, and how it ended. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command line in this process. */
+export async function ran(argv: readonly string[], env: Record<string, string> = {}, isTerminal = false): Promise<Ran> {
+  let [out, err] = ["", ""];
+  const io = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    isTerminal,
+    showsProgress: false,
+  };
+  return { code: await run(argv, env, io), out, err };
+}
+
+/** A folder of its own. */
+export function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-remote-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Writes a text where a command reads it. */
+export function textFile(text: string): string {
+  const path = join(folder(), "text");
+  writeFileSync(path, text);
+  return path;
+}
+
+/** An instance that listens, by the real clock, with something of everything that commands are about. */
+export async function everything() {
+  const t = await startInstance({ settings: { port: "0" } });
+  t.clock.jump(Date.now() - t.clock.now());
+  const { core } = t.instance;
+  const url = await t.instance.listen();
+  // One after another: what was made at the same instant has no order.
+  const next = <T>(made: () => T): T => {
+    t.clock.advance(1);
+    return made();
+  };
+  const acme = await next(() => t.team({ name: "Acme" }));
+  const other = await next(() => t.team({ name: "Other" }));
+  const bob = await next(() => memberOf(t, acme));
+  const device = await next(() => t.device(acme));
+  const foreign = await next(() => t.device(other));
+  await next(() => fillRecords(t, device));
+  await next(() => publish(t, acme.id, { name: "cookies" }));
+  const code = await next(() => createCode(core, acme.id, 86_400_000));
+  const { id: readTokenId } = await next(() => readToken(t, bob.id));
+  const report = { teamId: acme.id, userId: null, name: "report" };
+  const { id: apiTokenId } = await next(() => createApiToken(core, report));
+  const { userCode } = await next(() => waiting(t));
+  await next(() => cliToken(t, bob));
+  const request = (text: string) =>
+    next(async () => (await t.post("/api/requests/ingest", { json: { text } })).body.id as string);
+  const requests = [await request("Match whole phrases."), await request("Whole phrases, please.")] as const;
+  const release = { platform: "win32", version: "1.0.0", url: "https://example.com/a.exe", sha512: "ab".repeat(64) };
+  await next(() => addRelease(core, release));
+  const hold = await next(() => placeHold(core, { team: other.id, reason: "a case" }));
+  await t.instance.settle();
+  t.clock.advance(1);
+  const cliTokenId = t.rows("SELECT id FROM cli_tokens")[0].id as string;
+  return {
+    ...{ t, url, acme, other, bob, device, foreign, codeId: code.id, readTokenId, apiTokenId },
+    ...{ userCode, cliTokenId, requests, holdId: hold.id },
+  };
+}
+export type Everything = Awaited<ReturnType<typeof everything>>;
+
+/** An admin's token, of all teams unless another is asked for. */
+export const adminToken = (t: TestInstance, more: Partial<NewApiToken> = {}) =>
+  createApiToken(t.instance.core, {
+    ...{ teamId: null, userId: null, name: "ops", scope: "admin", lifetimeMs: 3_600_000 },
+    ...more,
+  });
