@@ -10,7 +10,6 @@ import type { AddCommands } from "./program.ts";
 import { REMOTE_COMMANDS } from "./remote-commands.ts";
 import { serveCommand } from "./serve.ts";
 import { ssoCommands } from "./sso.ts";
-import { webhookCommands } from "./webhook.ts";
 
 /** All commands, in the order in which they are listed. */
 export const COMMANDS: readonly AddCommands[] = [
@@ -20,7 +19,6 @@ export const COMMANDS: readonly AddCommands[] = [
   mcpCommand,
   ...REMOTE_COMMANDS,
   ssoCommands,
-  webhookCommands,
   maintenanceCommands,
   ledgerCommands,
   openapiCommand,
