@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { cidrList } from "./kit/address.ts";
 import type { Quota } from "./kit/buckets.ts";
-import { type Egress, type MailServer, mailServer, readEgress } from "./kit/egress.ts";
+import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
 import { baseUrl, headerName, oneOf, quota, text, whole } from "./kit/setting-values.ts";
 
@@ -157,7 +157,7 @@ export const SETTINGS = {
     fallback: null,
     shown: "reckon@HOST of the base URL",
     description: "address that mail comes from",
-    read: text,
+    read: senderAddress,
   }),
   proxySignIn: setting<string | null>({
     env: "RECKON_PROXY_SIGN_IN",

@@ -15,7 +15,7 @@ export interface Egress {
 }
 
 const PRIVATE = "+private";
-const RULE = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]\\*]+)(?::(\d{1,5}))?$/;
+const RULE = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]\\*+]+)(?::(\d{1,5}))?$/;
 
 /** A host as the URL standard spells it: lower case, punycode, numbers as an address, no dot at its end; undefined for none. */
 export function hostName(text: string): string | undefined {
@@ -75,5 +75,15 @@ export function mailServer(text: string): { readonly value: MailServer } | { rea
   const isBare = url.password === "" && ["", "/"].includes(url.pathname) && url.search === "" && url.hash === "";
   if (!(implicitTls || url.protocol === "smtp:") || host === undefined || !isBare) return wrong;
   const port = Number(url.port || (implicitTls ? 465 : 587));
-  return { value: { host, port, implicitTls, user: decodeURIComponent(url.username) || undefined } };
+  try {
+    return { value: { host, port, implicitTls, user: decodeURIComponent(url.username) || undefined } };
+  } catch {
+    return wrong;
+  }
 }
+
+/** Reads an address that mail comes from, or says what is wrong with it. */
+export const senderAddress = (text: string): { readonly value: string } | { readonly wrong: string } =>
+  /^[^\s@<>",;]+@[^\s@<>",;]+$/.test(text)
+    ? { value: text }
+    : { wrong: "must be an address such as reckon@example.com" };

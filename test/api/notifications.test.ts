@@ -184,6 +184,7 @@ describe("what is not taken", () => {
         .poll(() => [receiver.received.length, message()?.outcome])
         .toEqual([i + 1, "503 Service Unavailable"]);
       const next = offsets[i + 1];
+      expect(message()?.lastAt).toBe(began + offset);
       await expect.poll(() => message()?.dueAt).toBe(next === undefined ? null : began + next);
       if (next !== undefined) t.clock.advance(began + next - 1 - t.clock.now());
     }

@@ -37,6 +37,13 @@ const LINES: Readonly<Record<string, Line>> = {
   "api-token create": () => ["--name", "one", "--team", "Acme", "--expires", "10m"],
   "api-token list": () => ["--team", "Acme"],
   "api-token revoke": ({ apiTokenId }) => [apiTokenId],
+  "webhook create": () => ["--team", "Acme", "--name", "ci", "--to", "https://hooks.example.com/x", "--events", "gap"],
+  "webhook list": () => ["--team", "Acme"],
+  "webhook test": ({ channelId }) => [channelId],
+  "webhook rotate": ({ channelId }) => [channelId],
+  "webhook pause": ({ channelId }) => [channelId],
+  "webhook resume": ({ channelId }) => [channelId],
+  "webhook remove": ({ channelId }) => [channelId],
   "policy show": () => ["--team", "Acme"],
   "policy set": () => ["--team", "Acme", "--file", textFile('{"captureMode":"metadata"}')],
   "license mint": () => ["--team", "Acme", "--days", "9"],
@@ -102,6 +109,7 @@ function plainer(): (text: string) => string {
       .replace(/\b1[78]\d{11}(?:\.\d+)?\b/g, "<ms>")
       .replace(/\br(?:ka|kr|kc|kl|kd|km)_\w+|\beyJ[\w.-]+/g, "<secret>")
       .replace(/\b(?:[0-9A-Z]{4}-){5}[0-9A-Z]{4}\b|\b[0-9A-Z]{4}-[0-9A-Z]{4}\b/g, "<code>")
+      .replace(/whsec_[\w+/]+=*/g, "<secret>")
       .replace(/-----BEGIN[\s\S]*?-----END[^\n]*/g, "<key>")
       .replace(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g, nth("id"))
       .replace(/\b[0-9a-f]{16,}\b/g, "<digest>")

@@ -1,17 +1,30 @@
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
+import { sendingJob } from "../../src/share/notifications/send.ts";
 import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
 import type { Received, Receiver } from "./receiver.ts";
 
+/** How often what is due is looked for: the server itself does so every second. */
+const LOOK_EVERY_MS = 25;
+
 /** An instance that may send to some receivers. */
-export const startSending = (
+export async function startSending(
   receivers: readonly Pick<Receiver, "host">[],
   options: TestOptions = {},
-): Promise<TestInstance> =>
-  startInstance({
-    ...options,
-    settings: { ...options.settings, outbound: [...receivers.map(({ host }) => host), "+private"].join(",") },
-  });
+): Promise<TestInstance> {
+  const outbound = [...receivers.map(({ host }) => host), "+private"].join(",");
+  const t = await startInstance({ ...options, settings: { ...options.settings, outbound } });
+  const timer = setInterval(() => void sendingJob.run(t.instance.core)?.catch(() => {}), LOOK_EVERY_MS);
+  const stop = () => clearInterval(timer);
+  onTestFinished(stop);
+  return {
+    ...t,
+    close() {
+      stop();
+      return t.close();
+    },
+  };
+}
 
 /** A channel of a team that is sent to a receiver. */
 export const addChannel = (

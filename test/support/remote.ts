@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import { createApiToken, type NewApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import { placeHold } from "../../src/share/erasure/erasure.ts";
+import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import { run } from "../../src/surfaces/cli/run.ts";
 import { fillRecords } from "./api.ts";
@@ -72,6 +73,14 @@ export async function everything() {
   const { id: readTokenId } = await next(() => readToken(t, bob.id));
   const report = { teamId: acme.id, userId: null, name: "report" };
   const { id: apiTokenId } = await next(() => createApiToken(core, report));
+  const hook = {
+    teamId: acme.id,
+    kind: "webhook",
+    name: "hook",
+    target: "https://hooks.example.com/y",
+    events: ["gap"],
+  };
+  const made = await next(() => createChannel(core, { ...hook, kind: "webhook" }));
   const { userCode } = await next(() => waiting(t));
   await next(() => cliToken(t, bob));
   const request = (text: string) =>
@@ -84,7 +93,19 @@ export async function everything() {
   t.clock.advance(1);
   const cliTokenId = t.rows("SELECT id FROM cli_tokens")[0].id as string;
   return {
-    ...{ t, url, acme, other, bob, device, foreign, codeId: code.id, readTokenId, apiTokenId },
+    ...{
+      t,
+      url,
+      acme,
+      other,
+      bob,
+      device,
+      foreign,
+      codeId: code.id,
+      readTokenId,
+      apiTokenId,
+      channelId: made.channel.id,
+    },
     ...{ userCode, cliTokenId, requests, holdId: hold.id },
   };
 }

@@ -1,12 +1,14 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
-import { type MeteredSession, readMetered, sessionsAfter } from "../../record/traces/traces.ts";
+import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { addSession, applyChanges, type Changes } from "./changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { type Origin, recordCost, recordUsage } from "./record-usage.ts";
 import { rows } from "./rows.ts";
 import type { UsageRecord } from "./usage-record.ts";
+
+type MeteredSession = NonNullable<Awaited<ReturnType<typeof readMetered>>>;
 
 /** Dedupe keys that are applied in one transaction: more would keep everybody else waiting. */
 const BATCH_KEYS = 500;

@@ -22,7 +22,7 @@ export {
   sourceSpans,
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
-export { type MeteredSession, placeOfSession, readMetered } from "./metered.ts";
+export { placeOfSession, readMetered } from "./metered.ts";
 export { commitNotes } from "./notes.ts";
 export { sessionPieces } from "./pieces.ts";
 export {

@@ -11,7 +11,6 @@ import type { AddCommands } from "./program.ts";
 import { REMOTE_COMMANDS } from "./remote-commands.ts";
 import { serveCommand } from "./serve.ts";
 import { ssoCommands } from "./sso.ts";
-import { webhookCommands } from "./webhook.ts";
 
 /** All commands, in the order in which they are listed. */
 export const COMMANDS: readonly AddCommands[] = [
@@ -22,7 +21,6 @@ export const COMMANDS: readonly AddCommands[] = [
   ...REMOTE_COMMANDS,
   errorCommands,
   ssoCommands,
-  webhookCommands,
   maintenanceCommands,
   ledgerCommands,
   openapiCommand,

@@ -18,6 +18,7 @@ import { retentionCommands } from "./retention.ts";
 import { spendCommands } from "./spend.ts";
 import { teamCommands } from "./team.ts";
 import { userCommands } from "./user.ts";
+import { webhookCommands } from "./webhook.ts";
 
 /** The groups with commands that can be run from elsewhere, see `remote.ts`; a server knows no others. */
 export const REMOTE_COMMANDS: readonly AddCommands[] = [
@@ -28,6 +29,7 @@ export const REMOTE_COMMANDS: readonly AddCommands[] = [
   cliCommands,
   readTokenCommands,
   apiTokenCommands,
+  webhookCommands,
   policyCommands,
   licenseCommands,
   requestCommands,

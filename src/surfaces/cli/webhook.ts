@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { fail, invalid } from "../../kit/problem.ts";
+import { fail, forbidden, invalid } from "../../kit/problem.ts";
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -18,7 +18,7 @@ import {
   targetShown,
   testChannel,
 } from "../../share/notifications/notifications.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -47,13 +47,19 @@ function addCreate(webhook: Command, cli: Cli): void {
     .option("--installation", "let it hear of the installation and of every team")
     .option("--events <types>", "with commas between them; all when left out")
     .action((options: CreateOptions) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, caller) => {
         const { kind, name, to: target, team, installation, events } = options;
         if ((team === undefined) === (installation === undefined))
           fail(invalid, "Say what it hears of: --team TEAM, or --installation.");
-        const teamId = team === undefined ? null : getTeam(core, team).id;
+        if (installation && caller.teamId !== null)
+          fail(forbidden, "The token is one of a team: it makes no channel of the installation.");
+        const teamId = team === undefined ? null : teamNamed(core, caller, team).id;
         const chosen = events?.split(",").map((one) => one.trim()) ?? eventsFor(teamId);
-        const { channel, secret } = await createChannel(core, { teamId, kind, name, target, events: chosen });
+        const { channel, secret } = await createChannel(
+          core,
+          { teamId, kind, name, target, events: chosen },
+          caller.by,
+        );
         output.result({ ...described(core, channel), secret }, () => secret ?? channel.id);
         if (secret !== null) output.note(`Shown once: what it is signed with. Its id is ${channel.id}.`);
         const obstacle = obstacleOf(core, channel);
@@ -83,8 +89,8 @@ function addList(webhook: Command, cli: Cli): void {
   common(webhook.command("list").description("list the channels, and what became of the last message of each"))
     .option("--team <team>", "of this team: id or exact name")
     .action((options: CommonOptions & { team?: string }) =>
-      withCore(cli, options, (core, output) => {
-        const team = options.team === undefined ? undefined : getTeam(core, options.team).id;
+      withCore(cli, options, (core, output, caller) => {
+        const team = teamIdNamed(core, caller, options.team);
         const channels = listChannels(core, team).map((one) => described(core, one));
         output.result(channels, () =>
           table(
@@ -109,8 +115,8 @@ function addTest(webhook: Command, cli: Cli): void {
   common(
     webhook.command("test").argument("<id>", "id of the channel").description("send a test to a channel at once"),
   ).action((id: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output) => {
-      const { delivered, text, reply, add } = await testChannel(core, id);
+    withCore(cli, options, async (core, output, { by, teamId }) => {
+      const { delivered, text, reply, add } = await testChannel(core, id, teamId ?? undefined, by);
       output.result(
         { id, delivered, outcome: text, reply },
         () => `${delivered ? "delivered" : "not delivered"}: ${text}`,
@@ -127,8 +133,8 @@ function addChanges(webhook: Command, cli: Cli): void {
     common(webhook.command(name).argument("<id>", "id of the channel").description(description));
   named("rotate", "give a webhook another secret; the one before signs too for a day").action(
     (id: string, options: CommonOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const secret = await rotateSecret(core, { id });
+      withCore(cli, options, async (core, output, { by, teamId }) => {
+        const secret = await rotateSecret(core, { id, by, teamId: teamId ?? undefined });
         output.result({ id, secret }, () => secret);
         output.note("Shown once: what it is signed with from now on.");
       }),
@@ -139,14 +145,14 @@ function addChanges(webhook: Command, cli: Cli): void {
   ] as const)
     named(name, paused ? "send nothing to a channel until it is resumed" : "send to a channel again").action(
       (id: string, options: CommonOptions) =>
-        withCore(cli, options, async (core, output) => {
-          const changed = await pauseChannel(core, { id }, paused);
+        withCore(cli, options, async (core, output, { by, teamId }) => {
+          const changed = await pauseChannel(core, { id, by, teamId: teamId ?? undefined }, paused);
           output.result({ id, status, changed }, () => `${id} is ${status}`);
         }),
     );
   named("remove", "remove a channel; what waits is not sent").action((id: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output) => {
-      await removeChannel(core, { id });
+    withCore(cli, options, async (core, output, { by, teamId }) => {
+      await removeChannel(core, { id, by, teamId: teamId ?? undefined });
       output.result({ id, status: "removed" }, () => `${id} is removed`);
     }),
   );

@@ -35,9 +35,11 @@ it("takes what was noted of a device along, sent or not, and tells that it is do
     { type: "erasure.done", data: expect.stringContaining('"kind":"device"') },
   ]);
   // What waits has nothing left to tell.
-  t.clock.advance(5_000);
   await expect
-    .poll(() => t.rows("SELECT outcome FROM notification_messages WHERE state = 'failed'"))
+    .poll(() => {
+      t.clock.advance(5_000);
+      return t.rows("SELECT outcome FROM notification_messages WHERE state = 'failed'");
+    })
     .toEqual([{ outcome: "what it told of was erased" }]);
 });
 
