@@ -8,7 +8,6 @@ import { oneLine } from "../../../../kit/strings.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
 import { agoText, dayText, utcText } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { kindBadge } from "../shared/links.ts";
 import { shaText, short } from "../shared/text.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
@@ -25,10 +24,6 @@ export const ruleText = (rule: string, most: number): string => short(plainText(
 
 export const entryLink = ({ href }: Member, defect: Pick<Defect, "id" | "title" | "heading">): Html =>
   anchor(href(`/errors/${defect.id}`), titleOf(defect));
-
-/** What an entry is, and whether it is open. */
-export const entryBadges = ({ kind, open }: Pick<Defect, "kind" | "open">): Html =>
-  html`${kindBadge(kind)}${open && html` ${badge("warn", "open")}`}`;
 
 /** Whether people said so, rather than evidence. */
 export const isWord = ({ origin, verdict }: Link): boolean =>

@@ -1,4 +1,4 @@
-import { errorCalendar, type Trend } from "../../../../insight/defects/defects.ts";
+import { errorCalendar } from "../../../../insight/defects/defects.ts";
 import { type ClassQuery, newClassesByDay } from "../../../../insight/triage/triage.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
@@ -14,12 +14,6 @@ const MAX_WEEKS = 26;
 /** Shorter than this, days are shown. */
 const MIN_WEEKS = 4;
 const WEEK_DAYS = 7;
-
-const ARROWS = { up: "↑", down: "↓", flat: "→" } as const;
-
-/** The trend for where room is short. */
-export const trendShort = ({ trend, priorMean }: Trend): string =>
-  `${ARROWS[trend]} ${trend}, from a mean of ${number(priorMean)}`;
 
 /** Entries of some days: those that began a class, and the others. */
 export interface Course {
