@@ -15,6 +15,7 @@ import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-s
 import { ask } from "./insight/ask/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
+import { sessions } from "./insight/sessions/room.ts";
 import { spend } from "./insight/spend/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
@@ -86,6 +87,7 @@ export const ROOMS: readonly Room[] = [
   pulses,
   traces,
   otlp,
+  sessions,
   causes,
   spend,
   policy,

@@ -138,7 +138,7 @@ it("says what to do when there are no sessions, and lists them when there are", 
   const rows = visit.page.locator("tbody tr");
   expect(await rows.count()).toBe(3);
   expect(await rows.first().textContent()).toMatch(
-    /Fix the checkout total, it is off by a cent.*acme\/shop.*fix\/totals.*completed.*claude-code.*12 min.*2 prompts, 6 steps.*2 files, 1 commit.*2 labels/s,
+    /completed.*Fix the checkout total, it is off by a cent.*acme\/shop.*fix\/totals.*claude-code.*sonnet-5.*12 min.*13k.*unpriced.*23 hours ago/s,
   );
   expect(await visit.page.locator("main img").count()).toBe(0);
   await visit.judge("sessions");
@@ -149,6 +149,7 @@ it("filters by what sessions hold, by day and by text, with and without a script
   const { page, go } = await site.open(ada);
   const titles = () => page.locator("tbody th a").allTextContents();
   await go("/sessions");
+  await page.locator("summary", { hasText: "Filter" }).click();
   await page.getByLabel("Agent").selectOption("codex");
   await page.waitForURL("**/sessions?agent=codex");
   expect(await titles()).toEqual(["Write the docs"]);
@@ -158,10 +159,13 @@ it("filters by what sessions hold, by day and by text, with and without a script
   expect(await titles()).toEqual(["Fix the checkout total, it is off by a cent"]);
   const plain = await site.open(ada, { javaScript: false });
   await plain.go("/sessions");
+  const unfold = () => plain.page.locator("summary", { hasText: "Filter" }).click();
+  await unfold();
   await plain.page.getByLabel("From (UTC)").fill("2026-11-19");
   await plain.page.getByLabel("To (UTC)").fill("2026-11-19");
   await plain.page.getByRole("button", { name: "Apply" }).click();
   expect(await plain.page.locator("tbody th a").allTextContents()).toEqual(["Write the docs"]);
+  await unfold();
   await plain.page.getByLabel("Outcome").selectOption("completed");
   await plain.page.getByRole("button", { name: "Apply" }).click();
   expect(await plain.page.getByText("No session fits").count()).toBe(1);
@@ -191,9 +195,11 @@ it("names whose machine each session ran on, and narrows to one person's or nobo
   await judge("sessions-people");
   const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
   expect(await row("adas").textContent()).toContain("<img src=x");
+  await page.locator("summary", { hasText: "Filter" }).click();
   await page.getByLabel("Person").selectOption({ value: ada.userId });
   await page.locator("#results[data-count='1']").waitFor();
   expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("adas")]);
+  await page.keyboard.press("Escape");
   await page.getByRole("link", { name: "adas" }).click();
   await page.locator("dd", { hasText: "ada@example.com" }).waitFor();
   await go("/sessions?person=nobody");

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { placeOfSession } from "../../record/traces/traces.ts";
+import { SessionCosts } from "./price-sessions.ts";
 import type { Share } from "./reconcile.ts";
 import { rows, type StoredRow } from "./rows.ts";
 import {
@@ -34,6 +35,8 @@ export class Rollup {
   readonly #cellIdsOf = new Map<Dimensions, number>();
   readonly #dimensions = new Map<number, Dimensions>();
   readonly #sums = new Map<number, Measures>();
+  /** Of the cells that something was added to. */
+  readonly #added = new Map<number, Dimensions>();
   constructor(core: Core) {
     this.#core = core;
   }
@@ -45,7 +48,11 @@ export class Rollup {
     // The session may be known before its entries, or come after them: then it names its cells itself.
     const { deviceId, session } = dimensions;
     const said = session === "" ? undefined : placeOfSession(this.#core, deviceId, session);
-    const ofSession = { sessionBranch: said?.branch ?? "", sessionModel: said?.model ?? "" };
+    const ofSession = {
+      sessionBranch: said?.branch ?? "",
+      sessionModel: said?.model ?? "",
+      sessionAgent: said?.agent ?? "",
+    };
     const id = Number(rows(this.#core.store).insertCell.run({ ...dimensions, ...ofSession }).lastInsertRowid);
     this.#cellIds.set(nameOf(dimensions), id);
     return id;
@@ -117,13 +124,19 @@ export class Rollup {
   /** Adds to the cell of dimensions; a negative number of times takes away. */
   add({ dimensions, measures, times }: Share): void {
     const id = this.cellOf(dimensions);
+    this.#added.set(id, dimensions);
     this.#sums.set(id, addMeasures(this.#sums.get(id) ?? NO_MEASURES, measures, times));
   }
 
-  /** Writes what was added. */
+  /** Writes what was added, and what sessions cost with it. */
   flush(): void {
-    for (const [id, sum] of this.#sums)
-      if (MEASURES.some((name) => sum[name] !== 0)) rows(this.#core.store).addToCell.run({ id, ...sum });
+    const costs = new SessionCosts(this.#core);
+    for (const [id, sum] of this.#sums) {
+      if (MEASURES.every((name) => sum[name] === 0)) continue;
+      rows(this.#core.store).addToCell.run({ id, ...sum });
+      costs.add(id, this.#added.get(id) as Dimensions, sum);
+    }
+    costs.flush();
   }
 }
 

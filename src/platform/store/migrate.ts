@@ -36,6 +36,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 14, file: "src/platform/store/migrations/0014-erasures.sql" },
   { version: 15, file: "src/platform/store/migrations/0015-api-tokens.sql" },
   { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
+  { version: 17, file: "src/platform/store/migrations/0017-session-figures.sql" },
 ];
 
 export interface SchemaPlan {

@@ -1,6 +1,8 @@
 import type { Core } from "../../core.ts";
+import { FAILURE_SIGNS, hasFailed } from "../../formats/failure.ts";
 import { asObject } from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { followRows, type SessionSourceRow } from "./follow-rows.ts";
 
 /** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
@@ -70,4 +72,23 @@ export function* spansWith(core: Core, sessionId: number, member: string): Gener
     if (spans.length < BATCH_SPANS) return;
     after = spans.at(-1)?.id ?? after;
   }
+}
+
+/** Spans looked at for failures, a session's first. */
+const MAX_JUDGED_SPANS = 10_000;
+const SIGNS = JSON.stringify(FAILURE_SIGNS);
+
+/** How many of a session's spans say that their step failed, letting other requests in between. */
+export async function countFailedSpans(core: Core, sessionId: number): Promise<number> {
+  const sql = followRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  let failed = 0;
+  for (let [after, seen] = [0, 0]; seen < MAX_JUDGED_SPANS; seen += BATCH_SPANS) {
+    const spans = sql.signedSpans.all({ sessionId, after, signs: SIGNS, limit: BATCH_SPANS });
+    for (const { document } of spans) if (document !== null && hasFailed(asObject(JSON.parse(document)))) failed++;
+    after = spans.at(-1)?.id ?? after;
+    if (spans.length < BATCH_SPANS) break;
+    await yieldNow();
+  }
+  return failed;
 }

@@ -3,15 +3,11 @@
  * Not here: the raw stream of entries (telemetry), what a session's free-form parts say (formats), what sessions cost (spend) or
  * caused (causes).
  */
-export {
-  listSessions,
-  type SessionPage,
-  type SessionRow,
-  sessionFacets,
-} from "./browse.ts";
+export { listSessions, textFinder } from "./browse.ts";
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
+  countFailedSpans,
   countSessionsAfter,
   readSessionSource,
   type SessionSource,

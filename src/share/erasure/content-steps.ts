@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { entriesAnew } from "../../insight/defects/defects.ts";
+import { sessionErasure } from "../../insight/sessions/sessions.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
@@ -19,6 +20,7 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* eraseTraces(core, portion, "goes");
     yield* eraseBrain(core, portion, false);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
+    yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
   }
   yield* whileAny("causes of failures", () => eraseCauses(core));
@@ -51,6 +53,7 @@ async function* derivedOf(core: Core, session: Session, spend: Spend): AsyncGene
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
   yield* causeErasure.eraseEvidence(core, session.id);
+  yield* sessionErasure.eraseSession(core, session.id);
   yield () => {
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);
     return {};

@@ -1,31 +1,15 @@
+import { type Result, resultOf } from "../../../../formats/outcomes.ts";
 import type { Html } from "../../../../kit/html.ts";
-import { badge, type Kind } from "../../ui/parts.ts";
+import { badge, type Kind, mark } from "../../ui/parts.ts";
 import { short } from "../shared/text.ts";
 
-/** What agents call the outcome of a session; they may use any word. */
-const OUTCOMES: Readonly<Record<string, Kind>> = {
-  success: "good",
-  succeeded: "good",
-  ok: "good",
-  completed: "good",
-  committed: "good",
-  merged: "good",
-  failure: "bad",
-  failed: "bad",
-  error: "bad",
-  partial: "warn",
-  abandoned: "warn",
-  cancelled: "warn",
-  canceled: "warn",
-  interrupted: "warn",
-  timeout: "warn",
-};
-
+const LOOKS: Readonly<Record<Result, Kind>> = { succeeded: "good", failed: "bad", stopped: "warn", unknown: "neutral" };
 const MAX_CHARS = 40;
 
+const outcomeText = (outcome: string) => (outcome === "" ? "not said" : short(outcome, MAX_CHARS));
+
 /** A session's outcome at a glance; words that are not known stand as they are. */
-export function outcomeBadge(outcome: string): Html {
-  const known = outcome.toLowerCase();
-  const kind = Object.hasOwn(OUTCOMES, known) ? (OUTCOMES[known] as Kind) : "neutral";
-  return badge(kind, outcome === "" ? "not said" : short(outcome, MAX_CHARS));
-}
+export const outcomeBadge = (outcome: string): Html => badge(LOOKS[resultOf(outcome)], outcomeText(outcome));
+
+/** The same as a mark, for rows of one line. */
+export const outcomeMark = (outcome: string): Html => mark(LOOKS[resultOf(outcome)], outcomeText(outcome));

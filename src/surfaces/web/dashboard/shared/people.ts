@@ -4,7 +4,7 @@ import { selectFilter } from "./params.ts";
 
 /** Narrowing lists to the machines of one person, as they are assigned now. */
 
-type Owned = Pick<Device, "id" | "person">;
+export type Owned = Pick<Device, "id" | "person">;
 
 /** Stands for no person at all where an empty value means "all"; no id looks so. */
 export const NOBODY = "nobody";
