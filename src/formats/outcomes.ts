@@ -1,26 +1,18 @@
 /** What agents call the outcome of a session; they may use any word. */
-const RESULTS: Readonly<Record<string, Result>> = {
-  success: "succeeded",
-  succeeded: "succeeded",
-  ok: "succeeded",
-  completed: "succeeded",
-  committed: "succeeded",
-  merged: "succeeded",
-  failure: "failed",
-  failed: "failed",
-  error: "failed",
-  partial: "stopped",
-  abandoned: "stopped",
-  cancelled: "stopped",
-  canceled: "stopped",
-  interrupted: "stopped",
-  timeout: "stopped",
+
+/** `stopped`: it came to an end that is neither. `unknown`: nothing was said, or nothing that is understood. */
+export const OUTCOME_KINDS = ["succeeded", "failed", "stopped", "unknown"] as const;
+export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
+
+const WORDS: Readonly<Record<Exclude<OutcomeKind, "unknown">, readonly string[]>> = {
+  succeeded: ["success", "succeeded", "ok", "completed", "committed", "merged"],
+  failed: ["failure", "failed", "error"],
+  stopped: ["partial", "abandoned", "cancelled", "canceled", "interrupted", "timeout"],
 };
 
-/** What an outcome comes to: done, gone wrong, or ended before it was done; `unknown` for words that say none of these. */
-export type Result = "succeeded" | "failed" | "stopped" | "unknown";
+const KIND_OF = new Map(
+  Object.entries(WORDS).flatMap(([kind, words]) => words.map((word) => [word, kind as OutcomeKind] as const)),
+);
 
-export function resultOf(outcome: string): Result {
-  const word = outcome.toLowerCase();
-  return Object.hasOwn(RESULTS, word) ? (RESULTS[word] as Result) : "unknown";
-}
+/** What an agent's word means, in any case. */
+export const outcomeKind = (outcome: string): OutcomeKind => KIND_OF.get(outcome.toLowerCase()) ?? "unknown";

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { resultOf } from "../../formats/outcomes.ts";
+import { outcomeKind } from "../../formats/outcomes.ts";
 import { countMembers } from "../../formats/session.ts";
 import { cooperative } from "../../kit/yield.ts";
 import {
@@ -60,7 +60,7 @@ function saidOf(source: SessionSource, failedSteps: number): SaidRow {
     branch: branch ?? "",
     agent: agent ?? "",
     model: model ?? "",
-    result: resultOf(outcome),
+    result: outcomeKind(outcome),
     title: firstPrompt,
     startedAt: startedAt ?? NO_START,
     duration: lasted ? endedAt - startedAt : -1,

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import type { Result } from "../../formats/outcomes.ts";
+import type { OutcomeKind } from "../../formats/outcomes.ts";
 import type { Key, Page, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent, scanPage } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -15,7 +15,7 @@ export interface SessionFilter {
   /** As the agent called it. */
   readonly outcome?: string | undefined;
   /** What that comes to. */
-  readonly result?: Result | undefined;
+  readonly result?: OutcomeKind | undefined;
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
   readonly branch?: string | undefined;
@@ -31,7 +31,7 @@ export interface SessionFilter {
 
 /** A session of a list. */
 export interface SessionItem extends Omit<ListRow, "place" | "startedAt" | "duration" | "costNano" | "result"> {
-  readonly result: Result;
+  readonly result: OutcomeKind;
   /** Milliseconds since the epoch; null where nobody said. */
   readonly startedAt: number | null;
   readonly duration: number | null;
@@ -168,7 +168,7 @@ export const usdOfNano = (nano: number): number | null => (nano < 0 ? null : nan
 function itemOf({ place: _, startedAt, duration, costNano, result, ...row }: ListRow): SessionItem {
   return {
     ...row,
-    result: result as Result,
+    result: result as OutcomeKind,
     startedAt: startedAt === NO_START ? null : startedAt,
     duration: duration < 0 ? null : duration,
     usd: usdOfNano(costNano),

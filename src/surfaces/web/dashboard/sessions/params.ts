@@ -1,3 +1,4 @@
+import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
 import { type SessionFilter, SORTS } from "../../../../insight/sessions/sessions.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
@@ -9,7 +10,6 @@ import { sortParams } from "../shared/sort.ts";
 /** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
 
 const VALUE = text(1_000);
-const RESULTS = ["succeeded", "failed", "stopped", "unknown"] as const;
 const PARAMS = {
   q: words(256),
   result: text(16),
@@ -43,7 +43,7 @@ export function filterOf(params: SessionParams, devices: readonly Owned[]): Sess
   return {
     repoKey: repoKeyIn(repo),
     deviceIds: device === "" ? owned : [device].filter((id) => owned?.includes(id) ?? true),
-    result: RESULTS.find((one) => one === result),
+    result: OUTCOME_KINDS.find((one) => one === result),
     outcome: outcome || undefined,
     agent: agent || undefined,
     model: model || undefined,
