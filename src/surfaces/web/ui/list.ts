@@ -15,6 +15,8 @@ export interface Column<Row> {
   readonly heading?: boolean | undefined;
   /** Long text may take the room that is left. */
   readonly grow?: boolean | undefined;
+  /** Left out where there is little room. */
+  readonly minor?: boolean | undefined;
   /** Its label stays beside the value where a dense row becomes two lines: for figures that say nothing alone. */
   readonly named?: boolean | undefined;
   /** What a click on the label does, where rows can be put in its order. */
@@ -68,8 +70,8 @@ function foot(columns: readonly Column<never>[], [name, ...sums]: readonly Conte
   return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${name}</th>${cells}</tr></tfoot>`;
 }
 
-const classOf = ({ numeric, grow, named }: Column<never>) =>
-  [numeric && "numeric", grow && "grow", named && "named"].filter(Boolean).join(" ") || undefined;
+const classOf = ({ numeric, grow, named, minor }: Column<never>) =>
+  [numeric && "numeric", grow && "grow", named && "named", minor && "minor"].filter(Boolean).join(" ") || undefined;
 
 function head(column: Column<never>): Html {
   const { label, hidden, sort } = column;

@@ -5,7 +5,6 @@ import type { Member } from "../shared/call.ts";
 import { repoKeyIn } from "../shared/links.ts";
 import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
 import { deviceIdsOf, type Owned } from "../shared/people.ts";
-import { sortParams } from "../shared/sort.ts";
 
 /** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
 
@@ -23,14 +22,16 @@ const PARAMS = {
   cost: text(12),
   errors: ticked,
   ...DAYS,
+  sort: text(16),
+  dir: text(4),
 };
 export type SessionParams = Params<typeof PARAMS>;
 
 export const sessionParams = (query: URLSearchParams): SessionParams => readParams(PARAMS, query);
-export const sessionOrder = (query: URLSearchParams) => {
-  const { sort = "started", dir } = readParams(sortParams(SORTS), query);
-  return { sort, ascending: dir === "asc" };
-};
+export const sessionOrder = ({ sort, dir }: SessionParams) => ({
+  sort: SORTS.find((one) => one === sort) ?? "started",
+  ascending: dir === "asc",
+});
 
 /** Dollars as people type them; undefined for what is none. */
 const dollarsIn = (typed: string): number | undefined =>

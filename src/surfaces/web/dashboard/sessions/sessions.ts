@@ -3,6 +3,7 @@ import {
   findSessions,
   freshenSessions,
   type SessionPage,
+  SORTS,
   sessionFacets,
   sumSessions,
 } from "../../../../insight/sessions/sessions.ts";
@@ -20,7 +21,7 @@ import { listPage, type Pages, PREVIOUS_NEXT } from "../shared/list.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
 import { proofPage } from "../shared/proof.ts";
-import { orderOf, sorter } from "../shared/sort.ts";
+import { sorter } from "../shared/sort.ts";
 import { dollars } from "../spend/labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
 import { filterOf, presets, type SessionParams, sessionOrder, sessionParams } from "./params.ts";
@@ -30,6 +31,7 @@ import { sessionTable } from "./table.ts";
 
 const PATH = "/sessions";
 const PAGE = 50;
+const ORDERS = SORTS.filter((by) => by !== "started").map((by) => ({ value: by, label: by }));
 
 async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
@@ -37,14 +39,13 @@ async function sessionsPage(call: Member): Promise<Html> {
   await freshenSessions(core);
   await freshenSpend(core);
   const params = sessionParams(query);
-  const order = sessionOrder(query);
+  const order = sessionOrder(params);
   const devices = listDevices(core, team);
   const filter = filterOf(params, devices);
   const found = await findSessions(core, team, { ...filter, ...order, cursor: query.get("cursor") ?? "", limit: PAGE });
   const filtered = Object.values(params).some((value) => value !== "");
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
     return frame(call, { title: "Sessions", main: html`${pageHead({ title: "Sessions" })}${noSessions(call)}` });
-  const kept = orderOf(order.sort, order.ascending, "started");
   const sort = sorter(call, {
     path: PATH,
     query: params,
@@ -57,20 +58,20 @@ async function sessionsPage(call: Member): Promise<Html> {
     wide: true,
     path: PATH,
     params,
-    kept,
     id: "results",
     label: "Filter sessions",
     above: presetTabs(call, params),
     folded: true,
     filters: filtersOf(params, sessionFacets(core, team), devices),
     head: filter.text === undefined && totals(call, filter),
-    table: sessionTable(call, found.rows, { devices, sort }),
+    table: sessionTable(call, found.rows, { devices, sort, params }),
     pages: pagesOf(found, order.sort === "started"),
   });
 }
 
 function presetTabs(call: Member, params: SessionParams): Html {
-  const set = JSON.stringify(setOf(params));
+  const { sort: _, dir: __, ...narrowed } = params;
+  const set = JSON.stringify(setOf(narrowed));
   return tabs(
     "Presets",
     presets(call).map((preset) => ({
@@ -113,6 +114,10 @@ function filtersOf(
     ),
     ...dayFilters(params),
     { kind: "text", name: "cost", label: "Cost from ($)", value: params.cost, placeholder: "5" },
+    selectFilter({ name: "sort", label: "Order", value: params.sort }, "started", ORDERS),
+    selectFilter({ name: "dir", label: "Order from", value: params.dir }, "highest", [
+      { value: "asc", label: "lowest" },
+    ]),
     { kind: "checkbox", name: "errors", label: "With errors", value: params.errors },
   ];
 }
@@ -122,7 +127,8 @@ function totals({ core, session }: Member, filter: Parameters<typeof sumSessions
   const { sessions, succeeded, failed, usd, unpriced, partial } = sumSessions(core, session.team.id, filter);
   if (sessions === 0) return "";
   const judged = succeeded + failed;
-  const share = judged > 0 && ` · ${Math.round((succeeded / judged) * 100)} % succeeded`;
+  const share =
+    judged > 0 && filter?.result === undefined && ` · ${Math.round((succeeded / judged) * 100)} % succeeded`;
   const cost = usd !== null && ` · ${dollars(usd)}`;
   return html`<p><strong>${partial ? `${number(sessions)}+ sessions` : plural(sessions, "session")}</strong>${share}${cost}${unpriced > 0 && ` · ${number(unpriced)} with unpriced tokens`}</p>`;
 }

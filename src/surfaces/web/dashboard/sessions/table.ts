@@ -3,9 +3,9 @@ import type { SessionItem, SortBy } from "../../../../insight/sessions/sessions.
 import { attributes, type Content, html } from "../../../../kit/html.ts";
 import type { Sort, Table } from "../../ui/list.ts";
 import { empty } from "../../ui/parts.ts";
-import { ago, compact, duration, number, plural } from "../../ui/units.ts";
+import { ago, briefDuration, compact, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { repoLink } from "../shared/links.ts";
+import { link, type Query, repoLink, repoShort, setOf } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { costCell } from "../spend/labels.ts";
@@ -21,6 +21,8 @@ interface Shown {
   readonly devices: readonly Device[];
   /** None where rows cannot be put in another order. */
   readonly sort?: (by: SortBy) => Sort;
+  /** What the list is narrowed by, for the way back to it. */
+  readonly params?: Query;
   /** Where all are of one. */
   readonly withoutRepo?: boolean;
 }
@@ -30,7 +32,7 @@ const none = html`<span class="none">–</span>`;
 export function sessionTable(
   call: Member,
   rows: readonly SessionItem[],
-  { devices, sort, withoutRepo = false }: Shown,
+  { devices, sort, params = {}, withoutRepo = false }: Shown,
 ): Table<SessionItem> {
   const now = call.core.clock.now();
   const people = new Map(devices.flatMap(({ id, person }) => (person ? [[id, personName(person)] as const] : [])));
@@ -38,13 +40,13 @@ export function sessionTable(
     caption: "Sessions",
     dense: true,
     columns: [
-      { label: "Session", heading: true, grow: true, cell: (session) => title(call, session) },
+      { label: "Session", heading: true, grow: true, cell: (session) => title(call, session, params) },
       {
         label: withoutRepo ? "Branch" : "Repository",
         cell: ({ repoKey, branch }) =>
           withoutRepo
             ? short(branch, MAX_NAME) || none
-            : html`${repoLink(call, repoKey)}${branch && html`<span class="muted"> · ${short(branch, MAX_NAME)}</span>`}`,
+            : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted"> · ${short(branch, MAX_NAME)}</span>`}`,
       },
       people.size > 0 && {
         label: "Person",
@@ -59,11 +61,12 @@ export function sessionTable(
         label: "Duration",
         numeric: true,
         sort: sort?.("duration"),
-        cell: (session) => (session.duration === null ? none : duration(session.duration)),
+        cell: (session) => (session.duration === null ? none : briefDuration(session.duration)),
       },
       {
         label: "Tokens",
         numeric: true,
+        minor: true,
         named: true,
         sort: sort?.("tokens"),
         cell: ({ tokens }) => (tokens > 0 ? compact(tokens) : none),
@@ -82,9 +85,9 @@ export function sessionTable(
   };
 }
 
-function title({ href }: Member, session: SessionItem): Content {
+function title(call: Member, session: SessionItem, params: Query): Content {
   const text = session.title ?? session.externalId;
-  return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: href(`/sessions/${session.id}`), title: text })}>${short(text, MAX_TITLE)}</a></span>`;
+  return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text })}>${short(text, MAX_TITLE)}</a></span>`;
 }
 
 /** Failed steps, and what the session is the cause of, which weighs more. */

@@ -52,9 +52,17 @@ export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO 
 
 const MAX_REPO_CHARS = 60;
 
-/** A repository's name, which leads to its page. */
-export const repoLink = (call: Pick<PageCall, "href">, repoKey: string): Html =>
-  html`<a${attributes({ href: link(call, "/repositories/overview", { repo: repoValue(repoKey) }), title: repoKey.length > MAX_REPO_CHARS ? repoKey : undefined })}>${short(repoName(repoKey), MAX_REPO_CHARS)}</a>`;
+/** A repository's name where room is short: without the host that it lies at, as long as something is left. */
+export const repoShort = (repoKey: string): string =>
+  short(repoName(repoKey).replace(/^[\w-]+(?:\.[\w-]+)+\/(?=.)/, ""), MAX_REPO_CHARS);
+
+/** A repository's name, which leads to its page. @param name how it is called there */
+export const repoLink = (
+  call: Pick<PageCall, "href">,
+  repoKey: string,
+  name = short(repoName(repoKey), MAX_REPO_CHARS),
+): Html =>
+  html`<a${attributes({ href: link(call, "/repositories/overview", { repo: repoValue(repoKey) }), title: name === repoName(repoKey) ? undefined : repoKey })}>${name}</a>`;
 
 /** The list of a repository's sessions, narrowed to those whose record holds a text. */
 export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>

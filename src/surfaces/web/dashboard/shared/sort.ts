@@ -34,9 +34,3 @@ export function sorter<By extends string>(call: Pick<PageCall, "href">, list: Or
     };
   };
 }
-
-/** What of the order stands in the address. */
-export const orderOf = <By extends string>(by: By, ascending: boolean, usual: By): Query => ({
-  sort: by === usual && !ascending ? undefined : by,
-  dir: ascending ? "asc" : undefined,
-});

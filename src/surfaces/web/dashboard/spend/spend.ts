@@ -13,7 +13,7 @@ import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { filters } from "../../ui/list.ts";
 import { pageHead, type Stat, stats, tabs } from "../../ui/parts.ts";
-import { compact, dayText, number, plural } from "../../ui/units.ts";
+import { compact, dayText, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
@@ -88,8 +88,7 @@ function chosen(call: Member, params: Params): Html {
 }
 
 function tiles(call: Member, params: Params, total: SpendFigures, before: SpendFigures): Html {
-  const { usd, reportedUsd, unpricedTokens, usages, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } =
-    total;
+  const { usd, reportedUsd, unpricedTokens, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = total;
   const read = inputTokens + cacheReadTokens + cacheWriteTokens;
   const cached = read > 0 && `, ${Math.round((cacheReadTokens / read) * 100)} % of input cached`;
   return html`<section class="section" aria-label="Figures">${stats([
@@ -101,7 +100,6 @@ function tiles(call: Member, params: Params, total: SpendFigures, before: SpendF
       value: reportedUsd === null ? "–" : dollars(reportedUsd),
       sub: reportedUsd === null ? "none said what it cost" : "their own word, never added in",
     },
-    { label: "Calls", value: number(usages), sub: "of models" },
     ...(unpricedTokens > 0
       ? [
           {
@@ -128,16 +126,8 @@ function perSession({ core, session }: Member, { repoKey, deviceIds, first, last
   const days = spanOf({ from: first, to: last });
   const { sessions, usd, commits } = sumSessions(core, session.team.id, { repoKey, deviceIds, ...days });
   if (usd === null || sessions === 0) return [];
-  return [
-    {
-      label: "Per session",
-      value: dollars(usd / sessions),
-      sub: `of ${plural(sessions, "session")} begun in these days`,
-    },
-    ...(commits > 0
-      ? [{ label: "Per commit", value: dollars(usd / commits), sub: `of ${plural(commits, "commit")} they made` }]
-      : []),
-  ];
+  const each = commits > 0 ? `, ${dollars(usd / commits)} per commit` : "";
+  return [{ label: "Per session", value: dollars(usd / sessions), sub: `${plural(sessions, "session")}${each}` }];
 }
 
 function nothing(call: Member): Html {
