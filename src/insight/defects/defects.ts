@@ -14,5 +14,12 @@ export type { Defect } from "./entry.ts";
 export { findClass, pageOfClasses } from "./error-classes.ts";
 export { entriesAnew, entriesProjection, freshenEntries } from "./follow-brains.ts";
 export { listDefects, newestEntryId } from "./list.ts";
-export { brainMetrics, countEntries, type EntryCounts, type Metrics, weeklyHistory } from "./metrics.ts";
+export {
+  brainMetrics,
+  countEntries,
+  type EntryCounts,
+  type Metrics,
+  openByRepository,
+  weeklyHistory,
+} from "./metrics.ts";
 export type { Trend } from "./trend.ts";

@@ -73,3 +73,11 @@ export function countEntries(core: Core, teamId: string): EntryCounts {
   const repositories = listRepositories(core, teamId).length;
   return { repositories, entries: totals?.total ?? 0, open: totals?.open ?? 0 };
 }
+
+/** How many entries of errors files say in each repository of a team that they are open. */
+export const openByRepository = (core: Core, teamId: string): ReadonlyMap<string, number> =>
+  new Map(
+    rows(core.store)
+      .openByRepo.all(teamId)
+      .map(({ repoKey, open }) => [repoKey, open]),
+  );

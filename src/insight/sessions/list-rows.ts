@@ -71,6 +71,24 @@ export interface SumRow {
   readonly commits: number;
 }
 
+/** What a repository's sessions come to. */
+export interface RepoSums {
+  readonly repoKey: string;
+  readonly sessions: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly caused: number;
+  /** When the last one began. */
+  readonly lastAt: number;
+}
+
+/** Sessions that began on a day, since the epoch, and came to the same. */
+export interface DayRow {
+  readonly day: number;
+  readonly result: string;
+  readonly sessions: number;
+}
+
 /** What sessions are ordered by, each by an index of its own. */
 const PLACES = {
   started: "started_at",
@@ -166,6 +184,21 @@ export const listRows = statements((db) => {
       `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM session_figures
        WHERE team_id = ? AND session_id IS NOT NULL ORDER BY started_at DESC, session_id DESC LIMIT ?`,
     ),
+    // By session_figures_by_start, from a start on.
+    repos: db.prepare<[string, number, number], RepoSums>(
+      `SELECT repo_key AS repoKey, count(*) AS sessions, sum(result = 'succeeded') AS succeeded, sum(result = 'failed') AS failed,
+         sum(caused) AS caused, max(started_at) AS lastAt
+       FROM session_figures WHERE team_id = ? AND session_id IS NOT NULL AND started_at >= ? GROUP BY repo_key LIMIT ?`,
+    ),
+    // By session_figures_by_repo.
+    days: db.prepare<[{ teamId: string; repoKey: string; from: number; to: number }], DayRow>(
+      `SELECT started_at / 86400000 AS day, result, count(*) AS sessions FROM session_figures
+       WHERE ${OF_REPO} AND ${DAYS} GROUP BY day, result`,
+    ),
+    // By session_figures_by_session.
+    title: db
+      .prepare<[number], string>("SELECT coalesce(title, external_id) FROM session_figures WHERE session_id = ?")
+      .pluck(),
     // By session_figures' unique index (device_id, external_id).
     named: db.prepare<[string, string], { id: number | null; title: string | null }>(
       "SELECT session_id AS id, title FROM session_figures WHERE device_id = ? AND external_id = ?",

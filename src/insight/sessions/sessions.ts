@@ -8,4 +8,4 @@ export { freshenSessions, sessionsProjection } from "./follow.ts";
 export { findSessions, type SessionFilter, type SessionItem, type SessionPage } from "./list.ts";
 export { SORTS, type SortBy } from "./list-rows.ts";
 export { noteCaused, notedCauses, noteSpent, noteSpentMore, type Spent } from "./noted.ts";
-export { nameSession, type SessionSums, sessionFacets, sumSessions } from "./sums.ts";
+export { nameSession, repoDays, type SessionSums, sessionFacets, sessionTitle, sumRepos, sumSessions } from "./sums.ts";

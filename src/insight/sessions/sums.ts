@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { narrowedTo, type SessionFilter, usdOfNano } from "./list.ts";
-import { listRows, type SumRow } from "./list-rows.ts";
+import { type DayRow, listRows, type RepoSums, type SumRow } from "./list-rows.ts";
 import { NO_START } from "./rows.ts";
 
 /** What some sessions come to. */
@@ -72,3 +72,17 @@ export function nameSession(core: Core, deviceId: string, externalId: string): N
   const found = listRows(core.store).named.get(deviceId, externalId);
   return found && { id: found.id ?? undefined, title: found.title };
 }
+
+/** Repositories that are listed at most. */
+const MAX_REPOS = 1_000;
+
+/** What the sessions of each repository come to that began at an instant or later; a thousand repositories at most. */
+export const sumRepos = (core: Core, teamId: string, from: number): RepoSums[] =>
+  listRows(core.store).repos.all(teamId, from, MAX_REPOS);
+
+/** How many of a repository's sessions began on each day of some and what they came to; days without any are absent. */
+export const repoDays = (core: Core, teamId: string, repoKey: string, from: number, to: number): DayRow[] =>
+  listRows(core.store).days.all({ teamId, repoKey, from, to });
+
+/** What a session is called: by what it was asked, or else by the id that its agent gave it; undefined where it is not known. */
+export const sessionTitle = (core: Core, id: number): string | undefined => listRows(core.store).title.get(id);

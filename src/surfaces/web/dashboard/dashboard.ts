@@ -21,6 +21,7 @@ import { packPages } from "./packs/packs.ts";
 import { peoplePages } from "./people/people.ts";
 import { policyPages } from "./policy/policy.ts";
 import { releasePages } from "./releases/releases.ts";
+import { repositoryPages } from "./repositories/repositories.ts";
 import { requestPages } from "./requests/requests.ts";
 import { retentionPages } from "./retention/retention.ts";
 import { sessionPages } from "./sessions/sessions.ts";
@@ -42,6 +43,7 @@ export const dashboard: readonly Room[] = [
   place("devices", devicePages, { path: "/devices", label: "Devices" }),
   place("brain", brainPages, { path: "/brain", label: "Brain", group: "Record" }),
   place("sessions", sessionPages, { path: "/sessions", label: "Sessions", group: "Record" }),
+  place("repositories", repositoryPages, { path: "/repositories", label: "Repositories", group: "Record" }),
   place("telemetry", telemetryPages, { path: "/telemetry", label: "Telemetry", group: "Record" }),
   place("errors", errorPages, { path: "/errors", label: "Errors", group: "Team" }),
   place("spend", spendPages, { path: "/spend", label: "Spend", group: "Team" }),
