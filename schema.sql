@@ -933,6 +933,30 @@ CREATE TABLE spend_pricing (
   version  TEXT NOT NULL
 ) STRICT;
 
+-- What is to be spent at most. `subject` is a repository's key, a person's id or a model's name, '' for the team; `thresholds` a JSON
+-- array of percentages. Which of them were reached: `day` is the first of the period, since the epoch, `used_nano` billionths of a dollar.
+CREATE TABLE budgets (
+  id            TEXT PRIMARY KEY,
+  team_id       TEXT NOT NULL REFERENCES teams (id),
+  scope         TEXT NOT NULL CHECK (scope IN ('team', 'repo', 'person', 'model')),
+  subject       TEXT NOT NULL,
+  period        TEXT NOT NULL CHECK (period IN ('week', 'month')),
+  amount_cents  INTEGER NOT NULL CHECK (amount_cents > 0),
+  thresholds    TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  created_by    TEXT NOT NULL,
+  UNIQUE (team_id, scope, subject, period)
+) STRICT;
+
+CREATE TABLE budget_crossings (
+  budget_id  TEXT NOT NULL REFERENCES budgets (id),
+  day        INTEGER NOT NULL,
+  threshold  INTEGER NOT NULL,
+  at         INTEGER NOT NULL,
+  used_nano  INTEGER NOT NULL,
+  PRIMARY KEY (budget_id, day, threshold)
+) STRICT, WITHOUT ROWID;
+
 -- Entries that came by OTLP, so that a request sent again is not stored twice: digests of ids, times and counts. Rows go after a week.
 CREATE TABLE otlp_seen (
   entry_key    BLOB PRIMARY KEY,

@@ -13,6 +13,7 @@ import { teams } from "./identity/teams/room.ts";
 import { webSessions } from "./identity/web-sessions/room.ts";
 import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
 import { ask } from "./insight/ask/room.ts";
+import { budgets } from "./insight/budgets/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
 import { sessions } from "./insight/sessions/room.ts";
@@ -90,6 +91,7 @@ export const ROOMS: readonly Room[] = [
   sessions,
   causes,
   spend,
+  budgets,
   policy,
   readTokens,
   apiTokens,

@@ -17,6 +17,8 @@ export type IdPrefix =
   | "rtk"
   | "atk"
   | "era"
+  | "bgt"
+  | "view"
   | "hold";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */

@@ -19,7 +19,6 @@ export {
   countEntries,
   type EntryCounts,
   type Metrics,
-  openByRepository,
   weeklyHistory,
 } from "./metrics.ts";
 export type { Trend } from "./trend.ts";

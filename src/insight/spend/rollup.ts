@@ -1,5 +1,6 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { placeOfSession } from "../../record/traces/traces.ts";
+import { currentPrices } from "./current-prices.ts";
 import { SessionCosts } from "./price-sessions.ts";
 import type { Share } from "./reconcile.ts";
 import { rows, type StoredRow } from "./rows.ts";
@@ -19,6 +20,13 @@ export interface StoredReport extends Report {
   readonly key: Buffer;
   readonly cellId: number;
 }
+
+/** How often sums were changed. */
+const flushes = slot(() => ({ count: 0 }));
+
+/** Changes with any sum of spend or price, whichever process changed it. */
+export const spendVersion = (core: Core): string =>
+  `${flushes(core).count} ${core.store.outsideVersion()} ${currentPrices(core).table.version}`;
 
 /** What tells the reports of a team apart. */
 export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "source" | "cellId">): string =>
@@ -137,6 +145,7 @@ export class Rollup {
       costs.add(id, this.#added.get(id) as Dimensions, sum);
     }
     costs.flush();
+    flushes(this.#core).count++;
   }
 }
 

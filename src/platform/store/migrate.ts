@@ -37,6 +37,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 15, file: "src/platform/store/migrations/0015-api-tokens.sql" },
   { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
   { version: 17, file: "src/platform/store/migrations/0017-session-figures.sql" },
+  { version: 18, file: "src/platform/store/migrations/0018-budgets.sql" },
 ];
 
 export interface SchemaPlan {

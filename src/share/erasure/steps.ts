@@ -8,6 +8,7 @@ import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/p
 import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseReads } from "../../insight/ask/ask.ts";
+import { budgetErasure } from "../../insight/budgets/budgets.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
@@ -35,6 +36,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       return;
     case "repo":
       yield* eraseContent(core, portions);
+      yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "repo", target.repoKey, target.teamIds));
       return;
     case "device":
       yield* eraseContent(core, portions);
@@ -68,12 +70,14 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));
   yield* whileAny("reads", () => eraseReads(core, id));
+  yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "person", id));
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   if (email !== mark) {
     yield* whileAny("links", () => eraseLinksOf(core, person));
     yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, person));
     yield* whileAny("names", () => eraseMakerOfPolicies(core, person));
     yield* whileAny("names", () => eraseMakerOfPacks(core, person));
+    yield* whileAny("names", () => budgetErasure.renameMaker(core, email, mark));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { agentCommands } from "./agent.ts";
 import { apiTokenCommands } from "./api-token.ts";
+import { budgetCommands } from "./budget.ts";
 import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
 import type { Cli } from "./context.ts";
@@ -48,6 +49,7 @@ export const COMMANDS: readonly ((program: Command, cli: Cli) => void)[] = [
   releaseCommands,
   packCommands,
   spendCommands,
+  budgetCommands,
   keyCommands,
   jobsCommands,
   eraseCommand,

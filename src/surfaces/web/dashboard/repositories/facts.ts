@@ -1,4 +1,4 @@
-import { openByRepository } from "../../../../insight/defects/defects.ts";
+import { countEntries } from "../../../../insight/defects/defects.ts";
 import { sumRepos } from "../../../../insight/sessions/sessions.ts";
 import { spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
@@ -38,7 +38,7 @@ export function repoFacts({ core, session }: Member): RepoFacts[] {
   const sums = new Map(sumRepos(core, team, firstShown(now)).map((one) => [one.repoKey, one]));
   const { groups } = spendReport(core, team, { from: firstShown(now), to: now, by: "repo" });
   const spent = new Map(groups.map((group) => [group.key, group]));
-  const open = openByRepository(core, team);
+  const { openByRepo } = countEntries(core, team);
   const keys = new Set([
     ...listRepoKeys(core, team),
     ...listRepositories(core, team).map(({ repoKey }) => repoKey),
@@ -53,7 +53,7 @@ export function repoFacts({ core, session }: Member): RepoFacts[] {
       success: judged === 0 ? null : succeeded / judged,
       usd: spent.get(repoKey)?.usd ?? null,
       unpricedTokens: spent.get(repoKey)?.unpricedTokens ?? 0,
-      open: open.get(repoKey) ?? 0,
+      open: openByRepo.get(repoKey) ?? 0,
     };
   });
 }

@@ -10,7 +10,8 @@ export type Owned = Pick<Device, "id" | "person">;
 export const NOBODY = "nobody";
 
 /** How the person is called whose a device is. */
-export const personName = ({ name, email }: NonNullable<Device["person"]>): string => name ?? email;
+export const personName = ({ name, email }: Pick<NonNullable<Device["person"]>, "name" | "email">): string =>
+  name ?? email;
 
 /** Those of some devices that are a person's. @param person as the address has it: `""` for all, `nobody` */
 export const devicesOf = <D extends Owned>(devices: readonly D[], person: string): D[] =>

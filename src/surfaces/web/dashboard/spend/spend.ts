@@ -21,6 +21,7 @@ import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter, spanOf } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
+import { budgetPages, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
 import { changeText, dollars, tokensOf } from "./labels.ts";
@@ -43,7 +44,7 @@ async function spendPage(call: Member): Promise<Html> {
   })}
 ${behind(call)}
 <div class="stack">${periods(call, params)}${chosen(call, params)}</div>
-${report.total.usages === 0 ? nothing(call) : html`${tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groupsSection(call, params, report, previous)}`}
+${report.total.usages === 0 ? html`${nothing(call)}${budgetsSection(call)}` : html`${tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${budgetsSection(call)}${groupsSection(call, params, report, previous)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -137,6 +138,7 @@ function nothing(call: Member): Html {
 const access = "member";
 
 export const spendPages = [
+  ...budgetPages,
   page({ id: "spend", method: "GET", path: "/spend", access }, spendPage),
   page({ id: "spendCsv", method: "GET", path: "/spend/csv", access }, async (call) => {
     await freshenSpend(call.core);
