@@ -957,6 +957,20 @@ CREATE TABLE budget_crossings (
   PRIMARY KEY (budget_id, day, threshold)
 ) STRICT, WITHOUT ROWID;
 
+-- What people ask lists for, under a name: the page's path, and the query of its address.
+CREATE TABLE saved_views (
+  id          TEXT PRIMARY KEY,
+  team_id     TEXT NOT NULL REFERENCES teams (id),
+  user_id     TEXT NOT NULL REFERENCES users (id),
+  place       TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  query       TEXT NOT NULL,
+  shared      INTEGER NOT NULL CHECK (shared IN (0, 1)),
+  created_at  INTEGER NOT NULL,
+  UNIQUE (user_id, team_id, place, name)
+) STRICT;
+CREATE INDEX saved_views_of_place ON saved_views (team_id, place);
+
 -- Entries that came by OTLP, so that a request sent again is not stored twice: digests of ids, times and counts. Rows go after a week.
 CREATE TABLE otlp_seen (
   entry_key    BLOB PRIMARY KEY,

@@ -363,3 +363,63 @@ describeReal("with real transcripts", () => {
     await judge("session-real");
   });
 });
+
+it("shows what is narrowed as chips that lead back, counts what fits, and orders by columns", async () => {
+  const { site, ada } = await withSessions();
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions?agent=claude-code&result=succeeded&sort=cost");
+  await judge("sessions-chips");
+  const head = () => page.locator(".list-head").textContent();
+  expect(await head()).toMatch(/^1 session.*Result succeeded.*Agent claude-code.*Order cost/s);
+  await page.getByRole("link", { name: /^Agent claude-code/ }).click();
+  expect(new URL(page.url()).search).toBe("?result=succeeded&sort=cost");
+  await go("/sessions");
+  await page.getByRole("link", { name: "Duration", exact: true }).click();
+  expect(await page.getByRole("columnheader", { name: "Duration" }).getAttribute("aria-sort")).toBe("descending");
+  expect(await page.locator("tbody th a").first().textContent()).toContain("Fix the checkout");
+  await page.getByRole("link", { name: "Duration", exact: true }).click();
+  expect(await page.getByRole("columnheader", { name: "Duration" }).getAttribute("aria-sort")).toBe("ascending");
+  await page.getByRole("link", { name: "Failed" }).click();
+  expect(await page.locator("tbody th a").allTextContents()).toEqual(["Write the docs"]);
+  for (const query of ["sort=x&dir=y&cost=-1&result=%00", "cursor=WzAsMV0&sort=cost", `q=${"x".repeat(9_000)}`])
+    await go(`/sessions?${query}`);
+});
+
+it("saves views for oneself and for the team, and deletes them", async () => {
+  const { site, ada } = await withSessions();
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const owner = await site.person({ team: ada.team });
+  const { page, go, judge } = await site.open(ada);
+  const save = async (name: string, shared: boolean) => {
+    await page.locator("summary", { hasText: "Views" }).click();
+    await page.getByLabel("Save this view as").fill(name);
+    if (shared) await page.getByLabel("Share with the team").check();
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByText("The view is saved.").waitFor();
+  };
+  await go("/sessions?agent=codex&cursor=abc");
+  await save(`${HOSTILE} <b>`, false);
+  expect(new URL(page.url()).search).toBe("?agent=codex");
+  await go("/sessions?result=failed&sort=cost");
+  await save("Costly failures", true);
+  await judge("sessions-views");
+  const tabs = async (of: typeof page) =>
+    of.getByRole("navigation", { name: "Views" }).getByRole("link").allTextContents();
+  expect((await tabs(page)).slice(5)).toEqual(["Costly failures", `${HOSTILE} <b>`]);
+  const other = await site.open(bob);
+  await other.go("/sessions");
+  expect((await tabs(other.page)).slice(5)).toEqual(["Costly failures"]);
+  await other.page.getByRole("link", { name: "Costly failures" }).click();
+  expect(new URL(other.page.url()).search).toBe("?result=failed&sort=cost");
+  await other.page.locator("summary", { hasText: "Views" }).click();
+  expect(await other.page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
+  const admin = await site.open(owner);
+  await admin.go("/sessions");
+  await admin.page.locator("summary", { hasText: "Views" }).click();
+  expect(await admin.page.getByRole("button", { name: /^Delete/ }).count()).toBe(1);
+  await admin.page.getByRole("button", { name: "Delete Costly failures" }).click();
+  await admin.page.getByText("The view is deleted.").waitFor();
+  expect(site.t.rows("SELECT name, query, shared FROM saved_views")).toEqual([
+    { name: `${HOSTILE} <b>`, query: "agent=codex", shared: 0 },
+  ]);
+});

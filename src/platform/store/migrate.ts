@@ -38,6 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
   { version: 17, file: "src/platform/store/migrations/0017-session-figures.sql" },
   { version: 18, file: "src/platform/store/migrations/0018-budgets.sql" },
+  { version: 19, file: "src/platform/store/migrations/0019-saved-views.sql" },
 ];
 
 export interface SchemaPlan {

@@ -6,6 +6,7 @@ import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseReads } from "../../insight/ask/ask.ts";
 import { budgetErasure } from "../../insight/budgets/budgets.ts";
@@ -37,6 +38,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
     case "repo":
       yield* eraseContent(core, portions);
       yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "repo", target.repoKey, target.teamIds));
+      yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "repo", target.repoKey));
       return;
     case "device":
       yield* eraseContent(core, portions);
@@ -71,6 +73,8 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));
   yield* whileAny("reads", () => eraseReads(core, id));
   yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "person", id));
+  yield* whileAny("saved views", () => viewErasure.eraseOf(core, id));
+  yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "person", id));
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   if (email !== mark) {
     yield* whileAny("links", () => eraseLinksOf(core, person));

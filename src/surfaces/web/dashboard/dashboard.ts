@@ -26,6 +26,7 @@ import { requestPages } from "./requests/requests.ts";
 import { retentionPages } from "./retention/retention.ts";
 import { sessionPages } from "./sessions/sessions.ts";
 import { settingsPages } from "./settings/settings.ts";
+import { viewPages } from "./shared/views.ts";
 import { linkPages } from "./sign-in/links.ts";
 import { signInPages } from "./sign-in/sign-in.ts";
 import { spendPages } from "./spend/spend.ts";
@@ -44,6 +45,7 @@ export const dashboard: readonly Room[] = [
   place("brain", brainPages, { path: "/brain", label: "Brain", group: "Record" }),
   place("sessions", sessionPages, { path: "/sessions", label: "Sessions", group: "Record" }),
   place("repositories", repositoryPages, { path: "/repositories", label: "Repositories", group: "Record" }),
+  place("views", viewPages),
   place("telemetry", telemetryPages, { path: "/telemetry", label: "Telemetry", group: "Record" }),
   place("errors", errorPages, { path: "/errors", label: "Errors", group: "Team" }),
   place("spend", spendPages, { path: "/spend", label: "Spend", group: "Team" }),

@@ -22,6 +22,7 @@ import { dayFilters, selectFilter } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
 import { proofPage } from "../shared/proof.ts";
 import { sorter } from "../shared/sort.ts";
+import { viewMenu, viewTabs } from "../shared/views.ts";
 import { dollars } from "../spend/labels.ts";
 import { sessionPage, sessionRecord } from "./one.ts";
 import { filterOf, presets, type SessionParams, sessionOrder, sessionParams } from "./params.ts";
@@ -60,6 +61,7 @@ async function sessionsPage(call: Member): Promise<Html> {
     params,
     id: "results",
     label: "Filter sessions",
+    actions: viewMenu(call, PATH),
     above: presetTabs(call, params),
     folded: true,
     filters: filtersOf(params, sessionFacets(core, team), devices),
@@ -72,14 +74,12 @@ async function sessionsPage(call: Member): Promise<Html> {
 function presetTabs(call: Member, params: SessionParams): Html {
   const { sort: _, dir: __, ...narrowed } = params;
   const set = JSON.stringify(setOf(narrowed));
-  return tabs(
-    "Presets",
-    presets(call).map((preset) => ({
-      label: preset.label,
-      href: link(call, PATH, preset.set),
-      current: JSON.stringify(setOf(preset.set)) === set,
-    })),
-  );
+  const own = presets(call).map((preset) => ({
+    label: preset.label,
+    href: link(call, PATH, preset.set),
+    current: JSON.stringify(setOf(preset.set)) === set,
+  }));
+  return tabs("Views", [...own, ...viewTabs(call, PATH)]);
 }
 
 function filtersOf(
