@@ -7,7 +7,6 @@ export {
   isSameQuery,
   listViews,
   PLACES,
-  type SavedView,
   saveView,
   type ViewPlace,
   viewErasure,

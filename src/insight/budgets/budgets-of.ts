@@ -11,7 +11,7 @@ import { type BudgetRow, type Period, rows, type Scope } from "./rows.ts";
 
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 /** Percent, each. */
-export const MAX_THRESHOLD = 1_000;
+const MAX_THRESHOLD = 1_000;
 export const MAX_THRESHOLDS = 5;
 export const MAX_USD = 10_000_000;
 const MAX_BUDGETS = 100;

@@ -7,10 +7,9 @@ export {
   type BudgetStanding,
   budgetStandings,
   DEFAULT_THRESHOLDS,
-  MAX_THRESHOLD,
   MAX_USD,
   removeBudget,
   setBudget,
 } from "./budgets-of.ts";
 export { budgetErasure } from "./erase.ts";
-export { PERIODS, type Period, SCOPES, type Scope } from "./rows.ts";
+export { PERIODS, type Period, SCOPES } from "./rows.ts";

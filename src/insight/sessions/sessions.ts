@@ -4,8 +4,8 @@
  * they found.
  */
 export { sessionErasure } from "./erase.ts";
-export { freshenSessions, sessionsProjection } from "./follow.ts";
+export { freshenSessions } from "./follow.ts";
 export { findSessions, type SessionFilter, type SessionItem, type SessionPage } from "./list.ts";
 export { SORTS, type SortBy } from "./list-rows.ts";
 export { noteCaused, notedCauses, noteSpent, noteSpentMore, type Spent } from "./noted.ts";
-export { nameSession, repoDays, type SessionSums, sessionFacets, sessionTitle, sumRepos, sumSessions } from "./sums.ts";
+export { nameSession, repoDays, sessionFacets, sessionTitle, sumRepos, sumSessions } from "./sums.ts";

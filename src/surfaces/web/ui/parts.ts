@@ -13,7 +13,7 @@ export function badge(kind: Kind, text: Content): Html {
 
 /** The same as a mark alone, where room is short; its words are read out, and seen when it is pointed at. */
 export function mark(kind: Kind, text: string): Html {
-  return html`<span class="mark ${kind}"${attributes({ title: text })}><span class="vh">${text}</span></span>`;
+  return html`<span class="glyph ${kind}"${attributes({ title: text })}><span class="vh">${text}</span></span>`;
 }
 
 /** A link in running text or a cell. */

@@ -79,7 +79,9 @@ function presetTabs(call: Member, params: SessionParams): Html {
     href: link(call, PATH, preset.set),
     current: JSON.stringify(setOf(preset.set)) === set,
   }));
-  return tabs("Views", [...own, ...viewTabs(call, PATH)]);
+  const saved = viewTabs(call, PATH);
+  const isSaved = saved.some(({ current }) => current);
+  return tabs("Views", [...own.map((one) => ({ ...one, current: one.current && !isSaved })), ...saved]);
 }
 
 function filtersOf(
