@@ -60,7 +60,7 @@ export class SessionCosts {
 }
 
 /** Sessions priced in one transaction. */
-const BATCH = 250;
+const BATCH = 100;
 
 /** Prices all sessions anew once prices changed, a few at a time. */
 export const repricing: Job = {

@@ -27,6 +27,7 @@ import { groupsSection } from "./groups.ts";
 import { changeText, dollars, tokensOf } from "./labels.ts";
 import { type Params, PERIODS, periodBefore, spendAddress, spendParams } from "./params.ts";
 import { pricesSection } from "./prices.ts";
+import { keptReport } from "./reports.ts";
 
 /** What the team's agents used of models and what that costs. */
 
@@ -35,8 +36,11 @@ async function spendPage(call: Member): Promise<Html> {
   await freshenSessions(call.core);
   const params = spendParams(call);
   const team = call.session.team.id;
-  const report = spendReport(call.core, team, { ...params, daily: true });
-  const previous = spendReport(call.core, team, { ...params, ...periodBefore(params) });
+  const report = keptReport(call.core, team, { ...params, daily: true });
+  const before = periodBefore(params);
+  // Sessions and days are there once: of the period before their sum alone is of use.
+  const by = params.by === "session" || params.by === "day" ? "model" : params.by;
+  const previous = keptReport(call.core, team, { ...params, ...before, by });
   const days = report.byDayAndModel();
   const main = html`${pageHead({
     title: "Spend",
