@@ -1047,7 +1047,7 @@ CREATE INDEX brain_pulses_by_team ON brain_pulses (team_id, at);
 -- Derived: tokens by day (UTC, days since the epoch) and everything that they are asked for by. Prices are not stored: they
 -- are looked up when read. `context` is the size class of the requests, for prices that depend on it: the lower bound in
 -- tokens. `session` is the session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record
--- told none, and then those of the session hold. `reported_nano` is what agents said of the cost, in billionths of a dollar,
+-- told none, and then those of the session hold; `session_agent` is its agent. `reported_nano` is what agents said of the cost, in billionths of a dollar,
 -- and `reported` how many of the usages it is the sum of. A cell may hold nothing any more.
 CREATE TABLE spend_cells (
   id              INTEGER PRIMARY KEY,
@@ -1068,7 +1068,8 @@ CREATE TABLE spend_cells (
   cache_write_1h  INTEGER NOT NULL,
   cache_read      INTEGER NOT NULL,
   reported_nano   INTEGER NOT NULL,
-  reported        INTEGER NOT NULL
+  reported        INTEGER NOT NULL,
+  session_agent   TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX spend_cells_by_day
   ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context);
@@ -1164,6 +1165,87 @@ CREATE TABLE spend_usages (
   PRIMARY KEY (team_id, usage_key, source, cell_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX spend_usages_by_source ON spend_usages (source) WHERE source > 0;
+
+-- Derived: a row a session for lists, by what it is found, ordered and summed. `session_id` is null while only its spend is known.
+-- `result` is what its outcome comes to; `started_at` the lowest integer and `duration` -1 where nobody said; `cost_nano` (billionths
+-- of a dollar, at list prices) -1 where nothing of it has a price, `cost_rest` the trillionths beyond it;
+-- `caused` how many entries of errors files are put down to it.
+CREATE TABLE session_figures (
+  id            INTEGER PRIMARY KEY,
+  team_id       TEXT NOT NULL,
+  device_id     TEXT NOT NULL,
+  external_id   TEXT NOT NULL,
+  session_id    INTEGER,
+  repo_key      TEXT NOT NULL,
+  branch        TEXT NOT NULL,
+  agent         TEXT NOT NULL,
+  model         TEXT NOT NULL,
+  outcome       TEXT NOT NULL,
+  result        TEXT NOT NULL,
+  title         TEXT,
+  started_at    INTEGER NOT NULL,
+  duration      INTEGER NOT NULL,
+  commits       INTEGER NOT NULL,
+  failed_steps  INTEGER NOT NULL,
+  caused        INTEGER NOT NULL,
+  tokens        INTEGER NOT NULL,
+  unpriced      INTEGER NOT NULL,
+  cost_nano     INTEGER NOT NULL,
+  cost_rest     INTEGER NOT NULL,
+  UNIQUE (device_id, external_id)
+) STRICT;
+CREATE UNIQUE INDEX session_figures_by_session ON session_figures (session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_start ON session_figures (team_id, started_at, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_repo ON session_figures (team_id, repo_key, started_at, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_duration ON session_figures (team_id, duration, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_cost ON session_figures (team_id, cost_nano, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_tokens ON session_figures (team_id, tokens, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_errors ON session_figures (team_id, failed_steps + caused, session_id) WHERE session_id IS NOT NULL;
+
+
+-- At what prices the costs of sessions are kept; none before they are reckoned for the first time.
+CREATE TABLE spend_pricing (
+  id       INTEGER PRIMARY KEY CHECK (id = 1),
+  version  TEXT NOT NULL
+) STRICT;
+
+-- What is to be spent at most. `subject` is a repository's key, a person's id or a model's name, '' for the team; `thresholds` a JSON
+-- array of percentages. Which of them were reached: `day` is the first of the period, since the epoch, `used_nano` billionths of a dollar.
+CREATE TABLE budgets (
+  id            TEXT PRIMARY KEY,
+  team_id       TEXT NOT NULL REFERENCES teams (id),
+  scope         TEXT NOT NULL CHECK (scope IN ('team', 'repo', 'person', 'model')),
+  subject       TEXT NOT NULL,
+  period        TEXT NOT NULL CHECK (period IN ('week', 'month')),
+  amount_cents  INTEGER NOT NULL CHECK (amount_cents > 0),
+  thresholds    TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  created_by    TEXT NOT NULL,
+  UNIQUE (team_id, scope, subject, period)
+) STRICT;
+
+CREATE TABLE budget_crossings (
+  budget_id  TEXT NOT NULL REFERENCES budgets (id),
+  day        INTEGER NOT NULL,
+  threshold  INTEGER NOT NULL,
+  at         INTEGER NOT NULL,
+  used_nano  INTEGER NOT NULL,
+  PRIMARY KEY (budget_id, day, threshold)
+) STRICT, WITHOUT ROWID;
+
+-- What people ask lists for, under a name: the page's path, and the query of its address.
+CREATE TABLE saved_views (
+  id          TEXT PRIMARY KEY,
+  team_id     TEXT NOT NULL REFERENCES teams (id),
+  user_id     TEXT NOT NULL REFERENCES users (id),
+  place       TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  query       TEXT NOT NULL,
+  shared      INTEGER NOT NULL CHECK (shared IN (0, 1)),
+  created_at  INTEGER NOT NULL,
+  UNIQUE (user_id, team_id, place, name)
+) STRICT;
+CREATE INDEX saved_views_of_place ON saved_views (team_id, place);
 
 -- Entries that came by OTLP, so that a request sent again is not stored twice: digests of ids, times and counts. Rows go after a week.
 CREATE TABLE otlp_seen (

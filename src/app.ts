@@ -15,9 +15,11 @@ import { teams } from "./identity/teams/room.ts";
 import { webSessions } from "./identity/web-sessions/room.ts";
 import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-sessions/web-sessions.ts";
 import { ask } from "./insight/ask/room.ts";
+import { budgets } from "./insight/budgets/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
 import { find } from "./insight/find/room.ts";
+import { sessions } from "./insight/sessions/room.ts";
 import { spend } from "./insight/spend/room.ts";
 import { triage } from "./insight/triage/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
@@ -100,8 +102,10 @@ export const ROOMS: readonly Room[] = [
   traces,
   otlp,
   gitAi,
+  sessions,
   causes,
   spend,
+  budgets,
   find,
   policy,
   readTokens,

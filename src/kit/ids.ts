@@ -22,7 +22,9 @@ export type IdPrefix =
   | "msg"
   | "chn"
   | "sso"
-  | "fac";
+  | "fac"
+  | "bgt"
+  | "view";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

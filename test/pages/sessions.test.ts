@@ -138,7 +138,7 @@ it("says what to do when there are no sessions, and lists them when there are", 
   const rows = visit.page.locator("tbody tr");
   expect(await rows.count()).toBe(3);
   expect(await rows.first().textContent()).toMatch(
-    /Fix the checkout total, it is off by a cent.*acme\/shop.*fix\/totals.*completed.*claude-code.*12 min.*2 prompts, 6 steps.*2 files, 1 commit.*2 labels/s,
+    /completed.*Fix the checkout total, it is off by a cent.*acme\/shop.*fix\/totals.*claude-code.*sonnet-5.*12 min.*13k.*unpriced.*23 hours ago/s,
   );
   expect(await visit.page.locator("main img").count()).toBe(0);
   await visit.judge("sessions");
@@ -149,6 +149,7 @@ it("filters by what sessions hold, by day and by text, with and without a script
   const { page, go } = await site.open(ada);
   const titles = () => page.locator("tbody th a").allTextContents();
   await go("/sessions");
+  await page.locator("summary", { hasText: "Filter" }).click();
   await page.getByLabel("Agent").selectOption("codex");
   await page.waitForURL("**/sessions?agent=codex");
   expect(await titles()).toEqual(["Write the docs"]);
@@ -158,10 +159,13 @@ it("filters by what sessions hold, by day and by text, with and without a script
   expect(await titles()).toEqual(["Fix the checkout total, it is off by a cent"]);
   const plain = await site.open(ada, { javaScript: false });
   await plain.go("/sessions");
+  const unfold = () => plain.page.locator("summary", { hasText: "Filter" }).click();
+  await unfold();
   await plain.page.getByLabel("From (UTC)").fill("2026-11-19");
   await plain.page.getByLabel("To (UTC)").fill("2026-11-19");
   await plain.page.getByRole("button", { name: "Apply" }).click();
   expect(await plain.page.locator("tbody th a").allTextContents()).toEqual(["Write the docs"]);
+  await unfold();
   await plain.page.getByLabel("Outcome").selectOption("completed");
   await plain.page.getByRole("button", { name: "Apply" }).click();
   expect(await plain.page.getByText("No session fits").count()).toBe(1);
@@ -191,9 +195,11 @@ it("names whose machine each session ran on, and narrows to one person's or nobo
   await judge("sessions-people");
   const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
   expect(await row("adas").textContent()).toContain("<img src=x");
+  await page.locator("summary", { hasText: "Filter" }).click();
   await page.getByLabel("Person").selectOption({ value: ada.userId });
   await page.locator("#results[data-count='1']").waitFor();
   expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("adas")]);
+  await page.keyboard.press("Escape");
   await page.getByRole("link", { name: "adas" }).click();
   await page.locator('dd [title="ada@example.com"]').waitFor();
   await go("/sessions?person=nobody");
@@ -405,4 +411,64 @@ describeReal("with real transcripts", () => {
     await go(`/sessions/${idOf(site, usual?.id ?? "")}`);
     await judge("session-real");
   });
+});
+
+it("shows what is narrowed as chips that lead back, counts what fits, and orders by columns", async () => {
+  const { site, ada } = await withSessions();
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions?agent=claude-code&result=succeeded&sort=cost");
+  await judge("sessions-chips");
+  const head = () => page.locator(".list-head").textContent();
+  expect(await head()).toMatch(/^1 session.*Result succeeded.*Agent claude-code.*Order cost/s);
+  await page.getByRole("link", { name: /^Agent claude-code/ }).click();
+  expect(new URL(page.url()).search).toBe("?result=succeeded&sort=cost");
+  await go("/sessions");
+  await page.getByRole("link", { name: "Duration", exact: true }).click();
+  expect(await page.getByRole("columnheader", { name: "Duration" }).getAttribute("aria-sort")).toBe("descending");
+  expect(await page.locator("tbody th a").first().textContent()).toContain("Fix the checkout");
+  await page.getByRole("link", { name: "Duration", exact: true }).click();
+  expect(await page.getByRole("columnheader", { name: "Duration" }).getAttribute("aria-sort")).toBe("ascending");
+  await page.getByRole("link", { name: "Failed" }).click();
+  expect(await page.locator("tbody th a").allTextContents()).toEqual(["Write the docs"]);
+  for (const query of ["sort=x&dir=y&cost=-1&result=%00", "cursor=WzAsMV0&sort=cost", `q=${"x".repeat(9_000)}`])
+    await go(`/sessions?${query}`);
+});
+
+it("saves views for oneself and for the team, and deletes them", async () => {
+  const { site, ada } = await withSessions();
+  const bob = await site.person({ team: ada.team, role: "member" });
+  const owner = await site.person({ team: ada.team });
+  const { page, go, judge } = await site.open(ada);
+  const save = async (name: string, shared: boolean) => {
+    await page.locator("summary", { hasText: "Views" }).click();
+    await page.getByLabel("Save this view as").fill(name);
+    if (shared) await page.getByLabel("Share with the team").check();
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByText("The view is saved.").waitFor();
+  };
+  await go("/sessions?agent=codex&cursor=abc");
+  await save(`${HOSTILE} <b>`, false);
+  expect(new URL(page.url()).search).toBe("?agent=codex");
+  await go("/sessions?result=failed&sort=cost");
+  await save("Costly failures", true);
+  await judge("sessions-views");
+  const tabs = async (of: typeof page) =>
+    of.getByRole("navigation", { name: "Views" }).getByRole("link").allTextContents();
+  expect((await tabs(page)).slice(5)).toEqual(["Costly failures", `${HOSTILE} <b>`]);
+  const other = await site.open(bob);
+  await other.go("/sessions");
+  expect((await tabs(other.page)).slice(5)).toEqual(["Costly failures"]);
+  await other.page.getByRole("link", { name: "Costly failures" }).click();
+  expect(new URL(other.page.url()).search).toBe("?result=failed&sort=cost");
+  await other.page.locator("summary", { hasText: "Views" }).click();
+  expect(await other.page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
+  const admin = await site.open(owner);
+  await admin.go("/sessions");
+  await admin.page.locator("summary", { hasText: "Views" }).click();
+  expect(await admin.page.getByRole("button", { name: /^Delete/ }).count()).toBe(1);
+  await admin.page.getByRole("button", { name: "Delete Costly failures" }).click();
+  await admin.page.getByText("The view is deleted.").waitFor();
+  expect(site.t.rows("SELECT name, query, shared FROM saved_views")).toEqual([
+    { name: `${HOSTILE} <b>`, query: "agent=codex", shared: 0 },
+  ]);
 });

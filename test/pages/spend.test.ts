@@ -58,7 +58,9 @@ it("narrows to days and repositories and sums by what it was for, each leading o
   const { page, go, judge } = visit;
   await go("/spend");
   await page.getByRole("link", { name: "Repository", exact: true }).click();
-  await page.getByRole("link", { name: TILL }).click();
+  expect(await page.getByRole("link", { name: TILL }).getAttribute("href")).toContain("/repositories/overview?repo=");
+  await page.getByLabel("Repository", { exact: true }).selectOption(TILL);
+  await page.waitForURL(/repo=/);
   expect(await tileIn(visit, "Cost")).toBe("$5.03");
   expect(await page.getByLabel("Repository", { exact: true }).inputValue()).toBe(TILL);
   await page.getByRole("link", { name: "Branch", exact: true }).click();
@@ -67,7 +69,7 @@ it("narrows to days and repositories and sums by what it was for, each leading o
   await judge("spend-sessions");
   expect(await page.locator("figure").first().textContent()).toContain("Cost per week");
   expect(await rowsIn(visit).first().textContent()).toContain("ada@example.com");
-  await page.getByRole("link", { name: "day-1" }).click();
+  await page.locator("#groups").getByRole("link", { name: "Speed up the cart" }).click();
   await page.getByRole("heading", { level: 1, name: "Speed up the cart" }).waitFor();
   await go("/spend?by=device");
   await page.getByRole("link", { name: "ada-laptop" }).click();
@@ -188,7 +190,7 @@ it("sums by person, whose machines they are now, narrows to one, and leads to th
 
   await assignDevice(core, device.deviceId, bob.userId);
   await go("/spend?by=person");
-  expect(await people()).toEqual(["bob@example.comBob", "nobody’s"]);
+  expect(await people()).toEqual(["bob@example.com · Bob", "nobody’s"]);
   await go(`/spend?by=person&person=${ada.userId}`);
   await page.getByText("No usage in these days").waitFor();
   await go("/spend?person=nonsense");

@@ -100,17 +100,21 @@ it("filters by everything it offers, as one types and without JavaScript", async
   await page.getByLabel("Text").fill("LOGIN");
   await page.locator("#results[data-count='2']").waitFor();
   expect(await numbers()).toEqual(["3", "1"]);
+  const unfold = (of: typeof page) => of.locator("summary", { hasText: "Filter" }).click();
+  await unfold(page);
   await page.getByLabel("Type", { exact: true }).fill("edit");
   await page.locator("#results[data-count='1']").waitFor();
   expect(page.url()).toContain("q=LOGIN");
   expect(page.url()).toContain("type=edit");
   await page.getByRole("link", { name: "Clear filters" }).click();
+  await unfold(page);
   await page.getByLabel("Contradicted only").check();
   await page.locator("#results[data-count='1']").waitFor();
   expect(await numbers()).toEqual(["2"]);
 
   const plain = await site.open(ada, { javaScript: false });
   await plain.go("/telemetry");
+  await unfold(plain.page);
   await plain.page.getByLabel("Repository").selectOption("no repository named");
   await plain.page.getByLabel("Device").selectOption("laptop");
   await plain.page.getByRole("button", { name: "Apply" }).click();

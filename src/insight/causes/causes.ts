@@ -10,4 +10,5 @@ export { freshenLinks, linksProjection } from "./follow-deliveries.ts";
 export { evidenceProjection } from "./follow-sessions.ts";
 export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";
 export { promptForLine } from "./prompt-for-line.ts";
+export { latestCommits } from "./signals.ts";
 export { type Cause, createLink, type Doubt, decideLink, findEntry, getLink } from "./verdicts.ts";

@@ -3,6 +3,7 @@ import { newId } from "../../kit/ids.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
+import { recountRepository } from "./count-caused.ts";
 import { type DesiredLink, desiredLinks } from "./desired-links.ts";
 import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
 import { reattach } from "./reattach.ts";
@@ -64,6 +65,7 @@ export function correlateRepository(
       }
     }
     for await (const batch of inBatches(changes())) await core.store.write(batch);
+    await recountRepository(core, teamId, repoKey);
     return counts;
   });
 }

@@ -11,8 +11,8 @@ export const eraseRows = statements((db) => ({
        SELECT rowid FROM causal_links WHERE session_id = ? LIMIT ?)`,
   ),
   // By causal_links_by_repo.
-  ofRepo: db.prepare<[string, string], { id: string; entryId: number }>(
-    "SELECT id, entry_id AS entryId FROM causal_links WHERE team_id = ? AND repo_key = ?",
+  ofRepo: db.prepare<[string, string], { id: string; entryId: number; sessionId: number | null }>(
+    "SELECT id, entry_id AS entryId, session_id AS sessionId FROM causal_links WHERE team_id = ? AND repo_key = ?",
   ),
   // By primary key.
   dropLink: db.prepare<[string]>("DELETE FROM causal_links WHERE id = ?"),

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
 import { findDefect } from "../defects/defects.ts";
+import { countCaused } from "./count-caused.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { evidenceAnew } from "./follow-sessions.ts";
 
@@ -26,7 +27,11 @@ function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generat
   const sql = eraseRows(core.store);
   const gone = sql.ofRepo.all(teamId, repoKey).filter(({ entryId }) => findDefect(core, teamId, entryId) === undefined);
   for (const some of portions(gone))
-    yield () => ({ links: some.reduce((sum, { id }) => sum + sql.dropLink.run(id).changes, 0) });
+    yield () => {
+      const links = some.reduce((sum, { id }) => sum + sql.dropLink.run(id).changes, 0);
+      countCaused(core, new Set(some.flatMap(({ sessionId }) => sessionId ?? [])));
+      return { links };
+    };
 }
 
 /** Takes what notes told of sessions out of what is known of them, once the notes are gone. */

@@ -23,6 +23,14 @@ export interface MakerRow extends Pick<WindowRow, "sessionId" | "repoKey" | "sta
   readonly at: number | null;
 }
 
+/** A commit with the session that made it. */
+export interface LatestCommit {
+  readonly sha: string;
+  readonly sessionId: number;
+  /** When it was made, or else when its session ended or began; null where nobody said. */
+  readonly at: number | null;
+}
+
 export interface TouchRow extends Pick<WindowRow, "sessionId" | "startedAt" | "endedAt"> {
   readonly path: string;
 }
@@ -55,6 +63,13 @@ export const evidenceRows = statements((db) => ({
   // By trace_session_windows_by_repo, from the range's end.
   windowsOn: db.prepare<[string, string, number, number], WindowRow>(
     `${WINDOW} WHERE team_id = ? AND repo_key = ? AND started_at BETWEEN ? AND ? ORDER BY started_at DESC, session_id DESC`,
+  ),
+  // Windows by trace_session_windows_by_repo, from its end; commits by trace_session_commits_by_session.
+  latestCommits: db.prepare<[{ teamId: string; repoKey: string; sessions: number; most: number }], LatestCommit>(
+    `SELECT c.sha, c.session_id AS sessionId, coalesce(c.at, w.ended_at, w.started_at) AS at FROM (
+       SELECT session_id, started_at, ended_at FROM trace_session_windows WHERE team_id = @teamId AND repo_key = @repoKey
+       ORDER BY started_at DESC LIMIT (SELECT @sessions)) w
+     CROSS JOIN trace_session_commits c ON c.session_id = w.session_id ORDER BY at DESC, c.sha LIMIT (SELECT @most)`,
   ),
   // By trace_session_commits_by_session.
   commits: db.prepare<[number], { sha: string; at: number | null }>(

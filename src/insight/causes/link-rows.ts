@@ -82,7 +82,24 @@ const LISTED = `SELECT ${COLUMNS}, w.external_id AS externalId, w.agent, w.model
 const RANK = `l.origin = 'person' DESC, l.verdict IS 'confirmed' DESC,
   CASE l.band WHEN 'strong' THEN 0 WHEN 'probable' THEN 1 ELSE 2 END, w.ended_at DESC, l.session_id DESC, l.id`;
 
+/** What is certain enough to count, is not outranked by a person's word, and of an entry that is there. */
+const COUNTED = `l.session_id IS NOT NULL AND l.gone_after IS NULL AND l.verdict IS NOT 'rejected'
+  AND (l.origin = 'person' OR l.verdict IS 'confirmed' OR (l.band <> 'weak' AND NOT EXISTS (
+    SELECT 1 FROM causal_links p WHERE p.entry_id = l.entry_id AND (p.origin = 'person' OR p.verdict = 'confirmed')
+      AND p.verdict IS NOT 'rejected')))`;
+
 export const linkRows = statements((db) => ({
+  // By causal_links_by_repo; people's verdicts by causal_links_by_entry.
+  countedInRepo: db.prepare<[string, string], { sessionId: number; entries: number }>(
+    `SELECT l.session_id AS sessionId, count(DISTINCT l.entry_id) AS entries FROM causal_links l
+     WHERE l.team_id = ? AND l.repo_key = ? AND ${COUNTED} GROUP BY l.session_id`,
+  ),
+  // By causal_links_by_session.
+  countedOfSession: db
+    .prepare<[number], number>(
+      `SELECT count(DISTINCT l.entry_id) FROM causal_links l WHERE l.session_id = ? AND ${COUNTED}`,
+    )
+    .pluck(),
   // By causal_links_by_entry.
   ofEntry: db.prepare<[number], LinkRow>(`SELECT ${COLUMNS} FROM causal_links l WHERE l.entry_id = ? ORDER BY l.id`),
   listedOfEntry: db.prepare<[number, string], ListedRow>(

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import type { Prompt } from "../../formats/session.ts";
 import { readFile } from "../../record/brain/brain.ts";
 import type { Defect } from "../defects/defects.ts";
-import { evidenceRows, type MakerRow, type TouchRow, type WindowRow } from "./evidence-rows.ts";
+import { evidenceRows, type LatestCommit, type MakerRow, type TouchRow, type WindowRow } from "./evidence-rows.ts";
 import type { Case, Maker, NamedCommit } from "./judge.ts";
 import { isSameFile, nameOf, normalisePath } from "./paths.ts";
 import { promptsOf } from "./prompts.ts";
@@ -116,6 +116,13 @@ function namedCommits(core: Core, teamId: string, defect: Defect, textOf: (defec
 
 /** Digits by which commits are looked up: git's shortest. */
 const PREFIX_DIGITS = 7;
+
+/** Sessions looked at for a repository's latest commits. */
+const MAX_MAKERS = 200;
+
+/** The latest commits of a repository's newest sessions. */
+export const latestCommits = (core: Core, teamId: string, repoKey: string, most: number): LatestCommit[] =>
+  evidenceRows(core.store).latestCommits.all({ teamId, repoKey, sessions: MAX_MAKERS, most });
 
 /** Sessions that made a commit. Either side may know more of its digits. @param sha 7 to 40 hexadecimal digits, lower case */
 export function makersOf(core: Core, teamId: string, sha: string): MakerRow[] {

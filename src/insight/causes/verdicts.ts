@@ -4,6 +4,7 @@ import { newId } from "../../kit/ids.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
+import { countCaused } from "./count-caused.ts";
 import type { Reason } from "./desired-links.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { copyOf, linkRows } from "./link-rows.ts";
@@ -123,6 +124,8 @@ export async function createLink(
       createdAt: now,
       updatedAt: now,
     });
+    // Its word outranks what was computed of the same entry.
+    countCaused(core, new Set(sql.ofEntry.all(entry.id).flatMap((link) => link.sessionId ?? [])));
     recordEvent(core, by, {
       action: "link.created",
       teamId,

@@ -17,4 +17,3 @@ export { findClass, pageOfClasses } from "./error-classes.ts";
 export { entriesAnew, entriesProjection, freshenEntries } from "./follow-brains.ts";
 export { listDefects, newestEntryId } from "./list.ts";
 export { brainMetrics, countEntries, weeklyHistory } from "./metrics.ts";
-export type { Trend } from "./trend.ts";

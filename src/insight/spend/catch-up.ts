@@ -8,7 +8,7 @@ import {
   stillReading,
 } from "../../platform/projections/projections.ts";
 import { lastEntryId } from "../../record/telemetry/telemetry.ts";
-import { countSessionsAfter } from "../../record/traces/traces.ts";
+import { sessionCounts } from "../../record/traces/traces.ts";
 import { spendEntriesProjection } from "./project-entries.ts";
 import { spendSessionsProjection } from "./project-sessions.ts";
 
@@ -45,7 +45,7 @@ const MAX_SESSIONS = 30_000;
 /** How long it takes to read what was delivered since anybody last asked, about. Long only after an upgrade. */
 function secondsBehind(core: Core): number {
   const entries = lastEntryId(core) - checkpointOf(core, spendEntriesProjection);
-  const sessions = countSessionsAfter(core, checkpointOf(core, spendSessionsProjection), MAX_SESSIONS);
+  const sessions = sessionCounts.after(core, checkpointOf(core, spendSessionsProjection), MAX_SESSIONS);
   return entries / ENTRIES_A_SECOND + sessions / SESSIONS_A_SECOND;
 }
 

@@ -49,7 +49,7 @@ const SpendReply = v.object({
         key: v.pipe(
           v.string(),
           v.description(
-            "The model, repository, branch, device, session, day or person's e-mail address; empty when nobody told, or of machines that are nobody's.",
+            "The model, repository, branch, agent, device, session, day or person's e-mail address; empty when nobody told, or of machines that are nobody's.",
           ),
         ),
         deviceId: v.optional(v.pipe(v.string(), v.description("The device of a session."))),

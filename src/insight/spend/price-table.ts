@@ -1,4 +1,5 @@
 import { DAY_MS } from "../../kit/clock.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { namesOf } from "./model-names.ts";
 import type { ModelPrice, PriceFile, Prices } from "./price-file.ts";
 import type { Tokens } from "./usage-record.ts";
@@ -44,7 +45,11 @@ export class PriceTable {
   readonly #aliases = new Map<string, string>();
   readonly #lookups = new Map<string, readonly Version[] | undefined>();
 
+  /** Changes with any price. */
+  readonly version: string;
+
   constructor(...files: readonly PriceFile[]) {
+    this.version = sha256Hex(JSON.stringify(files)).slice(0, 32);
     for (const { models } of files) {
       const all = Object.entries(models).map(([name, given]): [string, readonly ModelPrice[]] => [
         name,

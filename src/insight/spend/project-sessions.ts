@@ -4,6 +4,7 @@ import type { Projection } from "../../platform/projections/projections.ts";
 import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { addSession, applyChanges, type Changes } from "./changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
+import { priceSessions } from "./price-sessions.ts";
 import { type Origin, recordCost, recordUsage } from "./record-usage.ts";
 import { rows } from "./rows.ts";
 import type { UsageRecord } from "./usage-record.ts";
@@ -66,8 +67,12 @@ function* applyInSteps(core: Core, sessions: readonly MeteredSession[]): Generat
 
 function gather(core: Core, changes: Changes, session: MeteredSession): void {
   addSession(core, changes, session, readSession(session));
-  const { deviceId, externalId, branch, model } = session;
-  rows(core.store).nameCells.run({ deviceId, session: externalId, branch: branch ?? "", model: model ?? "" });
+  const { teamId, deviceId, externalId, branch, model, agent } = session;
+  const ofSession = { deviceId, session: externalId };
+  const says = { branch: branch ?? "", model: model ?? "", agent: agent ?? "" };
+  const { changes: renamed } = rows(core.store).nameCells.run({ ...ofSession, ...says });
+  // Its model may have a price where none was known.
+  if (renamed > 0) priceSessions(core, [{ teamId, ...ofSession }]);
 }
 
 /**

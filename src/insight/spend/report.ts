@@ -36,7 +36,7 @@ export interface SpendFigures {
 }
 
 export interface SpendGroup extends SpendFigures {
-  /** The model, repository, branch, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or of machines that are nobody's. */
+  /** The model, repository, branch, agent, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or of machines that are nobody's. */
   readonly key: string;
   /** The device of a session. */
   readonly deviceId?: string;

@@ -1,5 +1,7 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { placeOfSession } from "../../record/traces/traces.ts";
+import { currentPrices } from "./current-prices.ts";
+import { SessionCosts } from "./price-sessions.ts";
 import type { Share } from "./reconcile.ts";
 import { rows, type StoredRow } from "./rows.ts";
 import {
@@ -19,6 +21,13 @@ export interface StoredReport extends Report {
   readonly cellId: number;
 }
 
+/** How often sums were changed. */
+const flushes = slot(() => ({ count: 0 }));
+
+/** Changes with any sum of spend or price, whichever process changed it. */
+export const spendVersion = (core: Core): string =>
+  `${flushes(core).count} ${core.store.outsideVersion()} ${currentPrices(core).table.version}`;
+
 /** What tells the reports of a team apart. */
 export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "source" | "cellId">): string =>
   `${key.toString("latin1")} ${source} ${cellId}`;
@@ -34,6 +43,8 @@ export class Rollup {
   readonly #cellIdsOf = new Map<Dimensions, number>();
   readonly #dimensions = new Map<number, Dimensions>();
   readonly #sums = new Map<number, Measures>();
+  /** Of the cells that something was added to. */
+  readonly #added = new Map<number, Dimensions>();
   constructor(core: Core) {
     this.#core = core;
   }
@@ -45,7 +56,11 @@ export class Rollup {
     // The session may be known before its entries, or come after them: then it names its cells itself.
     const { deviceId, session } = dimensions;
     const said = session === "" ? undefined : placeOfSession(this.#core, deviceId, session);
-    const ofSession = { sessionBranch: said?.branch ?? "", sessionModel: said?.model ?? "" };
+    const ofSession = {
+      sessionBranch: said?.branch ?? "",
+      sessionModel: said?.model ?? "",
+      sessionAgent: said?.agent ?? "",
+    };
     const id = Number(rows(this.#core.store).insertCell.run({ ...dimensions, ...ofSession }).lastInsertRowid);
     this.#cellIds.set(nameOf(dimensions), id);
     return id;
@@ -117,13 +132,20 @@ export class Rollup {
   /** Adds to the cell of dimensions; a negative number of times takes away. */
   add({ dimensions, measures, times }: Share): void {
     const id = this.cellOf(dimensions);
+    this.#added.set(id, dimensions);
     this.#sums.set(id, addMeasures(this.#sums.get(id) ?? NO_MEASURES, measures, times));
   }
 
-  /** Writes what was added. */
+  /** Writes what was added, and what sessions cost with it. */
   flush(): void {
-    for (const [id, sum] of this.#sums)
-      if (MEASURES.some((name) => sum[name] !== 0)) rows(this.#core.store).addToCell.run({ id, ...sum });
+    const costs = new SessionCosts(this.#core);
+    for (const [id, sum] of this.#sums) {
+      if (MEASURES.every((name) => sum[name] === 0)) continue;
+      rows(this.#core.store).addToCell.run({ id, ...sum });
+      costs.add(id, this.#added.get(id) as Dimensions, sum);
+    }
+    costs.flush();
+    flushes(this.#core).count++;
   }
 }
 

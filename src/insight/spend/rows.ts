@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { type Dimensions, MEASURES, type Measures } from "./usage-record.ts";
+import { type Dimensions, MEASURES, type Measures, type OfSession } from "./usage-record.ts";
 
 /** A report as it lies in the table; its dimensions are those of its cell. */
 export interface StoredRow extends Measures {
@@ -11,11 +11,21 @@ export interface StoredRow extends Measures {
 }
 
 /** What sums are read by. */
-const READ_BY = ["model", "repo", "branch", "device", "session", "day"] as const;
+const READ_BY = ["model", "repo", "branch", "agent", "device", "session", "day"] as const;
 export type ReadBy = (typeof READ_BY)[number];
 /** What sums are asked for by. A person's are those of the devices that are the person's when asked. */
 export const GROUPINGS = [...READ_BY, "person"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
+
+export interface CellRow extends Measures {
+  readonly day: number;
+  readonly model: string;
+  readonly context: number;
+}
+
+export interface OfTeamSession extends OfSession {
+  readonly teamId: string;
+}
 
 export interface GroupRow extends Measures {
   readonly key: string | number;
@@ -35,6 +45,7 @@ const GROUP: Record<ReadBy, string> = {
   model: MODEL,
   repo: "repo_key",
   branch: "iif(branch = '', session_branch, branch)",
+  agent: "session_agent",
   device: "device_id",
   session: "session",
   day: "day",
@@ -86,16 +97,34 @@ export const rows = statements((db) => {
       `SELECT team_id AS teamId, day, repo_key AS repoKey, branch, model, device_id AS deviceId, session, context
        FROM spend_cells WHERE id = ?`,
     ),
-    insertCell: db.prepare<[Dimensions & { sessionBranch: string; sessionModel: string }]>(
-      `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, session_branch, session_model, ${COLUMNS})
-       VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @sessionBranch, @sessionModel, ${list(() => "0")})`,
+    insertCell: db.prepare<[Dimensions & { sessionBranch: string; sessionModel: string; sessionAgent: string }]>(
+      `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, session_branch, session_model, session_agent, ${COLUMNS})
+       VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @sessionBranch, @sessionModel, @sessionAgent, ${list(() => "0")})`,
     ),
     // By primary key.
     addToCell: db.prepare<[Measures & { id: number }]>(`UPDATE spend_cells SET ${ADDED} WHERE id = @id`),
     // By spend_cells_by_session.
-    nameCells: db.prepare<[{ branch: string; model: string; deviceId: string; session: string }]>(
-      `UPDATE spend_cells SET session_branch = @branch, session_model = @model
-       WHERE device_id = @deviceId AND session = @session AND (session_branch <> @branch OR session_model <> @model)`,
+    nameCells: db.prepare<[{ branch: string; model: string; agent: string; deviceId: string; session: string }]>(
+      `UPDATE spend_cells SET session_branch = @branch, session_model = @model, session_agent = @agent
+       WHERE device_id = @deviceId AND session = @session
+         AND (session_branch <> @branch OR session_model <> @model OR session_agent <> @agent)`,
+    ),
+    // By spend_cells_by_session.
+    cellsOfSession: db.prepare<[string, string], CellRow>(
+      `SELECT day, ${MODEL} AS model, context, ${MEMBERS} FROM spend_cells
+       WHERE device_id = ? AND session = ? AND (usages > 0 OR reported > 0)`,
+    ),
+    // By primary key.
+    sessionModel: db.prepare<[number], string>("SELECT session_model FROM spend_cells WHERE id = ?").pluck(),
+    // Within spend_cells_by_session; the team by primary key.
+    sessionsAfter: db.prepare<[{ deviceId: string; session: string; limit: number }], OfTeamSession>(
+      `SELECT team_id AS teamId, device_id AS deviceId, session FROM spend_cells
+       WHERE (device_id, session) > (@deviceId, @session) GROUP BY device_id, session ORDER BY device_id, session LIMIT (SELECT @limit)`,
+    ),
+    // By primary key.
+    pricing: db.prepare<[], string>("SELECT version FROM spend_pricing WHERE id = 1").pluck(),
+    setPricing: db.prepare<[string]>(
+      "INSERT INTO spend_pricing (id, version) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET version = excluded.version",
     ),
     // All by spend_usages' primary key: parts of it, ranges of keys, or the whole.
     reports: db.prepare<[string, Buffer], StoredRow>(`${REPORT} WHERE team_id = ? AND usage_key = ?`),
@@ -141,6 +170,7 @@ export const rows = statements((db) => {
       model: sums("model"),
       repo: sums("repo"),
       branch: sums("branch"),
+      agent: sums("agent"),
       device: sums("device"),
       session: sums("session"),
       day: sums("day"),

@@ -1,7 +1,7 @@
 /**
  * Spend: what agents use of models, each usage counted once however often and wherever it is reported, and what that costs at
  * list prices or the data directory's own.
- * Not here: what was sent (telemetry, traces), quotas and budgets.
+ * Not here: what was sent (telemetry, traces), what is to be spent at most (budgets).
  */
 export { catchUpSpend, freshenSpend, requireSpend, spendProgress } from "./catch-up.ts";
 export { currentPrices } from "./current-prices.ts";
@@ -18,4 +18,5 @@ export {
   spendCsv,
   spendReport,
 } from "./report.ts";
+export { spendVersion } from "./rollup.ts";
 export { GROUPINGS, type Grouping } from "./rows.ts";

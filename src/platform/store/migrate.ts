@@ -44,6 +44,9 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 22, file: "src/platform/store/migrations/0022-days.sql" },
   { version: 23, file: "src/platform/store/migrations/0023-finds.sql" },
   { version: 24, file: "src/platform/store/migrations/0024-triage.sql" },
+  { version: 25, file: "src/platform/store/migrations/0025-session-figures.sql" },
+  { version: 26, file: "src/platform/store/migrations/0026-budgets.sql" },
+  { version: 27, file: "src/platform/store/migrations/0027-saved-views.sql" },
 ];
 
 export interface SchemaPlan {

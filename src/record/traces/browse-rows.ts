@@ -96,13 +96,5 @@ export const browseRows = statements((db) => {
          ORDER BY delivery_id DESC LIMIT ?`,
       )
       .pluck(),
-    // By trace_sessions_recent, from its end.
-    newest: db.prepare<
-      [string, number],
-      Pick<SessionListRow, "repoKey" | "deviceId" | "outcome" | "agent" | "model" | "branch">
-    >(
-      `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM trace_sessions
-       WHERE team_id = ? ORDER BY started_at DESC, id DESC LIMIT ?`,
-    ),
   };
 });

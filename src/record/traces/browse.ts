@@ -182,11 +182,8 @@ function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towa
 }
 
 function sessionFilter(core: Core, filter: SessionFilter) {
-  const sql = browseRows(core.store);
   const devices = filter.deviceIds && new Set(filter.deviceIds);
-  const plain = filter.text?.toLowerCase() ?? "";
-  // As the text stands inside a JSON string: quotes and line breaks are escaped there.
-  const spelled = JSON.stringify(plain).slice(1, -1);
+  const looksFor = filter.text ? textFinder(core, filter.text) : undefined;
   return (row: SessionListRow, budget: Budget<Spending>): boolean => {
     for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
       if (filter[name] !== undefined && row[name] !== filter[name]) return false;
@@ -194,10 +191,25 @@ function sessionFilter(core: Core, filter: SessionFilter) {
     if (devices && !devices.has(row.deviceId)) return false;
     // Towards newer rows, the lower bound is not where the walk begins.
     if (!isWithin(filter, row)) return false;
-    if (plain === "") return true;
-    const document = ((sql.document.get(row.id) as string | undefined) ?? "").toLowerCase();
-    budget.bytes -= document.length;
-    return document.includes(plain) || document.includes(spelled);
+    if (!looksFor) return true;
+    const { found, chars } = looksFor(row.id);
+    budget.bytes -= chars;
+    return found;
+  };
+}
+
+/** Makes what tells whether a session's document (not its spans) holds a text, in any case, and how much was read for it. */
+export function textFinder(
+  core: Core,
+  text: string,
+): (id: number) => { readonly found: boolean; readonly chars: number } {
+  const sql = browseRows(core.store);
+  const plain = text.toLowerCase();
+  // As the text stands inside a JSON string: quotes and line breaks are escaped there.
+  const spelled = JSON.stringify(plain).slice(1, -1);
+  return (id) => {
+    const document = ((sql.document.get(id) as string | undefined) ?? "").toLowerCase();
+    return { found: document.includes(plain) || document.includes(spelled), chars: document.length };
   };
 }
 
@@ -226,37 +238,5 @@ function withCount(core: Core, row: LabelledSession): SessionRow {
     ...(isSmall
       ? countMembers(asObject(JSON.parse(sql.document.get(row.id) as string)))
       : { prompts: null, files: null, commits: null, firstPrompt: null }),
-  };
-}
-
-/** What the sessions can be narrowed by. */
-export interface SessionFacets {
-  readonly repoKeys: readonly string[];
-  readonly devices: readonly { readonly id: string; readonly label: string | null }[];
-  readonly outcomes: readonly string[];
-  readonly agents: readonly string[];
-  readonly models: readonly string[];
-  readonly branches: readonly string[];
-}
-
-const FACETED_SESSIONS = 5_000;
-const MAX_VALUES = 100;
-
-/** The values that a team's newest 5,000 sessions hold, each list sorted and of at most 100, those of newer sessions first to be kept. */
-export function sessionFacets(core: Core, teamId: string): SessionFacets {
-  const sql = browseRows(core.store);
-  const rows = sql.newest.all(teamId, FACETED_SESSIONS);
-  const distinct = (values: readonly (string | null)[]) =>
-    [...new Set(values.filter((value): value is string => value !== null && value !== ""))].slice(0, MAX_VALUES).sort();
-  return {
-    repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MAX_VALUES).sort(),
-    devices: withDeviceLabels(
-      core,
-      distinct(rows.map((row) => row.deviceId)).map((deviceId) => ({ deviceId })),
-    ).map(({ deviceId, deviceLabel }) => ({ id: deviceId, label: deviceLabel })),
-    outcomes: distinct(rows.map((row) => row.outcome)),
-    agents: distinct(rows.map((row) => row.agent)),
-    models: distinct(rows.map((row) => row.model)),
-    branches: distinct(rows.map((row) => row.branch)),
   };
 }

@@ -1,7 +1,7 @@
 import { statements } from "../../platform/store/store.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
 
-export interface SessionSourceRow extends Omit<SessionFacts, "outcome"> {
+export interface SessionSourceRow extends SessionFacts {
   readonly id: number;
   readonly teamId: string;
   readonly deviceId: string;
@@ -10,6 +10,8 @@ export interface SessionSourceRow extends Omit<SessionFacts, "outcome"> {
   readonly createdAt: number;
   readonly document: string;
 }
+
+export type SessionPlaceRow = Pick<SessionFacts, "model" | "branch" | "agent">;
 
 export interface SpanSourceRow extends Pick<SpanFacts, "startedAt" | "endedAt"> {
   readonly id: number;
@@ -45,7 +47,7 @@ export const followRows = statements((db) => ({
   ),
   // By primary key.
   session: db.prepare<[number], SessionSourceRow>(
-    `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, agent, model, branch,
+    `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, outcome, agent, model, branch,
        started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, document FROM trace_sessions WHERE id = ?`,
   ),
   // Within trace_spans_by_session.
@@ -63,9 +65,17 @@ export const followRows = statements((db) => ({
     `SELECT outcome, count(*) AS sessions FROM trace_sessions WHERE team_id = ? AND started_at >= ? AND started_at < ?
      GROUP BY outcome`,
   ),
+  // By trace_spans_by_session.
+  signedSpans: db.prepare<
+    [{ sessionId: number; after: number; signs: string; limit: number }],
+    { id: number; document: string | null }
+  >(
+    `SELECT id, CASE WHEN EXISTS (SELECT 1 FROM json_each(@signs) WHERE instr(document, value)) THEN document END AS document
+     FROM trace_spans WHERE session_id = @sessionId AND id > @after ORDER BY id LIMIT @limit`,
+  ),
   // By trace_sessions' unique index (device_id, external_id).
-  place: db.prepare<[string, string], { model: string | null; branch: string | null }>(
-    "SELECT model, branch FROM trace_sessions WHERE device_id = ? AND external_id = ?",
+  place: db.prepare<[string, string], SessionPlaceRow>(
+    "SELECT model, branch, agent FROM trace_sessions WHERE device_id = ? AND external_id = ?",
   ),
   // By trace_spans_by_session. Operations are needed of spans without usage too: a tool's span parts the calls around it.
   meteredSpans: db.prepare<[number, number, number], MeteredSpanRow>(

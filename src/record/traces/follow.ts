@@ -1,6 +1,9 @@
 import type { Core } from "../../core.ts";
+import { failureOf } from "../../formats/step.ts";
+import { readAttributes } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { followRows, type SessionSourceRow } from "./follow-rows.ts";
 
 /** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
@@ -90,3 +93,27 @@ function* spansWith(core: Core, sessionId: number, member: string): Generator<re
 
 /** The spans of a session, as those read them who derive something from it. */
 export const sourceSpans = { times: spanTimes, having: spansWith };
+/** Spans looked at for failures, a session's first. */
+const MAX_JUDGED_SPANS = 10_000;
+/** What stands in any document of a step that failed: most need not be parsed then. */
+const SIGNS = JSON.stringify(["rror", "ERROR", "xit", "ail", "AIL", "success", '"code"']);
+
+/** How many of a session's spans say that their step failed, letting other requests in between. */
+export async function countFailedSpans(core: Core, sessionId: number): Promise<number> {
+  const sql = followRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  let failed = 0;
+  for (let [after, seen] = [0, 0]; seen < MAX_JUDGED_SPANS; seen += BATCH_SPANS) {
+    const spans = sql.signedSpans.all({ sessionId, after, signs: SIGNS, limit: BATCH_SPANS });
+    for (const { document } of spans) if (document !== null && saysFailed(document)) failed++;
+    after = spans.at(-1)?.id ?? after;
+    if (spans.length < BATCH_SPANS) break;
+    await yieldNow();
+  }
+  return failed;
+}
+
+function saysFailed(document: string): boolean {
+  const span = asObject(JSON.parse(document));
+  return failureOf(span, readAttributes(span.attributes)) !== null;
+}

@@ -4,7 +4,7 @@ import { understandSession, understandSpan } from "../../formats/session.ts";
 import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { followRows, type MeteredSpanRow, type SessionSourceRow } from "./follow-rows.ts";
+import { followRows, type MeteredSpanRow, type SessionPlaceRow, type SessionSourceRow } from "./follow-rows.ts";
 import { parsedMembers } from "./rules.ts";
 
 /** A model call of a session. */
@@ -55,10 +55,6 @@ function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Me
 }
 
 /** What a device's session says of itself, for entries that name it. */
-export function placeOfSession(
-  core: Core,
-  deviceId: string,
-  externalId: string,
-): { readonly model: string | null; readonly branch: string | null } | undefined {
+export function placeOfSession(core: Core, deviceId: string, externalId: string): SessionPlaceRow | undefined {
   return followRows(core.store).place.get(deviceId, externalId);
 }

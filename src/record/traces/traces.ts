@@ -7,14 +7,12 @@ export {
   listSessions,
   type SessionRow,
   sessionBeside,
-  sessionFacets,
+  textFinder,
 } from "./browse.ts";
-export { sessionDays } from "./daily.ts";
+export { sessionCounts } from "./counts.ts";
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
-  countOutcomes,
-  countSessionsAfter,
   readSessionSource,
   type SessionSource,
   sessionsAfter,

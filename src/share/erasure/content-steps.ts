@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { entriesAnew, findDefect } from "../../insight/defects/defects.ts";
 import { eraseFinds } from "../../insight/find/find.ts";
+import { sessionErasure } from "../../insight/sessions/sessions.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
@@ -22,6 +23,7 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* eraseTraces(core, portion, "goes");
     yield* eraseBrain(core, portion, false);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
+    yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
     yield* whileAny("notices", () => eraseNotices(core, portion));
   }
@@ -85,6 +87,7 @@ async function* derivedOf(core: Core, session: Session, erasureId: string, spend
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
   yield* causeErasure.eraseEvidence(core, session.id);
+  yield* sessionErasure.eraseSession(core, session.id);
   yield () => {
     eraseFinds(core, session);
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);

@@ -6,10 +6,12 @@ import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
 import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
+import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
 import { eraseIdentities } from "../../identity/sso/sso.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseReads } from "../../insight/ask/ask.ts";
+import { budgetErasure } from "../../insight/budgets/budgets.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
@@ -39,6 +41,8 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       return;
     case "repo":
       yield* eraseContent(core, portions);
+      yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "repo", target.repoKey, target.teamIds));
+      yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "repo", target.repoKey));
       return;
     case "device":
       yield* eraseContent(core, portions);
@@ -85,12 +89,16 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));
   yield* whileAny("reads", () => eraseReads(core, id));
   yield* triageErasure.erasePerson(core, id, mark);
+  yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "person", id));
+  yield* whileAny("saved views", () => viewErasure.eraseOf(core, id));
+  yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "person", id));
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   if (email !== mark) {
     yield* whileAny("links", () => eraseLinksOf(core, person));
     yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, person));
     yield* whileAny("names", () => eraseMakerOfPolicies(core, person));
     yield* whileAny("names", () => eraseMakerOfPacks(core, person));
+    yield* whileAny("names", () => budgetErasure.renameMaker(core, email, mark));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);

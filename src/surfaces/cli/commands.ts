@@ -1,4 +1,5 @@
 import { agentCommands } from "./agent.ts";
+import { budgetCommands } from "./budget.ts";
 import { devCommand } from "./dev.ts";
 import { errorCommands } from "./error.ts";
 import { ledgerCommands } from "./ledger.ts";
@@ -20,6 +21,7 @@ export const COMMANDS: readonly AddCommands[] = [
   mcpCommand,
   ...REMOTE_COMMANDS,
   errorCommands,
+  budgetCommands,
   ssoCommands,
   maintenanceCommands,
   ledgerCommands,

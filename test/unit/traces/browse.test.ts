@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { sessionFacets } from "../../../src/insight/sessions/sessions.ts";
 import type { SessionFilter } from "../../../src/record/traces/browse.ts";
-import { findSessionId, getSession, listSessions, sessionFacets } from "../../../src/record/traces/traces.ts";
+import { findSessionId, getSession, listSessions } from "../../../src/record/traces/traces.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = async (t: TestInstance, { token }: TestDevice, sessions: object[], more: object = {}) => {
@@ -208,6 +209,7 @@ describe("getSession", () => {
 it("offers the values that a team's sessions hold to narrow by", async () => {
   const t = await startInstance();
   const { team, device } = await filled(t);
+  await t.instance.settle();
   expect(sessionFacets(t.instance.core, team)).toEqual({
     repoKeys: ["api", "shop"],
     devices: [{ id: device.deviceId, label: null }],

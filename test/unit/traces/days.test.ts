@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { sessionDays } from "../../../src/record/traces/traces.ts";
+import { sessionCounts } from "../../../src/record/traces/traces.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 const DAY = Date.UTC(2026, 10, 20) / DAY_MS;
@@ -22,11 +22,9 @@ it("counts sessions by day and outcome as they come, grow, move and go", async (
   const other = await t.device();
   const at = (day: number) => day * DAY_MS + 1;
   const counted = () =>
-    sessionDays(t.instance.core, team.id, DAY, DAY + 9).map(({ day, outcome, sessions }) => [
-      day - DAY,
-      outcome,
-      sessions,
-    ]);
+    sessionCounts
+      .byDay(t.instance.core, team.id, DAY, DAY + 9)
+      .map(({ day, outcome, sessions }) => [day - DAY, outcome, sessions]);
   await send(t, other.token, { id: "theirs", outcome: "success", startedAt: at(DAY) });
   await send(t, token, { id: "a" }, { id: "b", outcome: "success", startedAt: at(DAY) });
   expect(counted()).toEqual([[0, "success", 1]]);

@@ -28,12 +28,14 @@ import { packPages } from "./packs/packs.ts";
 import { peoplePages } from "./people/people.ts";
 import { policyPages } from "./policy/policy.ts";
 import { releasePages } from "./releases/releases.ts";
+import { repositoryPages } from "./repositories/repositories.ts";
 import { requestPages } from "./requests/requests.ts";
 import { retentionPages } from "./retention/retention.ts";
 import { searchPages } from "./search/search.ts";
 import { sessionPages } from "./sessions/sessions.ts";
 import { watchSessions } from "./sessions/watch.ts";
 import { settingsPages } from "./settings/settings.ts";
+import { viewPages } from "./shared/views.ts";
 import { linkPages } from "./sign-in/links.ts";
 import { signInPages } from "./sign-in/sign-in.ts";
 import { ssoPages } from "./sign-in/sso.ts";
@@ -69,6 +71,13 @@ export const dashboard: readonly Room[] = [
   }),
   place("errors", errorPages, { ...WORK, path: "/errors", label: "Errors", icon: ICONS.errors, watch: watchErrors }),
   place("spend", spendPages, { ...WORK, path: "/spend", label: "Spend", icon: ICONS.spend, watch: watchSpend }),
+  place("repositories", repositoryPages, {
+    ...WORK,
+    path: "/repositories",
+    label: "Repositories",
+    icon: ICONS.repositories,
+  }),
+  place("views", viewPages),
   place("brain", brainPages, { ...WORK, path: "/brain", label: "Brain", icon: ICONS.brain }),
   place("devices", devicePages, {
     ...EVIDENCE,

@@ -15,6 +15,10 @@ export interface Column<Row> {
   readonly heading?: boolean | undefined;
   /** Long text may take the room that is left. */
   readonly grow?: boolean | undefined;
+  /** Left out where there is little room. */
+  readonly minor?: boolean | undefined;
+  /** Its label stays beside the value where a dense row becomes two lines: for figures that say nothing alone. */
+  readonly named?: boolean | undefined;
   /** What a click on the label does, where rows can be put in its order. */
   readonly sort?: Sort | undefined;
 }
@@ -40,23 +44,34 @@ export interface Table<Row> {
   readonly narrow?: "cards" | "scroll" | undefined;
   /** Rows of one line (40 px), for lists that are looked through; what is too long for its cell is cut there. */
   readonly dense?: boolean | undefined;
+  /** A last row, e.g. of sums: its cells in the order of the columns shown. */
+  readonly foot?: readonly Content[] | undefined;
 }
 
 /**
  * A table of data. Roles are spelled out because laying rows out as cards takes the implied ones away. The frame can be
  * focused so that keys scroll it; the script drops that where nothing overflows.
  */
-export function table<Row>({ caption, columns, rows, empty, narrow, dense }: Table<Row>): Html {
+export function table<Row>({ caption, columns, rows, empty, narrow, dense, foot: sums }: Table<Row>): Html {
   if (rows.length === 0) return html`<div class="table-empty">${empty}</div>`;
   const shown = columns.filter((column) => column !== false);
   return html`<div class="table-frame" role="region" aria-label="${caption}" tabindex="0" data-scroll><table role="table" class="${narrow === "scroll" ? "scrolls" : "cards"}${dense && " dense"}">
 <caption class="vh">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${shown.map(head)}</tr></thead>
-<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody></table></div>`;
+<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${shown.map((column) => cell(column, row))}</tr>\n`)}</tbody>${sums && foot(shown, sums)}</table></div>`;
 }
 
-const classOf = ({ numeric, grow }: Column<never>) =>
-  [numeric && "numeric", grow && "grow"].filter(Boolean).join(" ") || undefined;
+/** The last row; what it is of stands in its first cell. */
+function foot(columns: readonly Column<never>[], [name, ...sums]: readonly Content[]): Html {
+  const cells = sums.map((sum, i) => {
+    const { label, ...column } = columns[i + 1] as Column<never>;
+    return html`<td role="cell"${attributes({ class: classOf({ label, ...column }), "data-label": label })}>${sum}</td>`;
+  });
+  return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${name}</th>${cells}</tr></tfoot>`;
+}
+
+const classOf = ({ numeric, grow, named, minor }: Column<never>) =>
+  [numeric && "numeric", grow && "grow", named && "named", minor && "minor"].filter(Boolean).join(" ") || undefined;
 
 function head(column: Column<never>): Html {
   const { label, hidden, sort } = column;
@@ -101,14 +116,40 @@ export interface Filters {
    * carry `data-count` with the number of results, which is read out.
    */
   readonly live?: string | undefined;
+  /** All but the search stand behind a button: for lists of which there are many. */
+  readonly folded?: boolean | undefined;
 }
 
 /** A GET form of filters. Works by its button; the script sends it on every change. */
-export function filters({ action, filters, label, clear, hidden, live }: Filters): Html {
+export function filters({ action, filters, label, clear, hidden, live, folded }: Filters): Html {
   // A live form stays while its filters change, so the link is always there and the script shows it.
   const set = filters.some(({ value }) => value !== "");
-  return html`<form class="filters" method="get" role="search"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${Object.entries(hidden ?? {}).map(([name, value]) => value !== undefined && html`<input type="hidden"${attributes({ name, value })}>`)}${filters.map(filter)}
-<div class="actions"><button type="submit" class="button" data-apply>Apply</button><a class="button quiet"${attributes({ href: clear ?? action, hidden: !set })} data-clear>Clear filters</a></div></form>`;
+  const isBehind = ({ kind }: Filter) => folded === true && kind !== "search";
+  const actions = html`<div class="actions"><button type="submit" class="button" data-apply>Apply</button><a class="button quiet"${attributes({ href: clear ?? action, hidden: !set })} data-clear>Clear filters</a></div>`;
+  return html`<form class="filters" method="get" role="search"${attributes({ action, "aria-label": label, "data-live": live, "data-auto": live === undefined })}>${Object.entries(hidden ?? {}).map(([name, value]) => value !== undefined && html`<input type="hidden"${attributes({ name, value })}>`)}${filters.filter((one) => !isBehind(one)).map(filter)}${
+    folded &&
+    html`<details class="folded" data-menu><summary class="button">Filter</summary><div class="folded-panel"><div class="folded-fields">${filters.filter(isBehind).map(filter)}</div>${actions}</div></details>`
+  }
+${!folded && actions}</form>`;
+}
+
+/** One thing that a list is narrowed by, and where it leads to take it back. */
+export interface Chip {
+  readonly label: string;
+  readonly value: string;
+  readonly href: string;
+}
+
+/** What a list is narrowed by; nothing where it is not. */
+export function chips(list: readonly Chip[]): Html {
+  if (list.length === 0) return html``;
+  return html`<ul class="chips" aria-label="Filters set">${list.map(({ label, value, href }) => html`<li><a class="chip"${attributes({ href })}><span class="chip-label">${label}</span> ${value}<span class="chip-x"><span class="vh">Remove</span></span></a></li>`)}</ul>`;
+}
+
+/** How a filter's value is called. */
+export function filterText({ kind, value, options: list }: Filter): string {
+  if (kind === "checkbox") return "yes";
+  return list?.find((option) => option.value === value)?.label ?? value;
 }
 
 function filter({ kind, name, label, value, options: list, placeholder }: Filter): Html {

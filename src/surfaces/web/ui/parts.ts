@@ -11,6 +11,11 @@ export function badge(kind: Kind, text: Content): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }
 
+/** The same as a mark alone, where room is short; its words are read out, and seen when it is pointed at. */
+export function mark(kind: Kind, text: string): Html {
+  return html`<span class="glyph ${kind}"${attributes({ title: text })}><span class="vh">${text}</span></span>`;
+}
+
 /** A link in running text or a cell. */
 export const anchor = (href: string, text: Content): Html => html`<a href="${href}">${text}</a>`;
 

@@ -44,6 +44,10 @@ export function duration(ms: number): string {
   return two(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
+/** The same to its first unit, for columns: `42 min`, `6 h`; minutes below ten keep their seconds. */
+export const briefDuration = (ms: number): string =>
+  ms >= 600_000 ? duration(ms).split(" ").slice(0, 2).join(" ") : duration(ms);
+
 function two(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${number(large)} ${largeUnit}` : `${number(large)} ${largeUnit} ${small} ${smallUnit}`;
 }

@@ -3,7 +3,7 @@ import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
 import { countEntries, errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
 import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
-import { sessionDays } from "../../../../record/traces/traces.ts";
+import { sessionCounts } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
 import { type Course, courseOf, dayIso, type Period } from "./period.ts";
 
@@ -26,7 +26,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
   await freshenEntries(core);
   await freshenSpend(core);
   const team = session.team.id;
-  const ended = sessionDays(core, team, period.before, period.last);
+  const ended = sessionCounts.byDay(core, team, period.before, period.last);
   const ofKind = (kind: OutcomeKind) =>
     courseOf(
       period,

@@ -2,14 +2,14 @@ import { listDevices } from "../../../../identity/devices/devices.ts";
 import { listMembers } from "../../../../identity/members/members.ts";
 import { freshenEntries, pageOfDefects } from "../../../../insight/defects/defects.ts";
 import { findSessions, freshenFinds } from "../../../../insight/find/find.ts";
+import { sessionFacets } from "../../../../insight/sessions/sessions.ts";
 import { listRepositories, searchBrain } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
-import { sessionFacets } from "../../../../record/traces/traces.ts";
 import { docIndex } from "../../site/site.ts";
 import { titleOf } from "../errors/labels.ts";
 import { placesFor } from "../navigation.ts";
 import { isAdmin, type Member, type Person } from "../shared/call.ts";
-import { link, repoName, sessionsOf } from "../shared/links.ts";
+import { link, repoName, repoPage } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 
@@ -119,9 +119,7 @@ export function repositoryHits(call: Member, text: string): Found {
   const found = [...keys].filter((key) => key !== "" && holds(text, key)).sort();
   return {
     label: "Repositories",
-    hits: found
-      .slice(0, MOST)
-      .map((key) => ({ title: short(key, MAX_TEXT), context: "", href: sessionsOf(call, key) })),
+    hits: found.slice(0, MOST).map((key) => ({ title: short(key, MAX_TEXT), context: "", href: repoPage(call, key) })),
   };
 }
 

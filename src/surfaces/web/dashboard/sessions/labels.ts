@@ -1,7 +1,7 @@
 import { type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import type { SessionRow } from "../../../../record/traces/traces.ts";
-import { badge, type Kind } from "../../ui/parts.ts";
+import { badge, type Kind, mark } from "../../ui/parts.ts";
 import { short } from "../shared/text.ts";
 
 const LOOKS: Readonly<Record<OutcomeKind, Kind>> = {
@@ -13,10 +13,15 @@ const LOOKS: Readonly<Record<OutcomeKind, Kind>> = {
 
 const MAX_CHARS = 40;
 
+const outcomeText = (outcome: string) => (outcome === "" ? "not said" : short(outcome, MAX_CHARS));
+
 /** A session's outcome at a glance; words that are not known stand as they are. */
 export function outcomeBadge(outcome: string): Html {
-  return badge(LOOKS[outcomeKind(outcome)], outcome === "" ? "not said" : short(outcome, MAX_CHARS));
+  return badge(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
 }
+
+/** The same as a mark, for rows of one line. */
+export const outcomeMark = (outcome: string): Html => mark(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
 
 const MAX_TITLE = 110;
 

@@ -1,72 +1,96 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import {
+  findSessions,
+  freshenSessions,
+  type SessionPage,
+  SORTS,
+  sessionFacets,
+  sumSessions,
+} from "../../../../insight/sessions/sessions.ts";
+import { freshenSpend } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import { listSessions, sessionFacets } from "../../../../record/traces/traces.ts";
-import type { Filter, Table } from "../../ui/list.ts";
-import { empty, pageHead } from "../../ui/parts.ts";
-import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
+import type { Filter } from "../../ui/list.ts";
+import { pageHead, tabs } from "../../ui/parts.ts";
+import { number, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { link, type Query, repoName, repoOptions, setOf } from "../shared/links.ts";
-import { listPage, type Pages } from "../shared/list.ts";
-import { dayFilters, readParams, selectFilter } from "../shared/params.ts";
-import { personFilter, personName } from "../shared/people.ts";
+import { link, repoOptions, setOf } from "../shared/links.ts";
+import { listPage, type Pages, PREVIOUS_NEXT } from "../shared/list.ts";
+import { dayFilters, selectFilter } from "../shared/params.ts";
+import { personFilter } from "../shared/people.ts";
 import { proofPage } from "../shared/proof.ts";
-import { short } from "../shared/text.ts";
+import { sorter } from "../shared/sort.ts";
+import { viewMenu, viewTabs } from "../shared/views.ts";
+import { dollars } from "../spend/labels.ts";
 import { filesPage } from "./files.ts";
-import { SESSION_PARAMS, type SessionParams, sessionFilterOf } from "./filter.ts";
-import { outcomeBadge } from "./labels.ts";
 import { transcriptPage } from "./one.ts";
+import { filterOf, presets, type SessionParams, sessionOrder, sessionParams } from "./params.ts";
 import { recordFile, recordPage } from "./record.ts";
+import { sessionTable } from "./table.ts";
 import { waterfallPage } from "./waterfall.ts";
 
 /** The team's agent sessions. */
 
-type SessionPage = Awaited<ReturnType<typeof listSessions>>;
-type SessionRow = SessionPage["rows"][number];
-
+const PATH = "/sessions";
 const PAGE = 50;
-const MAX_TITLE = 110;
-const MAX_NAME = 60;
-const MAX_WORD = 28;
+const ORDERS = SORTS.filter((by) => by !== "started").map((by) => ({ value: by, label: by }));
+
 async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
-  const params = readParams(SESSION_PARAMS, query);
+  await freshenSessions(core);
+  await freshenSpend(core);
+  const params = sessionParams(query);
+  const order = sessionOrder(params);
   const devices = listDevices(core, team);
-  const found = await listSessions(core, team, {
-    ...sessionFilterOf(params, devices),
-    cursor: query.get("cursor") ?? "",
-    limit: PAGE,
-  });
-  const head = {
-    title: "Sessions",
-    says: "What agents did: each session with its prompts, steps, commits and the files it touched.",
-  };
+  const filter = filterOf(params, devices);
+  const found = await findSessions(core, team, { ...filter, ...order, cursor: query.get("cursor") ?? "", limit: PAGE });
   const filtered = Object.values(params).some((value) => value !== "");
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
-    return frame(call, { title: "Sessions", main: html`${pageHead(head)}${noSessions(call)}` });
+    return frame(call, { title: "Sessions", main: html`${pageHead({ title: "Sessions" })}${noSessions(call)}` });
+  const sort = sorter(call, {
+    path: PATH,
+    query: params,
+    by: order.sort,
+    ascending: order.ascending,
+    usual: "started",
+  });
   return listPage(call, {
-    ...head,
+    title: "Sessions",
     wide: true,
-    path: "/sessions",
+    path: PATH,
     params,
     id: "results",
     label: "Filter sessions",
-    filters: [
-      ...filtersOf(params, sessionFacets(core, team)),
-      ...personFilter(devices, params.person),
-      ...dayFilters(params),
-    ],
-    table: sessionTable(call, found.rows, devices, setOf(params)),
-    pages: pagesOf(found),
+    actions: viewMenu(call, PATH),
+    above: presetTabs(call, params),
+    folded: true,
+    filters: filtersOf(params, sessionFacets(core, team), devices),
+    head: filter.text === undefined && totals(call, filter),
+    table: sessionTable(call, found.rows, { devices, sort, params }),
+    pages: pagesOf(found, order.sort === "started"),
   });
+}
+
+function presetTabs(call: Member, params: SessionParams): Html {
+  const { sort: _, dir: __, ...narrowed } = params;
+  const set = JSON.stringify(setOf(narrowed));
+  const own = presets(call).map((preset) => ({
+    label: preset.label,
+    href: link(call, PATH, preset.set),
+    current: JSON.stringify(setOf(preset.set)) === set,
+  }));
+  const saved = viewTabs(call, PATH);
+  const isSaved = saved.some(({ current }) => current);
+  return tabs("Views", [...own.map((one) => ({ ...one, current: one.current && !isSaved })), ...saved]);
 }
 
 function filtersOf(
   params: SessionParams,
   { repoKeys, agents, models, outcomes, branches, devices }: ReturnType<typeof sessionFacets>,
+  all: readonly Device[],
 ): Filter[] {
   const select = (name: keyof SessionParams, label: string, values: readonly string[]) =>
     selectFilter(
@@ -75,86 +99,52 @@ function filtersOf(
       values.map((value) => ({ value, label: value })),
     );
   return [
-    { kind: "search", name: "q", label: "Text", value: params.q, placeholder: "Words of a prompt, a file, a commit" },
+    { kind: "search", name: "q", label: "Search", value: params.q, placeholder: "Words of a prompt, a file, a commit" },
+    selectFilter({ name: "result", label: "Result", value: params.result }, "all", [
+      { value: "succeeded", label: "succeeded" },
+      { value: "failed", label: "failed" },
+      { value: "stopped", label: "stopped early" },
+      { value: "unknown", label: "not known" },
+    ]),
+    select("outcome", "Outcome", outcomes),
     selectFilter({ name: "repo", label: "Repository", value: params.repo }, "all", repoOptions(repoKeys)),
+    select("branch", "Branch", branches),
+    ...personFilter(all, params.person),
     select("agent", "Agent", agents),
     select("model", "Model", models),
-    select("outcome", "Outcome", outcomes),
-    select("branch", "Branch", branches),
     selectFilter(
       { name: "device", label: "Device", value: params.device },
       "all",
       devices.map(({ id, label }) => ({ value: id, label: label ?? id })),
     ),
+    ...dayFilters(params),
+    { kind: "text", name: "cost", label: "Cost from ($)", value: params.cost, placeholder: "5" },
+    selectFilter({ name: "sort", label: "Order", value: params.sort }, "started", ORDERS),
+    selectFilter({ name: "dir", label: "Order from", value: params.dir }, "highest", [
+      { value: "asc", label: "lowest" },
+    ]),
+    { kind: "checkbox", name: "errors", label: "With errors", value: params.errors },
   ];
 }
 
-function sessionTable(
-  call: Member,
-  rows: readonly SessionRow[],
-  devices: readonly Device[],
-  params: Query,
-): Table<SessionRow> {
-  const now = call.core.clock.now();
-  const people = new Map(devices.flatMap(({ id, person }) => (person ? [[id, personName(person)] as const] : [])));
-  return {
-    caption: "Sessions",
-    columns: [
-      {
-        label: "Session",
-        heading: true,
-        grow: true,
-        cell: (
-          session,
-        ) => html`<a href="${link(call, `/sessions/${session.id}`, params)}">${short(session.firstPrompt ?? session.externalId, MAX_TITLE)}</a>
-<br><small class="muted">${short(repoName(session.repoKey), MAX_NAME)}${session.branch && ` · ${short(session.branch, MAX_NAME)}`}</small>`,
-      },
-      { label: "Outcome", cell: (session) => outcomeBadge(session.outcome) },
-      {
-        label: "Agent",
-        cell: (session) =>
-          html`<span class="nowrap">${short(session.agent ?? "–", MAX_WORD)}</span>${session.model && html`<br><small class="muted nowrap">${short(session.model, MAX_WORD)}</small>`}`,
-      },
-      people.size > 0 && {
-        label: "Person",
-        cell: ({ deviceId }) => short(people.get(deviceId) ?? "–", MAX_WORD),
-      },
-      { label: "Started", cell: (session) => html`${time(session.startedAt, now, "not said")}${lasted(session)}` },
-      { label: "Holds", cell: holds },
-    ],
-    rows,
-    empty: empty({ title: "No session fits", intro: "Take a filter back, or widen the dates." }),
-  };
+/** How many there are and what they come to. */
+function totals({ core, session }: Member, filter: Parameters<typeof sumSessions>[2]): Content {
+  const { sessions, succeeded, failed, usd, unpriced, partial } = sumSessions(core, session.team.id, filter);
+  if (sessions === 0) return "";
+  const judged = succeeded + failed;
+  const share =
+    judged > 0 && filter?.result === undefined && ` · ${Math.round((succeeded / judged) * 100)} % succeeded`;
+  const cost = usd !== null && ` · ${dollars(usd)}`;
+  return html`<p><strong>${partial ? `${number(sessions)}+ sessions` : plural(sessions, "session")}</strong>${share}${cost}${unpriced > 0 && ` · ${number(unpriced)} with unpriced tokens`}</p>`;
 }
 
-function lasted({ startedAt, endedAt }: SessionRow): Content {
-  const known = isInstant(startedAt) && isInstant(endedAt) && endedAt >= startedAt;
-  return known && html`<br><small class="muted">${duration(endedAt - startedAt)}</small>`;
-}
-
-/** How much of each a session holds, two to a line; nothing where there is none. */
-function holds({ prompts, spans, files, commits, labels }: SessionRow): Content {
-  const counts = [
-    [prompts, "prompt"],
-    [spans, "step"],
-    [files, "file"],
-    [commits, "commit"],
-    [labels, "label"],
-  ] as const;
-  const parts = counts.flatMap(([count, one]) => (count ? [plural(count, one)] : []));
-  if (prompts === null) parts.push("too large to count the rest");
-  const pairs = parts.flatMap((part, i) => (i % 2 === 0 ? [[part, parts[i + 1]].filter(Boolean).join(", ")] : []));
-  return pairs.map((pair, i) => html`${i > 0 && html`<br>`}<small class="nowrap">${pair}</small>`);
-}
-
-/** Links around the page, and how far it looked when that is not plain. */
-function pagesOf({ older, newer, examined, examinedTo }: Awaited<ReturnType<typeof listSessions>>): Pages {
+/** Links around the page, and that looking stopped early where it did. */
+function pagesOf({ older, newer, partial }: SessionPage, byTime: boolean): Pages {
   const around = { newer: { cursor: newer }, older: { cursor: older } };
-  if (examinedTo === undefined) return around;
-  const backTo = isInstant(examinedTo) ? `, back to ${utcText(examinedTo)}` : "";
+  if (!partial) return byTime ? around : { ...around, labels: PREVIOUS_NEXT };
   return {
     ...around,
-    intro: `Looked through ${number(examined)} sessions${backTo}. Go on to look further.`,
+    intro: "There may be more further on.",
     labels: { newer: "Newer", older: "Look further" },
   };
 }

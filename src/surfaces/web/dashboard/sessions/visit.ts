@@ -9,10 +9,10 @@ import { isInstant, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { link, type Query, repoName } from "../shared/links.ts";
-import { idIn, readParams } from "../shared/params.ts";
+import { idIn } from "../shared/params.ts";
 import { short } from "../shared/text.ts";
-import { keptFilters, SESSION_PARAMS, sessionFilterOf } from "./filter.ts";
 import { outcomeBadge, runningBadge } from "./labels.ts";
+import { filterOf, keptFilters, sessionParams } from "./params.ts";
 import { filesOf } from "./touched.ts";
 
 /** Somebody looks at one session: what all its pages share. */
@@ -84,7 +84,8 @@ async function neighbours(visit: Visit, tab: Tab): Promise<Html> {
   const { call, session, kept } = visit;
   const { core } = call;
   const team = call.session.team.id;
-  const filter = sessionFilterOf(readParams(SESSION_PARAMS, call.query), listDevices(core, team));
+  const { result, ...narrowed } = filterOf(sessionParams(call.query), listDevices(core, team));
+  const filter = { ...narrowed, outcomeKind: result };
   const [older, newer] = [
     await sessionBeside(core, team, filter, session, "older"),
     await sessionBeside(core, team, filter, session, "newer"),

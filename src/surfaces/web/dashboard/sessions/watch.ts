@@ -1,7 +1,7 @@
 import { outcomeKind } from "../../../../formats/outcomes.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
-import { listSessions, sessionDays } from "../../../../record/traces/traces.ts";
+import { listSessions, sessionCounts } from "../../../../record/traces/traces.ts";
 import { plural } from "../../ui/units.ts";
 import { link, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
@@ -14,9 +14,9 @@ export const watchSessions: Watch = async (call, since, most) => {
   const { core, session, href } = call;
   const team = session.team.id;
   const first = Math.floor(since / DAY_MS);
-  const failed = sessionDays(core, team, first, Math.floor(core.clock.now() / DAY_MS)).filter(
-    ({ outcome }) => outcomeKind(outcome) === "failed",
-  );
+  const failed = sessionCounts
+    .byDay(core, team, first, Math.floor(core.clock.now() / DAY_MS))
+    .filter(({ outcome }) => outcomeKind(outcome) === "failed");
   if (failed.length === 0) return [];
   const from = isoInstant(first * DAY_MS).slice(0, 10);
   const { rows } = await listSessions(core, team, { outcomeKind: "failed", from: first * DAY_MS, limit: most });

@@ -1,12 +1,13 @@
 import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
-import { type Html, html } from "../../../../kit/html.ts";
+import { attributes, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
 import { isAdmin, type Member } from "./call.ts";
 import { idIn } from "./params.ts";
+import { short } from "./text.ts";
 
 /** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
 
@@ -45,6 +46,27 @@ export const repoKeyIn = (value: string): string | undefined => (value === NO_RE
 /** Repositories to choose from. */
 export const repoOptions = (repoKeys: Iterable<string>) =>
   Array.from(repoKeys, (key) => ({ value: key || NO_REPO, label: repoName(key) }));
+
+/** As an address names a repository: what stands for the empty key is not empty. */
+export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
+
+const MAX_REPO_CHARS = 60;
+
+/** A repository's name where room is short: without the host that it lies at, as long as something is left. */
+export const repoShort = (repoKey: string): string =>
+  short(repoName(repoKey).replace(/^[\w-]+(?:\.[\w-]+)+\/(?=.)/, ""), MAX_REPO_CHARS);
+
+/** The page of a repository. */
+export const repoPage = (call: Pick<PageCall, "href">, repoKey: string): string =>
+  link(call, "/repositories/overview", { repo: repoValue(repoKey) });
+
+/** A repository's name, which leads to its page. @param name how it is called there */
+export const repoLink = (
+  call: Pick<PageCall, "href">,
+  repoKey: string,
+  name = short(repoName(repoKey), MAX_REPO_CHARS),
+): Html =>
+  html`<a${attributes({ href: repoPage(call, repoKey), title: name === repoName(repoKey) ? undefined : repoKey })}>${name}</a>`;
 
 /** The list of a repository's sessions, narrowed to those whose record holds a text. */
 export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>

@@ -1,9 +1,12 @@
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import { type Filter, filters, type Pager, pager, type Table, table } from "../../ui/list.ts";
+import { chips, type Filter, filters, filterText, type Pager, pager, type Table, table } from "../../ui/list.ts";
 import { type Crumb, pageHead } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { link, type Query, setOf } from "./links.ts";
+import { short } from "./text.ts";
+
+const MAX_CHIP = 40;
 
 /** A list: its filters, what they leave of it, and the pages around it. */
 export interface List<Row> {
@@ -18,6 +21,10 @@ export interface List<Row> {
   readonly filters?: readonly Filter[] | false | undefined;
   /** What the filters do, for those who cannot see them: `Filter sessions`. */
   readonly label?: string;
+  /** All filters but the search stand behind a button; what is set stands above the rows, each with a way to take it back. */
+  readonly folded?: boolean;
+  /** Above the rows, e.g. how many there are and what they come to. */
+  readonly head?: Content;
   /** Of the element that the script swaps when filters change; without it the page is loaded anew. */
   readonly id?: string;
   readonly table?: Table<Row>;
@@ -41,8 +48,9 @@ export interface Pages extends Omit<Pager, "newer" | "older" | "first"> {
 
 /** A list where it stands among other parts of a page. */
 export function list<Row>(call: Pick<PageCall, "href">, shown: List<Row>): Html {
-  const { path, kept = {}, hash = "", id, label = "" } = shown;
-  const results = html`${shown.table && table(shown.table)}${shown.body}${shown.pages && pagesAround(call, shown, shown.pages)}`;
+  const { path, kept = {}, hash = "", id, label = "", folded } = shown;
+  const set = folded && shown.filters ? chipsOf(call, shown, shown.filters) : [];
+  const results = html`${(shown.head || set.length > 0) && html`<div class="list-head">${shown.head}${chips(set)}</div>`}${shown.table && table(shown.table)}${shown.body}${shown.pages && pagesAround(call, shown, shown.pages)}`;
   return html`${
     shown.filters &&
     filters({
@@ -52,9 +60,25 @@ export function list<Row>(call: Pick<PageCall, "href">, shown: List<Row>): Html 
       hidden: kept,
       clear: link(call, path, kept) + hash,
       live: id === undefined ? undefined : `#${id}`,
+      folded,
     })
   }
 ${id === undefined ? results : html`<div${attributes({ id, "data-count": shown.count ?? shown.table?.rows.length })}>${results}</div>`}`;
+}
+
+/** What is set, each leading to the list without it. A search stands in its field. */
+function chipsOf<Row>(
+  call: Pick<PageCall, "href">,
+  { path, params = {}, kept, hash }: List<Row>,
+  all: readonly Filter[],
+) {
+  return all
+    .filter(({ kind, value }) => value !== "" && kind !== "search")
+    .map((one) => ({
+      label: one.label,
+      value: short(filterText(one), MAX_CHIP),
+      href: link(call, path, { ...kept, ...setOf({ ...params, [one.name]: "" }) }) + (hash ?? ""),
+    }));
 }
 
 function pagesAround<Row>(call: Pick<PageCall, "href">, shown: List<Row>, pages: Pages): Html {

@@ -4,13 +4,14 @@ import { selectFilter } from "./params.ts";
 
 /** Narrowing lists to the machines of one person, as they are assigned now. */
 
-type Owned = Pick<Device, "id" | "person">;
+export type Owned = Pick<Device, "id" | "person">;
 
 /** Stands for no person at all where an empty value means "all"; no id looks so. */
 export const NOBODY = "nobody";
 
 /** How the person is called whose a device is. */
-export const personName = ({ name, email }: NonNullable<Device["person"]>): string => name ?? email;
+export const personName = ({ name, email }: Pick<NonNullable<Device["person"]>, "name" | "email">): string =>
+  name ?? email;
 
 /** Those of some devices that are a person's. @param person as the address has it: `""` for all, `nobody` */
 export const devicesOf = <D extends Owned>(devices: readonly D[], person: string): D[] =>

@@ -3,10 +3,11 @@ import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import { HUES, type Series } from "../../ui/chart-frame.ts";
-import { compact, dayText, number, plural } from "../../ui/units.ts";
+import { compact, dayText, plural } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
 import { short } from "../shared/text.ts";
 import { dollars, dollarTick } from "./labels.ts";
-import type { Params } from "./params.ts";
+import { type Params, spendAddress } from "./params.ts";
 
 /** Spend over time: dollars by model, and beside them the tokens that have no price. */
 
@@ -17,10 +18,11 @@ const MAX_NAME = 48;
 
 interface Stretch {
   readonly label: string;
+  /** Its first day, and its last. */
   readonly iso: string;
+  readonly last: string;
   /** By model. */
   readonly usd: ReadonlyMap<string, number>;
-  readonly unpriced: number;
 }
 
 /** How many days make a bar: one, a week, or as many as it takes. */
@@ -37,27 +39,40 @@ function stretches(params: Params, days: readonly SpendOfDay[], each: number): S
   const count = Math.ceil((last - first + 1) / each);
   const all = Array.from({ length: count }, (_, i) => {
     const begin = Math.max(first, last - (count - i) * each + 1);
+    const end = last - (count - i - 1) * each;
     const iso = isoInstant(begin * DAY_MS).slice(0, 10);
-    return { iso, label: dayText(iso).replace(/ \d{4}$/, ""), usd: new Map<string, number>(), unpriced: 0 };
+    return {
+      iso,
+      last: isoInstant(end * DAY_MS).slice(0, 10),
+      label: dayText(iso).replace(/ \d{4}$/, ""),
+      usd: new Map<string, number>(),
+    };
   });
-  for (const { day, model, usd, unpricedTokens } of days) {
+  for (const { day, model, usd } of days) {
     const at = all[count - 1 - Math.floor((last - Date.parse(day) / DAY_MS) / each)];
     if (!at) continue;
     if (usd !== null) at.usd.set(model, (at.usd.get(model) ?? 0) + usd);
-    at.unpriced += unpricedTokens;
   }
   return all;
 }
 
-export function spendCharts(params: Params, days: readonly SpendOfDay[], total: SpendFigures): Content {
+export function spendCharts(call: Member, params: Params, days: readonly SpendOfDay[], total: SpendFigures): Content {
   const each = daysOfBar(params);
   const bars = stretches(params, days, each);
   const per = each === 1 ? "day" : each === 7 ? "week" : `${each} days`;
   const period = each === 1 ? "Day" : "From";
-  return html`${total.usd !== null && costChart(bars, per, period, total.usd)}${total.unpricedTokens > 0 && unpricedChart(bars, per, period, total.unpricedTokens)}`;
+  const hrefOf = ({ iso, last }: Stretch) =>
+    spendAddress(call, params, { by: "session", days: undefined, first: iso, last });
+  return html`${total.usd !== null && costChart(bars, per, period, total.usd, hrefOf)}${total.unpricedTokens > 0 && unpricedLine(days, total.unpricedTokens)}`;
 }
 
-function costChart(bars: readonly Stretch[], per: string, period: string, total: number): Content {
+function costChart(
+  bars: readonly Stretch[],
+  per: string,
+  period: string,
+  total: number,
+  hrefOf: (bar: Stretch) => string,
+): Content {
   const sums = new Map<string, number>();
   for (const { usd } of bars) for (const [model, cost] of usd) sums.set(model, (sums.get(model) ?? 0) + cost);
   const models = [...sums].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([model]) => model);
@@ -73,22 +88,24 @@ function costChart(bars: readonly Stretch[], per: string, period: string, total:
     title: `Cost per ${per}`,
     summary: `${dollars(total)} in all, most of it, ${dollars(sums.get(dearest) ?? 0)}, for ${modelName(dearest)}; ${plural(models.length, "model")}.`,
     ...{ series, period, unit: "US dollars", spell: dollars, tick: dollarTick },
-    days: bars.map(({ label, iso, usd }) => {
+    days: bars.map((bar) => {
+      const { label, iso, usd } = bar;
       const values = named.map((model) => usd.get(model) ?? null);
       const others = rest.reduce((sum, model) => sum + (usd.get(model) ?? 0), 0);
-      return { label, iso, values: rest.length > 0 ? [...values, others > 0 ? others : null] : values };
+      return {
+        label,
+        iso,
+        values: rest.length > 0 ? [...values, others > 0 ? others : null] : values,
+        href: hrefOf(bar),
+      };
     }),
   });
 }
 
-function unpricedChart(bars: readonly Stretch[], per: string, period: string, total: number): Content {
-  return barChart({
-    title: `Unpriced tokens per ${per}`,
-    summary: `${number(total)} tokens are of models whose price is not known; no dollars above are theirs.`,
-    ...{ period, unit: "tokens", spell: (value: number) => `${compact(value)} tokens` },
-    series: [{ name: "Tokens", tone: "neutral" }],
-    days: bars.map(({ label, iso, unpriced }) => ({ label, iso, values: [unpriced] })),
-  });
+/** Tokens without a price: apart, in a line, as they are in none of the bars. */
+function unpricedLine(days: readonly SpendOfDay[], total: number): Content {
+  const models = new Set(days.filter(({ unpricedTokens }) => unpricedTokens > 0).map(({ model }) => model));
+  return html`<p class="says">Unpriced: <strong>${compact(total)} tokens</strong> of ${plural(models.size, "model")}, in no bar and no sum. <a href="#prices">Give them a price</a></p>`;
 }
 
 /** How a model is called. */

@@ -1,73 +1,110 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
-import type { Grouping, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
+import { nameSession } from "../../../../insight/sessions/sessions.ts";
+import type { Grouping, SpendFigures, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { findSessionId } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { table } from "../../ui/list.ts";
+import { type Column, table } from "../../ui/list.ts";
 import { anchor, section, tabs } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, link, NO_REPO, repoName } from "../shared/links.ts";
-import { NOBODY } from "../shared/people.ts";
+import { deviceLink, link, repoLink } from "../shared/links.ts";
+import { NOBODY, personName } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
-import { costText, reportedText, tokenCell } from "./labels.ts";
+import { changeText, costCell, reportedText, tokenCell } from "./labels.ts";
 import { type Params, spendAddress } from "./params.ts";
 
 /** Spend by what it was for. */
 
 const SHOWN = 100;
+const MAX_NAME = 60;
 
 const LABELS: Readonly<Record<Grouping, string>> = {
   model: "Model",
   repo: "Repository",
   branch: "Branch",
+  agent: "Agent",
   person: "Person",
   device: "Device",
   session: "Session",
   day: "Day",
 };
+/** What is compared with the period before; a session or a day is there once. */
+const COMPARED: readonly Grouping[] = ["model", "repo", "branch", "agent", "person", "device"];
 
-export function groupsSection(call: Member, params: Params, { groups, total }: SpendReport): Html {
+const none = html`<span class="none">–</span>`;
+const keyOf = ({ key, deviceId = "", personId = "" }: SpendGroup) => JSON.stringify([key, deviceId, personId]);
+
+/** @param previous the same of the period before */
+export function groupsSection(
+  call: Member,
+  params: Params,
+  { groups, total }: SpendReport,
+  previous: SpendReport,
+): Html {
   const { by } = params;
   // Of days the latest stand on top, everything else by what it cost.
   const all = by === "day" ? groups.toReversed() : groups;
   const shown = all.slice(0, SHOWN);
-  const name = namer(call, params);
-  return section({
-    id: "groups",
-    title: "What it was for",
-    actions: buttonLink("Download CSV", spendAddress(call, params, {}, "/spend/csv"), { small: true }),
-    body: html`<div class="stack">${tabs(
-      "Sums by",
-      Object.entries(LABELS).map(([value, label]) => ({
-        label,
-        href: `${spendAddress(call, params, { by: value as Grouping })}#groups`,
-        current: value === by,
-      })),
-    )}
-${table({
-  caption: `Spend by ${LABELS[by].toLowerCase()}`,
-  columns: [
-    { label: LABELS[by], heading: true, grow: true, cell: name },
-    { label: "Cost", numeric: true, cell: costText },
+  const before = new Map(previous.groups.map((group) => [keyOf(group), group.usd]));
+  const label = LABELS[by];
+  const columns: (Column<SpendGroup> | false)[] = [
+    { label, heading: true, grow: true, cell: namer(call, params) },
+    by === "session" && { label: "Device", cell: deviceNamer(call) },
+    { label: "Cost", numeric: true, cell: costCell },
     { label: "Share", numeric: true, cell: (group) => share(group.usd, total.usd) },
+    COMPARED.includes(by) && {
+      label: "Change",
+      numeric: true,
+      cell: (group) => changeText(group.usd, before.get(keyOf(group)) ?? null) || none,
+    },
     { label: "Reported", numeric: true, cell: reportedText },
     { label: "Input", numeric: true, cell: (group) => tokenCell(group.inputTokens) },
     { label: "Output", numeric: true, cell: (group) => tokenCell(group.outputTokens) },
     { label: "Cache write", numeric: true, cell: (group) => tokenCell(group.cacheWriteTokens) },
     { label: "Cache read", numeric: true, cell: (group) => tokenCell(group.cacheReadTokens) },
     { label: "Calls", numeric: true, cell: (group) => group.usages },
-  ],
+  ];
+  const body = html`<div class="stack">${tabs(
+    "Sums by",
+    Object.entries(LABELS).map(([value, name]) => ({
+      label: name,
+      href: `${spendAddress(call, params, { by: value as Grouping })}#groups`,
+      current: value === by,
+    })),
+  )}
+${table({
+  caption: `Spend by ${label.toLowerCase()}`,
+  columns,
   rows: shown,
+  foot: totalRow(total, previous.total, by),
   narrow: "scroll",
+  dense: true,
 })}
-${all.length > shown.length && html`<p class="says">${number(all.length - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`,
-  });
+${all.length > shown.length && html`<p class="says">${number(all.length - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`;
+  const csv = buttonLink("Download CSV", spendAddress(call, params, {}, "/spend/csv"), { small: true });
+  return section({ id: "groups", title: "Breakdown", actions: csv, body });
+}
+
+/** Cells of the sum of all, in the order of the columns. */
+function totalRow(total: SpendFigures, before: SpendFigures, by: Grouping): readonly Content[] {
+  return [
+    "Total",
+    ...(by === "session" ? [""] : []),
+    costCell(total),
+    "",
+    ...(COMPARED.includes(by) ? [changeText(total.usd, before.usd) || none] : []),
+    reportedText(total),
+    tokenCell(total.inputTokens),
+    tokenCell(total.outputTokens),
+    tokenCell(total.cacheWriteTokens),
+    tokenCell(total.cacheReadTokens),
+    number(total.usages),
+  ];
 }
 
 function share(usd: number | null, total: number | null): Content {
-  if (usd === null || total === null || total === 0) return html`<span class="none">–</span>`;
+  if (usd === null || total === null || total === 0) return none;
   const percent = (usd / total) * 100;
   return percent > 0 && percent < 1 ? "< 1 %" : `${Math.round(percent)} %`;
 }
@@ -76,61 +113,63 @@ const notTold = (what: string) => html`<span class="muted">no ${what} named</spa
 
 /** How a row is called, and where it leads. All names but the devices' labels are what agents sent. */
 function namer(call: Member, params: Params): (group: SpendGroup) => Content {
-  const { core, session, href } = call;
-  const team = session.team.id;
-  const at = (to: string, text: Content) => anchor(to, text);
-  const sessions = (query: Readonly<Record<string, string>>) =>
-    link(call, "/sessions", { ...query, from: params.first, to: params.last });
   const narrowed = {
     ...(params.repoKey === undefined ? {} : { repo: params.repo }),
     ...(params.person === "" ? {} : { person: params.person }),
+    from: params.first,
+    to: params.last,
   };
+  const sessions = (name: string, key: string, text: Content) =>
+    key === "" ? notTold(name) : anchor(link(call, "/sessions", { ...narrowed, [name]: key }), text);
+  const days = (key: string) => spendAddress(call, params, { by: "session", days: undefined, first: key, last: key });
   switch (params.by) {
     case "model":
-      return ({ key }) => (key === "" ? notTold("model") : at(sessions({ ...narrowed, model: key }), modelName(key)));
+      return ({ key }) => sessions("model", key, modelName(key));
     case "branch":
-      return ({ key }) =>
-        key === ""
-          ? notTold("branch")
-          : at(sessions({ ...narrowed, branch: key }), html`<code>${short(key, 60)}</code>`);
+      return ({ key }) => sessions("branch", key, html`<code>${short(key, MAX_NAME)}</code>`);
+    case "agent":
+      return ({ key }) => sessions("agent", key, short(key, MAX_NAME));
     case "repo":
-      return ({ key }) =>
-        at(spendAddress(call, params, { by: "model", repo: key === "" ? NO_REPO : key }), short(repoName(key), 60));
+      return ({ key }) => repoLink(call, key);
     case "day":
-      return ({ key }) =>
-        at(
-          spendAddress(call, params, { by: "model", days: undefined, first: key, last: key }),
-          html`<span class="nowrap">${dayText(key)}</span>`,
-        );
-    case "person": {
-      const names = new Map(listDevices(core, team).map(({ personId, person }) => [personId, person]));
-      return ({ key, personId = NOBODY }) => {
-        const text = personId === NOBODY ? html`<span class="muted">nobody’s</span>` : short(key, 80);
-        const name = names.get(personId)?.name;
-        return html`${at(spendAddress(call, params, { by: "model", person: personId }), text)}${name && html`<br><small class="muted">${short(name, 80)}</small>`}`;
-      };
-    }
-    case "device": {
-      const deviceName = deviceNames(call);
-      return ({ key }) => deviceName(key);
-    }
-    case "session": {
-      const deviceName = deviceNames(call);
-      return ({ key, deviceId = "" }) => {
-        const number = key === "" ? undefined : findSessionId(core, team, deviceId, key);
-        const text = key === "" ? notTold("session") : short(key, 60);
-        return html`${number === undefined ? text : at(href(`/sessions/${number}`), text)}<br><small>${deviceName(deviceId)}</small>`;
-      };
-    }
+      return ({ key }) => anchor(days(key), dayText(key));
+    case "person":
+      return personNamer(call, params);
+    case "device":
+      return ({ key }) => deviceNamer(call)({ deviceId: key });
+    case "session":
+      return sessionNamer(call);
   }
 }
 
+function personNamer(call: Member, params: Params): (group: SpendGroup) => Content {
+  const devices = listDevices(call.core, call.session.team.id);
+  const names = new Map(devices.map(({ personId, person }) => [personId, person?.name]));
+  return ({ key, personId = NOBODY }) => {
+    const text = personId === NOBODY ? html`<span class="muted">nobody’s</span>` : short(key, 80);
+    const name = names.get(personId);
+    const to = spendAddress(call, params, { by: "model", person: personId });
+    return html`${anchor(to, text)}${name && html`<span class="muted"> · ${short(name, 80)}</span>`}`;
+  };
+}
+
+/** A session by its title; one known only by its usage by the name that its agent gave it. */
+function sessionNamer({ core, href }: Member): (group: SpendGroup) => Content {
+  return ({ key, deviceId = "" }) => {
+    if (key === "") return notTold("session");
+    const { id, title = null } = nameSession(core, deviceId, key) ?? {};
+    const text = short(title ?? key, MAX_NAME);
+    return id === undefined ? text : anchor(href(`/sessions/${id}`), text);
+  };
+}
+
 /** A device by its label, with the person whose it is. */
-function deviceNames(call: Member): (id: string) => Content {
+function deviceNamer(call: Member): (group: Pick<SpendGroup, "deviceId">) => Content {
   const devices = new Map(listDevices(call.core, call.session.team.id).map((device) => [device.id, device]));
-  return (id) => {
-    const device = devices.get(id);
+  return ({ deviceId = "" }) => {
+    const device = devices.get(deviceId);
     if (!device) return notTold("device");
-    return html`${deviceLink(call, { deviceId: id, deviceLabel: device.label })}${device.person && html`<br><small class="muted">${short(device.person.email, 80)}</small>`}`;
+    const name = deviceLink(call, { deviceId, deviceLabel: device.label });
+    return html`${name}${device.person && html`<span class="muted"> · ${short(personName(device.person), 80)}</span>`}`;
   };
 }

@@ -15,13 +15,6 @@ export const dollars = (usd: number): string => (usd === 0 || usd >= 0.1 ? DOLLA
 export const dollarTick = (usd: number): string =>
   usd === 0 || usd >= 1_000 ? `$${compact(usd)}` : `$${Number(usd.toPrecision(3))}`;
 
-/** What figures cost, or that nobody knows; never 0 for what has no price. */
-export function costText({ usd, unpricedTokens }: SpendFigures): Content {
-  if (usd === null)
-    return unpricedTokens > 0 ? html`<span class="muted">unpriced</span>` : html`<span class="none">–</span>`;
-  return html`${dollars(usd)}${unpricedTokens > 0 && html`<br><small class="muted nowrap">and ${compact(unpricedTokens)} unpriced</small>`}`;
-}
-
 export const reportedText = ({ reportedUsd }: SpendFigures): Content =>
   reportedUsd === null ? html`<span class="none">–</span>` : dollars(reportedUsd);
 
@@ -31,3 +24,29 @@ export const tokensOf = (one: SpendFigures): number =>
 /** A count of tokens, exact when pointed at. */
 export const tokenCell = (count: number): Content =>
   count < 10_000 ? number(count) : html`<span title="${number(count)}">${compact(count)}</span>`;
+
+/** The same in one line, for dense rows: `$1.20+` where some of it has no price. */
+export function costCell({
+  usd,
+  unpricedTokens = 0,
+  unpriced = 0,
+}: {
+  readonly usd: number | null;
+  readonly unpricedTokens?: number;
+  readonly unpriced?: number;
+}): Content {
+  const without = Math.max(unpricedTokens, unpriced);
+  if (usd === null) return without > 0 ? html`<span class="muted">unpriced</span>` : html`<span class="none">–</span>`;
+  return without === 0
+    ? dollars(usd)
+    : html`<span title="and ${number(without)} tokens without a price">${dollars(usd)}+</span>`;
+}
+
+/** How an amount changed since the period before, as `+12 %`, `new` where there was none; empty where nothing can be compared. */
+export function changeText(usd: number | null, before: number | null): string {
+  if (usd === null || usd === 0) return before === null || before === 0 ? "" : "−100 %";
+  if (before === null || before === 0) return "new";
+  const percent = Math.round((usd / before - 1) * 100);
+  if (Math.abs(percent) >= 1_000) return `× ${compact(usd / before)}`;
+  return percent === 0 ? "± 0 %" : `${percent > 0 ? "+" : "−"}${number(Math.abs(percent))} %`;
+}

@@ -10,6 +10,8 @@ import { deviceIdsOf } from "../shared/people.ts";
 
 export const PERIODS = [7, 30, 90, 365] as const;
 const DEFAULT_DAYS = 30;
+/** Before it no day can be written. */
+const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 export interface Params {
@@ -71,4 +73,10 @@ export function spendAddress(
   const period = days === undefined ? { from: first, to: last } : { days: days === DEFAULT_DAYS ? undefined : days };
   const narrowed = { repo: repo || undefined, person: person || undefined };
   return link(call, path, { ...period, ...narrowed, by: by === "model" ? undefined : by });
+}
+
+/** As many days before the days shown. */
+export function periodBefore({ from, to }: Pick<Params, "from" | "to">): Pick<Params, "from" | "to"> {
+  const [first, last] = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
+  return { from: Math.max(FIRST_DAY, (2 * first - last - 1) * DAY_MS), to: Math.max(FIRST_DAY, (first - 1) * DAY_MS) };
 }

@@ -1,7 +1,8 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
+import { freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import {
   freshenSpend,
-  type SpendReport,
+  type SpendFigures,
   spendCsv,
   spendProgress,
   spendReport,
@@ -11,36 +12,43 @@ import { download, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { filters } from "../../ui/list.ts";
-import { pageHead, stats, tabs } from "../../ui/parts.ts";
-import { compact, dayText, number } from "../../ui/units.ts";
+import { pageHead, type Stat, stats, tabs } from "../../ui/parts.ts";
+import { compact, dayText, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
-import { dayFilters, selectFilter } from "../shared/params.ts";
+import { dayFilters, selectFilter, spanOf } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
+import { budgetPages, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
-import { dollars, tokensOf } from "./labels.ts";
-import { type Params, PERIODS, spendAddress, spendParams } from "./params.ts";
+import { changeText, dollars, tokensOf } from "./labels.ts";
+import { type Params, PERIODS, periodBefore, spendAddress, spendParams } from "./params.ts";
 import { pricesSection } from "./prices.ts";
+import { keptReport } from "./reports.ts";
 
 /** What the team's agents used of models and what that costs. */
 
 async function spendPage(call: Member): Promise<Html> {
   await freshenSpend(call.core);
+  await freshenSessions(call.core);
   const params = spendParams(call);
-  const report = spendReport(call.core, call.session.team.id, { ...params, daily: true });
+  const team = call.session.team.id;
+  const report = keptReport(call.core, team, { ...params, daily: true });
+  const before = periodBefore(params);
+  // Sessions and days are there once: of the period before their sum alone is of use.
+  const by = params.by === "session" || params.by === "day" ? "model" : params.by;
+  const previous = keptReport(call.core, team, { ...params, ...before, by });
   const days = report.byDayAndModel();
   const main = html`${pageHead({
     title: "Spend",
-    intro:
-      "What agents used of models and what that costs. Every call counts once, however often it was told, and whether in telemetry or in a session.",
+    help: html`<p>What agents used of models at list prices. Every call counts once, however often it was told, and whether in telemetry or in a session. Tokens of models without a price stand apart.</p>`,
   })}
 ${behind(call)}
 <div class="stack">${periods(call, params)}${chosen(call, params)}</div>
-${report.total.usages === 0 ? nothing(call) : html`${tiles(params, report)}<section class="section" aria-label="Over time">${spendCharts(params, days, report.total)}</section>${groupsSection(call, params, report)}`}
+${report.total.usages === 0 ? html`${nothing(call)}${budgetsSection(call)}` : html`${tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${budgetsSection(call)}${groupsSection(call, params, report, previous)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -84,32 +92,19 @@ function chosen(call: Member, params: Params): Html {
   });
 }
 
-function tiles({ first, last }: Params, { total }: SpendReport): Html {
-  const { usd, reportedUsd, unpricedTokens, usages, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } =
-    total;
+function tiles(call: Member, params: Params, total: SpendFigures, before: SpendFigures): Html {
+  const { usd, reportedUsd, unpricedTokens, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = total;
   const read = inputTokens + cacheReadTokens + cacheWriteTokens;
+  const cached = read > 0 && `, ${Math.round((cacheReadTokens / read) * 100)} % of input cached`;
   return html`<section class="section" aria-label="Figures">${stats([
-    {
-      label: "Cost",
-      value: usd === null ? "–" : dollars(usd),
-      sub:
-        usd === null
-          ? "no model used has a price"
-          : first === last
-            ? dayText(last)
-            : `${dayText(first)} to ${dayText(last)}`,
-    },
+    { label: "Cost", value: usd === null ? "–" : dollars(usd), sub: comparison(params, usd, before.usd) },
+    ...perSession(call, params),
+    { label: "Tokens", value: compact(tokensOf(total)), sub: `${compact(outputTokens)} output${cached}` },
     {
       label: "Reported by agents",
       value: reportedUsd === null ? "–" : dollars(reportedUsd),
       sub: reportedUsd === null ? "none said what it cost" : "their own word, never added in",
     },
-    {
-      label: "Tokens",
-      value: compact(tokensOf(total)),
-      sub: `${compact(outputTokens)} written${read > 0 ? `, ${Math.round((cacheReadTokens / read) * 100)} % of what was read came from a cache` : ""}`,
-    },
-    { label: "Calls", value: number(usages), sub: "of models, or sessions that told none" },
     ...(unpricedTokens > 0
       ? [
           {
@@ -124,6 +119,22 @@ function tiles({ first, last }: Params, { total }: SpendReport): Html {
   ])}</section>`;
 }
 
+function comparison({ first, last }: Params, usd: number | null, before: number | null): string {
+  if (usd === null) return "no model used has a price";
+  const change = changeText(usd, before);
+  if (change !== "" && change !== "new") return `${change} to the period before (${dollars(before ?? 0)})`;
+  return first === last ? dayText(last) : `${dayText(first)} to ${dayText(last)}`;
+}
+
+/** What sessions that began in these days cost on average, and their commits. */
+function perSession({ core, session }: Member, { repoKey, deviceIds, first, last }: Params): Stat[] {
+  const days = spanOf({ from: first, to: last });
+  const { sessions, usd, commits } = sumSessions(core, session.team.id, { repoKey, deviceIds, ...days });
+  if (usd === null || sessions === 0) return [];
+  const each = commits > 0 ? `, ${dollars(usd / commits)} per commit` : "";
+  return [{ label: "Per session", value: dollars(usd / sessions), sub: `${plural(sessions, "session")}${each}` }];
+}
+
 function nothing(call: Member): Html {
   return nothingSent(call, "No usage in these days", "What agents use comes with the sessions that they send.");
 }
@@ -131,6 +142,7 @@ function nothing(call: Member): Html {
 const access = "member";
 
 export const spendPages = [
+  ...budgetPages,
   page({ id: "spend", method: "GET", path: "/spend", access }, spendPage),
   page({ id: "spendCsv", method: "GET", path: "/spend/csv", access }, async (call) => {
     await freshenSpend(call.core);

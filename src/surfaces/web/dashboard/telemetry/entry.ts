@@ -12,7 +12,7 @@ import { idIn } from "../shared/params.ts";
 import { proofPage } from "../shared/proof.ts";
 import { conflictBody, conflictSays } from "./conflicts.ts";
 import { repoValue } from "./filter.ts";
-import { entryPath } from "./list.ts";
+import { entryPath, sessionLink } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { GAP_SAYS, ROLLBACK_SAYS, rangeCount, rangeText } from "./streams.ts";
 
@@ -69,7 +69,7 @@ function entryFacts(call: Member, entry: EntryDetail): Html {
       value: deviceLink(call, entry),
     },
     { label: "Repository", value: anchor(href(`/telemetry?${stream}`), repoName(entry.repoKey)) },
-    { label: "Session", value: entry.sessionId !== null && html`<code>${entry.sessionId}</code>` },
+    { label: "Session", value: entry.sessionId !== null && sessionLink(call, entry) },
     { label: "Payload", value: bytes(Buffer.byteLength(entry.payload)) },
     {
       label: "Its batch",

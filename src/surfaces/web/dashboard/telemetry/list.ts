@@ -1,12 +1,15 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
-import { type Html, html } from "../../../../kit/html.ts";
+import { nameSession } from "../../../../insight/sessions/sessions.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { members } from "../../../../kit/json.ts";
 import { type EntryRow, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
-import { badge } from "../../ui/parts.ts";
-import { number, plural, time } from "../../ui/units.ts";
+import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, deviceName, repoName } from "../shared/links.ts";
+import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
+import { short } from "../shared/text.ts";
 import { type EntryParams, NO_REPO, repoValue } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText } from "./streams.ts";
@@ -35,13 +38,14 @@ export const entryFilters = (call: Member, params: EntryParams): Filter[] => [
 /** Where an entry stands by itself. */
 export const entryPath = (id: number): string => `/telemetry/entries/${id}`;
 
-const COLUMNS = ["Entry", "Received", "Payload"] as const;
+const COLUMNS = ["Entry", "Content", "Device", "Repository", "Session", "Received"] as const;
 const TYPE_CHARS = 40;
+const NAME_CHARS = 48;
 
-/** Entries, newest first. Its rows are laid out as parts/table.ts does it; marks span all columns. */
+/** Entries, newest first. Its rows are laid out as ui/list.ts does it; marks span all columns. */
 export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
   const label = "Telemetry entries";
-  return html`<div class="table-frame" role="region" aria-label="${label}" tabindex="0" data-scroll><table role="table" class="cards">
+  return html`<div class="table-frame" role="region" aria-label="${label}" tabindex="0" data-scroll><table role="table" class="cards dense entries">
 <caption class="vh">${label}</caption>
 <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}</tr></thead>
 <tbody role="rowgroup">${entries.map((entry) => [entryRow(call, entry), marks(call, entry)])}</tbody></table></div>`;
@@ -51,9 +55,37 @@ function entryRow(call: Member, entry: EntryRow): Html {
   const { core, href } = call;
   const now = core.clock.now();
   const own = href(entryPath(entry.id));
-  return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${entry.type !== null && html` <span class="muted">${entry.type.slice(0, TYPE_CHARS).toWellFormed()}</span>`}</th>
-<td role="cell" data-label="Received">${deviceLink(call, entry)}<br><span class="muted">${repoName(entry.repoKey)}</span><br><span class="muted">${time(entry.receivedAt, now)}</span></td>
-<td role="cell" data-label="Payload">${payloadDetails(entry.payload, own)}</td></tr>`;
+  const type = entry.type?.slice(0, TYPE_CHARS).toWellFormed();
+  return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${type && html` <span class="tag">${type}</span>`}${levelMark(entry.payload)}</th>
+<td role="cell" class="grow" data-label="Content">${payloadDetails(entry.payload, own)}</td>
+<td role="cell" data-label="Device">${deviceLink(call, entry)}</td>
+<td role="cell" data-label="Repository">${repoLink(call, entry.repoKey, repoShort(entry.repoKey))}</td>
+<td role="cell" data-label="Session">${sessionLink(call, entry)}</td>
+<td role="cell" data-label="Received">${ago(entry.receivedAt, now)}</td></tr>`;
+}
+
+const LEVELS: Readonly<Record<string, Kind>> = {
+  error: "bad",
+  fatal: "bad",
+  critical: "bad",
+  warn: "warn",
+  warning: "warn",
+};
+
+/** How grave an entry says it is, where it is worth a look. */
+function levelMark(payload: string): Content {
+  const [level] = members(payload, 0, ["level", "severity", "severityText"]);
+  if (level === undefined || payload[level.start] !== '"') return "";
+  const word = payload.slice(level.start + 1, Math.min(level.end - 1, level.start + 12)).toLowerCase();
+  return Object.hasOwn(LEVELS, word) && html` ${badge(LEVELS[word] as Kind, word)}`;
+}
+
+/** The session that an entry names, by its title where it is known. */
+export function sessionLink({ core, href }: Member, entry: Pick<EntryRow, "deviceId" | "sessionId">): Content {
+  if (entry.sessionId === null) return html`<span class="none">–</span>`;
+  const { id, title = null } = nameSession(core, entry.deviceId, entry.sessionId) ?? {};
+  const text = short(title ?? entry.sessionId, NAME_CHARS);
+  return id === undefined ? html`<code>${text}</code>` : anchor(href(`/sessions/${id}`), text);
 }
 
 /** What is said between an entry and the one below it. */

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
 import { codeBlock } from "../../ui/parts.ts";
@@ -23,9 +23,6 @@ function preview(payload: string): string {
   return text || "no more than its type";
 }
 
-/** Lets a line break in words that are longer than a line may be. */
-const breakable = (text: string): Content => text.split(/(?<=\S{24})(?=\S)/u).flatMap((part) => [part, html`<wbr>`]);
-
 /** A payload laid out over lines; as it is spelled where that would make too much of it. */
 export function payloadBlock(payload: string, label = "Payload"): Html {
   return codeBlock(layOutJson(payload), { label, wrap: true, tall: true });
@@ -38,5 +35,5 @@ export function payloadDetails(payload: string, href: string): Html {
     ? payloadBlock(payload)
     : html`${codeBlock(`${payload.slice(0, LIST_CHARS / 4).toWellFormed()}…`, { label: "Beginning of the payload", wrap: true, tall: true })}
 <p><a href="${href}">Read all ${bytes(Buffer.byteLength(payload))}</a></p>`;
-  return html`<details><summary>${breakable(preview(payload))}</summary>${body}</details>`;
+  return html`<details><summary>${preview(payload)}</summary>${body}</details>`;
 }

@@ -44,6 +44,7 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
     id: "results",
     label: "Filter entries",
     filters: entryFilters(call, params),
+    folded: true,
     count: found.rows.length,
     body: results(call, params, found),
     pages: {

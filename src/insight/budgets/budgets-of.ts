@@ -1,0 +1,170 @@
+import type { Core } from "../../core.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { newId } from "../../kit/ids.ts";
+import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { forecast } from "./forecast.ts";
+import { measure } from "./measure.ts";
+import { type BudgetRow, type Period, rows, type Scope } from "./rows.ts";
+
+/** Budgets of a team, and where each stands. */
+
+export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
+/** Percent, each. */
+const MAX_THRESHOLD = 1_000;
+export const MAX_THRESHOLDS = 5;
+export const MAX_USD = 10_000_000;
+const MAX_BUDGETS = 100;
+const MAX_SUBJECT = 1_024;
+
+export const tooManyBudgets = problem({
+  name: "tooManyBudgets",
+  status: 409,
+  code: "too_many_budgets",
+  message: `A team has ${MAX_BUDGETS} budgets at most. Remove one first.`,
+});
+
+export interface Budget extends Omit<BudgetRow, "thresholds" | "amountCents"> {
+  readonly amountUsd: number;
+  /** Percent, ascending. */
+  readonly thresholds: readonly number[];
+}
+
+/** `early`: too little of the period has gone by to say. */
+export type BudgetState = "on track" | "will exceed" | "exceeded" | "early";
+
+/** A budget with where it stands in the period of now. */
+export interface BudgetStanding extends Budget {
+  /** The period's first and last day, as `2026-11-01`. */
+  readonly from: string;
+  readonly to: string;
+  readonly usedUsd: number;
+  /** Tokens without a price, which are not in it. */
+  readonly unpricedTokens: number;
+  /** Dollars at the period's end; null while it is too early to say. */
+  readonly forecastUsd: number | null;
+  /** The day on which it is expected to be used up; null where it is not in this period, or is already. */
+  readonly exceedsOn: string | null;
+  readonly state: BudgetState;
+  /** Thresholds that were reached in this period, percent. */
+  readonly reached: readonly number[];
+}
+
+export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budget => ({
+  ...row,
+  amountUsd: amountCents / 100,
+  thresholds: JSON.parse(thresholds) as number[],
+});
+
+const dayText = (day: number) => isoInstant(day * DAY_MS).slice(0, 10);
+
+/** Where a budget stands. @param stale whether what was known a while ago will do */
+export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
+  const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
+  const budget = readBudget(row);
+  const { amountUsd } = budget;
+  const usedUsd = usedNano / 1e9;
+  const { usd, exceedsOn } = forecast(row.period, span, core.clock.now(), amountUsd, (day) => byDay.get(day) ?? 0);
+  const isOver = usedUsd >= amountUsd;
+  return {
+    ...budget,
+    from: dayText(span.first),
+    to: dayText(span.last),
+    usedUsd,
+    unpricedTokens,
+    forecastUsd: usd,
+    exceedsOn: exceedsOn === null || isOver ? null : dayText(exceedsOn),
+    state: isOver ? "exceeded" : usd === null ? "early" : usd > amountUsd ? "will exceed" : "on track",
+    reached: rows(core.store)
+      .crossings.all(row.id, span.first)
+      .map(({ threshold }) => threshold),
+  };
+}
+
+/** A page is not kept waiting for longer: what is not measured anew by then is shown as it was. */
+const PAGE_MS = 25;
+
+/** A team's budgets with where each stands: that of the whole team first. As fresh as spend, or a minute older where there are many. */
+export function budgetStandings(core: Core, teamId: string): BudgetStanding[] {
+  const until = core.clock.monotonic() + PAGE_MS;
+  return rows(core.store)
+    .ofTeam.all(teamId)
+    .map((row) => standingOf(core, row, core.clock.monotonic() > until));
+}
+
+export interface NewBudget {
+  readonly scope: Scope;
+  readonly subject: string;
+  readonly period: Period;
+  readonly amountUsd: number;
+  readonly thresholds?: readonly number[] | undefined;
+}
+
+/**
+ * Sets what a team, or one of its repositories, people or models, is to spend in a week or a month; another amount replaces it.
+ * @throws Problem invalid, tooManyBudgets
+ */
+export async function setBudget(
+  core: Core,
+  teamId: string,
+  budget: NewBudget,
+  by: Actor = COMMAND_LINE,
+): Promise<Budget> {
+  const { scope, period, amountUsd, thresholds = DEFAULT_THRESHOLDS } = budget;
+  const subject = scope === "team" ? "" : budget.subject;
+  const amountCents = Math.round(amountUsd * 100);
+  if (!(amountCents >= 1 && amountUsd <= MAX_USD)) fail(invalid, `The amount must lie between $0.01 and $${MAX_USD}.`);
+  if (subject.length > MAX_SUBJECT || !subject.isWellFormed()) fail(invalid, "That name is too long.");
+  const percents = [...new Set(thresholds)].sort((a, b) => a - b);
+  const isRight = (one: number) => Number.isInteger(one) && one >= 1 && one <= MAX_THRESHOLD;
+  if (percents.length === 0 || percents.length > MAX_THRESHOLDS || !percents.every(isRight))
+    fail(invalid, `Thresholds are 1 to ${MAX_THRESHOLDS} whole percentages up to ${MAX_THRESHOLD}.`);
+  return core.store.write(() => {
+    const sql = rows(core.store);
+    const key = { teamId, scope, subject, period };
+    const before = sql.like.get(key);
+    const given = { amountCents, thresholds: JSON.stringify(percents) };
+    if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(before);
+    if (!before && (sql.count.get(teamId) ?? 0) >= MAX_BUDGETS) fail(tooManyBudgets);
+    const row = before
+      ? { ...before, ...given }
+      : {
+          ...key,
+          ...given,
+          id: newId("bgt", core.clock, core.random),
+          createdAt: core.clock.now(),
+          createdBy: by.label,
+        };
+    if (before) {
+      sql.change.run({ id: row.id, ...given });
+      // What it was reached at is no longer that much of it.
+      sql.uncrossAbove.run({ id: row.id, amountNano: amountCents * 1e7 });
+    } else sql.insert.run(row);
+    recordEvent(core, by, {
+      action: "budget.set",
+      teamId,
+      target: { kind: "budget", id: row.id },
+      detail: { scope, subject, period, amountUsd: amountCents / 100, thresholds: percents },
+    });
+    return readBudget(row);
+  });
+}
+
+/** Removes a budget. @throws Problem notFound */
+export function removeBudget(core: Core, teamId: string, id: string, by: Actor = COMMAND_LINE): Promise<Budget> {
+  return core.store.write(() => {
+    const sql = rows(core.store);
+    const row = sql.byId.get(id, teamId);
+    if (!row) fail(notFound, "The team has no such budget.");
+    sql.uncross.run(id);
+    sql.remove.run(id);
+    const { scope, subject, period } = row;
+    recordEvent(core, by, {
+      action: "budget.removed",
+      teamId,
+      target: { kind: "budget", id },
+      detail: { scope, subject, period },
+    });
+    return readBudget(row);
+  });
+}

@@ -1,0 +1,64 @@
+import { type Core, slot } from "../../core.ts";
+import { listDevices } from "../../identity/devices/devices.ts";
+import { DAY_MS } from "../../kit/clock.ts";
+import { spendReport, spendVersion } from "../spend/spend.ts";
+import { HISTORY_DAYS, type Span, spanAt } from "./forecast.ts";
+import type { BudgetRow } from "./rows.ts";
+
+/** What was spent of a budget, day by day. */
+export interface Measured {
+  readonly span: Span;
+  /** Dollars by day since the epoch, from four weeks before the period on. */
+  readonly byDay: ReadonlyMap<number, number>;
+  /** Billionths of a dollar in the period. */
+  readonly usedNano: number;
+  /** Tokens without a price in the period: they are in no sum. */
+  readonly unpricedTokens: number;
+}
+
+/** By budget, as long as nothing was counted since and prices are the same. */
+const known = slot(() => new Map<string, { readonly version: string; readonly measured: Measured }>());
+
+const NANO = 1e9;
+
+/** What is known already; undefined where something was counted since. */
+function stillKnown(core: Core, { id }: Pick<BudgetRow, "id">, version: string): Measured | undefined {
+  const found = known(core).get(id);
+  return found?.version === version ? found.measured : undefined;
+}
+
+/** @param stale whether what was known a while ago will do */
+export function measure(core: Core, budget: BudgetRow, stale = false): Measured {
+  const now = core.clock.now();
+  const { teamId, scope, subject, period } = budget;
+  const span = spanAt(period, now);
+  const devices = scope === "person" ? listDevices(core, teamId, subject).map(({ id }) => id) : undefined;
+  const version = JSON.stringify([spendVersion(core), span.first, Math.floor(now / DAY_MS), devices]);
+  const before = known(core).get(budget.id);
+  const found =
+    stillKnown(core, budget, version) ??
+    (stale && before?.measured.span.first === span.first ? before.measured : undefined);
+  if (found) return found;
+  const report = spendReport(core, teamId, {
+    from: (span.first - HISTORY_DAYS) * DAY_MS,
+    to: now,
+    by: "model",
+    daily: true,
+    repoKey: scope === "repo" ? subject : undefined,
+    deviceIds: devices,
+  });
+  const byDay = new Map<number, number>();
+  let [usedNano, unpricedTokens] = [0, 0];
+  for (const one of report.byDayAndModel()) {
+    if (scope === "model" && one.model !== subject) continue;
+    const day = Date.parse(one.day) / DAY_MS;
+    byDay.set(day, (byDay.get(day) ?? 0) + (one.usd ?? 0));
+    if (day < span.first) continue;
+    // Each is exact to a trillionth: whole billionths do not drift however many are added.
+    usedNano += Math.round((one.usd ?? 0) * NANO);
+    unpricedTokens += one.unpricedTokens;
+  }
+  const measured = { span, byDay, usedNano, unpricedTokens };
+  known(core).set(budget.id, { version, measured });
+  return measured;
+}

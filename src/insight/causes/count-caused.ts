@@ -1,0 +1,24 @@
+import type { Core } from "../../core.ts";
+import { noteCaused, notedCauses } from "../sessions/sessions.ts";
+import { linkRows } from "./link-rows.ts";
+
+/** How many entries are put down to each session, kept beside it for lists. */
+
+/** Row change: counts for some sessions anew. */
+export function countCaused(core: Core, sessionIds: Iterable<number>): void {
+  const sql = linkRows(core.store);
+  for (const id of sessionIds) noteCaused(core, id, sql.countedOfSession.get(id) ?? 0);
+}
+
+/** Counts for the sessions of a repository of which the count changed. */
+export async function recountRepository(core: Core, teamId: string, repoKey: string): Promise<void> {
+  const counted = new Map(
+    linkRows(core.store)
+      .countedInRepo.all(teamId, repoKey)
+      .map(({ sessionId, entries }) => [sessionId, entries]),
+  );
+  const noted = notedCauses(core, teamId, repoKey);
+  const changed = [...new Set([...counted.keys(), ...noted.keys()])].filter((id) => counted.get(id) !== noted.get(id));
+  // A person may have named a session of another repository: each is counted by itself.
+  if (changed.length > 0) await core.store.write(() => countCaused(core, changed));
+}

@@ -1,0 +1,207 @@
+import { type Preparer, statements } from "../../platform/store/store.ts";
+
+/** A session as lists show it. */
+export interface ListRow {
+  readonly id: number;
+  readonly externalId: string;
+  readonly deviceId: string;
+  readonly repoKey: string;
+  /** `""` for what nobody said, as for agent, model and outcome. */
+  readonly branch: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly outcome: string;
+  readonly result: string;
+  readonly title: string | null;
+  /** See `NO_START`. */
+  readonly startedAt: number;
+  /** Milliseconds; -1 where nobody said. */
+  readonly duration: number;
+  readonly commits: number;
+  readonly failedSteps: number;
+  readonly caused: number;
+  readonly tokens: number;
+  readonly unpriced: number;
+  /** Billionths of a dollar; -1 where nothing of it has a price. */
+  readonly costNano: number;
+  /** What it is ordered by. */
+  readonly place: number;
+}
+
+/** Which sessions; null narrows by nothing. */
+export interface Narrowed {
+  readonly teamId: string;
+  readonly repoKey: string | null;
+  /** JSON arrays. */
+  readonly deviceIds: string | null;
+  readonly outcome: string | null;
+  readonly result: string | null;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly branch: string | null;
+  /** Starts: the first, and the one after the last. */
+  readonly from: number;
+  readonly to: number;
+  readonly minCost: number | null;
+  readonly minErrors: number | null;
+}
+
+/** Beyond a place, as many rows as are wanted at most. */
+interface Range extends Narrowed {
+  readonly place: number;
+  readonly id: number;
+  readonly count: number;
+}
+
+interface Place {
+  readonly place: number;
+  readonly id: number;
+}
+
+/** Sums of sessions. */
+export interface SumRow {
+  readonly sessions: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Billionths of a dollar, of those that have a price. */
+  readonly costNano: number;
+  readonly priced: number;
+  readonly unpriced: number;
+  /** As the sessions name them: one that two made counts twice. */
+  readonly commits: number;
+}
+
+/** What a repository's sessions come to. */
+export interface RepoSums {
+  readonly repoKey: string;
+  readonly sessions: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly caused: number;
+  /** When the last one began. */
+  readonly lastAt: number;
+}
+
+/** Sessions that began on a day, since the epoch, and came to the same. */
+export interface DayRow {
+  readonly day: number;
+  readonly result: string;
+  readonly sessions: number;
+}
+
+/** What sessions are ordered by, each by an index of its own. */
+const PLACES = {
+  started: "started_at",
+  duration: "duration",
+  cost: "cost_nano",
+  errors: "failed_steps + caused",
+  tokens: "tokens",
+} as const;
+export type SortBy = keyof typeof PLACES;
+export const SORTS = Object.keys(PLACES) as SortBy[];
+
+const COLUMNS = `session_id AS id, external_id AS externalId, device_id AS deviceId, repo_key AS repoKey, branch, agent, model, outcome,
+  result, title, started_at AS startedAt, duration, commits, failed_steps AS failedSteps, caused, tokens, unpriced, cost_nano AS costNano`;
+
+const FILTERS = `(@outcome IS NULL OR outcome = @outcome) AND (@result IS NULL OR result = @result)
+  AND (@agent IS NULL OR agent = @agent) AND (@model IS NULL OR model = @model) AND (@branch IS NULL OR branch = @branch)
+  AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))
+  AND (@minCost IS NULL OR cost_nano >= @minCost) AND (@minErrors IS NULL OR failed_steps + caused >= @minErrors)
+  AND (@repoKey IS NULL OR repo_key = @repoKey)`;
+const DAYS = "started_at >= @from AND started_at < @to";
+
+const SUMS = `count(*) AS sessions, ifnull(sum(result = 'succeeded'), 0) AS succeeded, ifnull(sum(result = 'failed'), 0) AS failed,
+  ifnull(sum(max(cost_nano, 0)), 0) AS costNano, ifnull(sum(cost_nano >= 0), 0) AS priced, ifnull(sum(unpriced > 0), 0) AS unpriced,
+  ifnull(sum(commits), 0) AS commits`;
+
+const OF_TEAM = "team_id = @teamId AND session_id IS NOT NULL";
+const OF_REPO = `${OF_TEAM} AND repo_key = @repoKey`;
+
+/** Rows that are walked over before a filter that few pass is answered from all of them. */
+export const WINDOW = 2_000;
+
+/**
+ * Three ways beyond a place. `near` walks the index of the order over a window and no further: what most lists need is there. `edge`
+ * is the window's last row. `far` looks at all rows from a start on, by the index of starts, beside which they lie in the table, and
+ * puts what the filter leaves in order.
+ */
+function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC") {
+  const place = PLACES[by];
+  const beyond = `(${place}, session_id) ${direction === "DESC" ? "<" : ">"} (@place, @id)`;
+  const order = `${direction}, session_id ${direction}`;
+  // The plus keeps the planner from walking the index of the order, row by row all over the table.
+  const sorted = by === "started" ? place : `+${place}`;
+  return {
+    near: db.prepare<[Range], ListRow>(
+      `SELECT ${COLUMNS}, place FROM (SELECT *, ${place} AS place FROM session_figures
+         WHERE ${scope} AND ${beyond} ORDER BY ${place} ${order} LIMIT ${WINDOW})
+       WHERE ${DAYS} AND ${FILTERS} LIMIT (SELECT @count)`,
+    ),
+    edge: db.prepare<[Range], Place>(
+      `SELECT ${place} AS place, session_id AS id FROM session_figures WHERE ${scope} AND ${beyond}
+       ORDER BY ${place} ${order} LIMIT 1 OFFSET ${WINDOW - 1}`,
+    ),
+    far: db.prepare<[Range], ListRow>(
+      `SELECT ${COLUMNS}, ${place} AS place FROM session_figures WHERE ${scope} AND ${DAYS} AND ${beyond} AND ${FILTERS}
+       ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
+    ),
+  };
+}
+
+export const listRows = statements((db) => {
+  const walks = (by: SortBy, scope = OF_TEAM) => ({
+    DESC: walk(db, by, scope, "DESC"),
+    ASC: walk(db, by, scope, "ASC"),
+  });
+  const sums = (where: string) => db.prepare<[Narrowed], SumRow>(`SELECT ${SUMS} FROM session_figures WHERE ${where}`);
+  return {
+    // Each by the index of its name, and by session_figures_by_start.
+    walks: {
+      started: walks("started"),
+      duration: walks("duration"),
+      cost: walks("cost"),
+      errors: walks("errors"),
+      tokens: walks("tokens"),
+    },
+    // By session_figures_by_repo.
+    startedInRepo: walks("started", OF_REPO),
+    // Within session_figures_by_start: the start before which nothing is looked at.
+    oldest: db
+      .prepare<[{ teamId: string; to: number; most: number }], number>(
+        `SELECT started_at FROM session_figures WHERE ${OF_TEAM} AND started_at < @to ORDER BY started_at DESC LIMIT 1 OFFSET (SELECT @most)`,
+      )
+      .pluck(),
+    // By session_figures_by_start or session_figures_by_repo. Filters that are not set cost as much as all else.
+    sums: sums(`${OF_TEAM} AND ${DAYS}`),
+    sumsOfRepo: sums(`${OF_REPO} AND ${DAYS}`),
+    sumsFiltered: sums(`${OF_TEAM} AND ${DAYS} AND ${FILTERS}`),
+    sumsOfRepoFiltered: sums(`${OF_REPO} AND ${DAYS} AND ${FILTERS}`),
+    // By session_figures_by_start, from its end.
+    newest: db.prepare<
+      [string, number],
+      Pick<ListRow, "repoKey" | "deviceId" | "outcome" | "agent" | "model" | "branch">
+    >(
+      `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM session_figures
+       WHERE team_id = ? AND session_id IS NOT NULL ORDER BY started_at DESC, session_id DESC LIMIT ?`,
+    ),
+    // By session_figures_by_start, from a start on.
+    repos: db.prepare<[string, number, number], RepoSums>(
+      `SELECT repo_key AS repoKey, count(*) AS sessions, sum(result = 'succeeded') AS succeeded, sum(result = 'failed') AS failed,
+         sum(caused) AS caused, max(started_at) AS lastAt
+       FROM session_figures WHERE team_id = ? AND session_id IS NOT NULL AND started_at >= ? GROUP BY repo_key LIMIT ?`,
+    ),
+    // By session_figures_by_repo.
+    days: db.prepare<[{ teamId: string; repoKey: string; from: number; to: number }], DayRow>(
+      `SELECT started_at / 86400000 AS day, result, count(*) AS sessions FROM session_figures
+       WHERE ${OF_REPO} AND ${DAYS} GROUP BY day, result`,
+    ),
+    // By session_figures_by_session.
+    title: db
+      .prepare<[number], string>("SELECT coalesce(title, external_id) FROM session_figures WHERE session_id = ?")
+      .pluck(),
+    // By session_figures' unique index (device_id, external_id).
+    named: db.prepare<[string, string], { id: number | null; title: string | null }>(
+      "SELECT session_id AS id, title FROM session_figures WHERE device_id = ? AND external_id = ?",
+    ),
+  };
+});

@@ -1,0 +1,56 @@
+import type { Core } from "../../core.ts";
+import { keepSession } from "./follow.ts";
+import { NO_START, rows, type SessionName } from "./rows.ts";
+
+/** What other rooms found out about sessions and say in the transactions in which they do. All are row changes. */
+
+/** Tokens and what they cost. */
+export interface Spent {
+  readonly tokens: number;
+  /** Of them, those without a price. */
+  readonly unpriced: number;
+  /** Trillionths of a dollar, of those that have one. */
+  readonly pico: bigint;
+}
+
+const PICO_IN_NANO = 1_000n;
+
+/** What a session used and cost so far, whether it is known as a session or only by what it used. */
+export function noteSpent(core: Core, session: SessionName, spent: Spent): void {
+  const { deviceId, externalId } = session;
+  const sql = rows(core.store);
+  const whole = (value: number) => Math.max(0, Math.min(value, Number.MAX_SAFE_INTEGER));
+  const [tokens, unpriced] = [whole(spent.tokens), whole(spent.unpriced)];
+  // Of one that was erased nothing comes back.
+  if (tokens === 0) return void sql.clearSpent.run(deviceId, externalId);
+  const isPriced = tokens > unpriced;
+  const pico = spent.pico < 0n ? 0n : spent.pico;
+  const costNano = isPriced ? whole(Number(pico / PICO_IN_NANO)) : -1;
+  const costRest = isPriced ? Number(pico % PICO_IN_NANO) : 0;
+  sql.putSpent.run({ ...session, tokens, unpriced, costNano, costRest, noStart: NO_START });
+}
+
+/** What a session used and cost beyond that, or no longer does. */
+export function noteSpentMore(core: Core, session: SessionName, more: Spent): void {
+  const before = rows(core.store).spent.get(session.deviceId, session.externalId);
+  const { tokens = 0, unpriced = 0, costNano = 0, costRest = 0 } = before ?? {};
+  noteSpent(core, session, {
+    tokens: tokens + more.tokens,
+    unpriced: unpriced + more.unpriced,
+    pico: BigInt(Math.max(0, costNano)) * PICO_IN_NANO + BigInt(costRest) + more.pico,
+  });
+}
+
+/** How many entries of errors files are put down to a session. */
+export function noteCaused(core: Core, sessionId: number, caused: number): void {
+  if (caused > 0) keepSession(core, sessionId);
+  rows(core.store).setCaused.run({ sessionId, caused });
+}
+
+/** What is noted of a repository's sessions as causes; those of nothing are left out. */
+export const notedCauses = (core: Core, teamId: string, repoKey: string): ReadonlyMap<number, number> =>
+  new Map(
+    rows(core.store)
+      .causedIn.all(teamId, repoKey)
+      .map(({ sessionId, caused }) => [sessionId, caused]),
+  );

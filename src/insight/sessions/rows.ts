@@ -1,0 +1,87 @@
+import { statements } from "../../platform/store/store.ts";
+
+/** What a session's document says of it, as its row holds it. */
+export interface SaidRow {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly externalId: string;
+  readonly sessionId: number;
+  readonly repoKey: string;
+  /** `""` for what nobody said. */
+  readonly branch: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly outcome: string;
+  readonly result: string;
+  readonly title: string | null;
+  /** `NO_START` where nobody said. */
+  readonly startedAt: number;
+  /** Milliseconds; -1 where nobody said. */
+  readonly duration: number;
+  readonly commits: number;
+  readonly failedSteps: number;
+}
+
+/** What a session used, at the prices of the moment, as its row holds it. */
+export interface SpentRow {
+  readonly tokens: number;
+  /** Of them, those without a price. */
+  readonly unpriced: number;
+  /** Billionths of a dollar; -1 where nothing of it has a price. */
+  readonly costNano: number;
+  /** Trillionths beyond them. */
+  readonly costRest: number;
+}
+
+export interface SessionName {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly externalId: string;
+}
+
+/** Below every start that can be said. */
+export const NO_START = Number.MIN_SAFE_INTEGER;
+
+const SAID = `session_id = @sessionId, repo_key = @repoKey, branch = @branch, agent = @agent, model = @model, outcome = @outcome,
+  result = @result, title = @title, started_at = @startedAt, duration = @duration, commits = @commits, failed_steps = @failedSteps`;
+
+export const rows = statements((db) => ({
+  // All by session_figures' unique index (device_id, external_id).
+  putSaid: db.prepare<[SaidRow]>(
+    `INSERT INTO session_figures (team_id, device_id, external_id, session_id, repo_key, branch, agent, model, outcome, result, title,
+       started_at, duration, commits, failed_steps, caused, tokens, unpriced, cost_nano, cost_rest)
+     VALUES (@teamId, @deviceId, @externalId, @sessionId, @repoKey, @branch, @agent, @model, @outcome, @result, @title,
+       @startedAt, @duration, @commits, @failedSteps, 0, 0, 0, -1, 0)
+     ON CONFLICT (device_id, external_id) DO UPDATE SET ${SAID}`,
+  ),
+  putSpent: db.prepare<[SpentRow & SessionName & { noStart: number }]>(
+    `INSERT INTO session_figures (team_id, device_id, external_id, session_id, repo_key, branch, agent, model, outcome, result, title,
+       started_at, duration, commits, failed_steps, caused, tokens, unpriced, cost_nano, cost_rest)
+     VALUES (@teamId, @deviceId, @externalId, NULL, '', '', '', '', '', 'unknown', NULL, @noStart, -1, 0, 0, 0, @tokens, @unpriced, @costNano, @costRest)
+     ON CONFLICT (device_id, external_id) DO UPDATE SET tokens = @tokens, unpriced = @unpriced, cost_nano = @costNano, cost_rest = @costRest
+       WHERE tokens <> @tokens OR unpriced <> @unpriced OR cost_nano <> @costNano OR cost_rest <> @costRest`,
+  ),
+  spent: db.prepare<[string, string], SpentRow>(
+    `SELECT tokens, unpriced, cost_nano AS costNano, cost_rest AS costRest FROM session_figures
+     WHERE device_id = ? AND external_id = ?`,
+  ),
+  clearSpent: db.prepare<[string, string]>(
+    "UPDATE session_figures SET tokens = 0, unpriced = 0, cost_nano = -1, cost_rest = 0 WHERE device_id = ? AND external_id = ?",
+  ),
+  // All by session_figures_by_session.
+  isKept: db.prepare<[number], 1>("SELECT 1 FROM session_figures WHERE session_id = ?").pluck(),
+  setCaused: db.prepare<[{ sessionId: number; caused: number }]>(
+    "UPDATE session_figures SET caused = @caused WHERE session_id = @sessionId AND caused <> @caused",
+  ),
+  drop: db.prepare<[number]>("DELETE FROM session_figures WHERE session_id = ?"),
+  // By session_figures_by_repo; rows are looked at for what they caused.
+  causedIn: db.prepare<[string, string], { sessionId: number; caused: number }>(
+    `SELECT session_id AS sessionId, caused FROM session_figures
+     WHERE team_id = ? AND repo_key = ? AND session_id IS NOT NULL AND caused > 0`,
+  ),
+  // By session_figures' unique index (device_id, external_id), its first column.
+  dropUnused: db.prepare<[string, number]>(
+    `DELETE FROM session_figures WHERE id IN (
+       SELECT id FROM session_figures WHERE device_id = ? AND session_id IS NULL AND tokens = 0 AND cost_nano <= 0 LIMIT ?)`,
+  ),
+}));

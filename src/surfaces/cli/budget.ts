@@ -1,0 +1,110 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Core } from "../../core.ts";
+import { findUser, getUser } from "../../identity/people/people.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
+import {
+  type BudgetStanding,
+  budgetStandings,
+  PERIODS,
+  type Period,
+  removeBudget,
+  setBudget,
+} from "../../insight/budgets/budgets.ts";
+import { catchUpSpend } from "../../insight/spend/spend.ts";
+import { isoInstant } from "../../kit/clock.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { dollars, table } from "./output.ts";
+
+interface SetOptions extends CommonOptions {
+  readonly team: string;
+  readonly repo?: string;
+  readonly person?: string;
+  readonly model?: string;
+  readonly period: Period;
+  readonly usd: number;
+  readonly at?: readonly number[];
+}
+
+function amount(text: string): number {
+  if (!/^\d{1,8}(?:\.\d{1,2})?$/.test(text))
+    throw new InvalidArgumentError("It must be an amount such as 500 or 49.90.");
+  return Number(text);
+}
+
+function percentages(text: string): number[] {
+  if (!/^\d{1,4}(?:,\d{1,4}){0,9}$/.test(text))
+    throw new InvalidArgumentError("It must be percentages such as 80,100.");
+  return text.split(",").map(Number);
+}
+
+/** What a budget is of, by the option that names it. */
+function scopeOf(core: Core, { repo, person, model }: SetOptions) {
+  if (repo !== undefined) return { scope: "repo", subject: repo } as const;
+  if (person !== undefined) return { scope: "person", subject: getUser(core, person).id } as const;
+  if (model !== undefined) return { scope: "model", subject: model } as const;
+  return { scope: "team", subject: "" } as const;
+}
+
+const asJson = ({ id, createdAt, ...budget }: BudgetStanding) => ({
+  budgetId: id,
+  ...budget,
+  createdAt: isoInstant(createdAt),
+});
+
+export function budgetCommands(program: Command, cli: Cli): void {
+  const budget = program.command("budget").description("what teams are to spend at most");
+  common(budget.command("set").description("set a budget of a team, or of a repository, a person or a model of it"))
+    .requiredOption("--team <team>", "id or exact name")
+    .addOption(new Option("--repo <key>", "of this repository").conflicts(["person", "model"]))
+    .addOption(new Option("--person <email>", "of this person's machines: e-mail address or id").conflicts(["model"]))
+    .option("--model <name>", "of this model")
+    .addOption(new Option("--period <period>", "calendar month or week, UTC").choices([...PERIODS]).default("month"))
+    .requiredOption("--usd <amount>", "dollars at list prices", amount)
+    .option("--at <percent>", "thresholds to tell of (default: 80,100)", percentages)
+    .action((options: SetOptions) =>
+      withCore(cli, options, async (core, output) => {
+        const { id: teamId } = getTeam(core, options.team);
+        const { period, usd: amountUsd, at: thresholds } = options;
+        const set = await setBudget(core, teamId, { ...scopeOf(core, options), period, amountUsd, thresholds });
+        const { id: budgetId, createdAt, ...rest } = set;
+        output.result(
+          { budgetId, ...rest, createdAt: isoInstant(createdAt) },
+          () => `${budgetId}: $${dollars(amountUsd, "")} a ${period}`,
+        );
+      }),
+    );
+  common(budget.command("list").description("list a team's budgets and where they stand"))
+    .requiredOption("--team <team>", "id or exact name")
+    .action((options: CommonOptions & { team: string }) =>
+      withCore(cli, options, async (core, output) => {
+        const { id: teamId } = getTeam(core, options.team);
+        await catchUpSpend(core);
+        const listed = budgetStandings(core, teamId);
+        output.result(listed.map(asJson), () =>
+          table(
+            ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],
+            listed.map((one) => [
+              one.id,
+              one.scope,
+              one.scope === "person" ? (findUser(core, one.subject)?.email ?? one.subject) : one.subject || null,
+              `${one.from} to ${one.to}`,
+              dollars(one.amountUsd, "-"),
+              dollars(one.usedUsd, "-"),
+              dollars(one.forecastUsd, "too early"),
+              one.exceedsOn === null ? one.state : `${one.state} on ${one.exceedsOn}`,
+            ]),
+            "No budgets.",
+          ),
+        );
+      }),
+    );
+  common(budget.command("remove").argument("<budget>", "budget id").description("remove a budget"))
+    .requiredOption("--team <team>", "id or exact name")
+    .action((id: string, options: CommonOptions & { team: string }) =>
+      withCore(cli, options, async (core, output) => {
+        const { id: teamId } = getTeam(core, options.team);
+        await removeBudget(core, teamId, id);
+        output.result({ budgetId: id, removed: true }, () => `${id} is removed`);
+      }),
+    );
+}

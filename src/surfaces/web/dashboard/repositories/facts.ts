@@ -1,0 +1,59 @@
+import { countEntries } from "../../../../insight/defects/defects.ts";
+import { sumRepos } from "../../../../insight/sessions/sessions.ts";
+import { spendReport } from "../../../../insight/spend/spend.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
+import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import type { Member } from "../shared/call.ts";
+
+/** What is told of each repository of a team. */
+
+/** Figures are of these days, the day of today included. */
+export const SHOWN_DAYS = 30;
+
+/** The first instant of those days. */
+export const firstShown = (now: number, days: number = SHOWN_DAYS): number =>
+  (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;
+
+export interface RepoFacts {
+  readonly repoKey: string;
+  readonly sessions: number;
+  /** Of the sessions that succeeded or failed; null where none did. */
+  readonly success: number | null;
+  readonly usd: number | null;
+  readonly unpricedTokens: number;
+  /** Entries of errors files that say they are open. */
+  readonly open: number;
+  /** When the last session of those days began; null where there was none. */
+  readonly last: number | null;
+}
+
+export const ORDERS = ["name", "sessions", "success", "usd", "open", "last"] as const;
+export type OrderBy = (typeof ORDERS)[number];
+
+/** All repositories that anything was sent of. */
+export function repoFacts({ core, session }: Member): RepoFacts[] {
+  const team = session.team.id;
+  const now = core.clock.now();
+  const sums = new Map(sumRepos(core, team, firstShown(now)).map((one) => [one.repoKey, one]));
+  const { groups } = spendReport(core, team, { from: firstShown(now), to: now, by: "repo" });
+  const spent = new Map(groups.map((group) => [group.key, group]));
+  const { openByRepo } = countEntries(core, team);
+  const keys = new Set([
+    ...listRepoKeys(core, team),
+    ...listRepositories(core, team).map(({ repoKey }) => repoKey),
+    ...sums.keys(),
+    ...spent.keys(),
+  ]);
+  return Array.from(keys, (repoKey) => {
+    const { sessions = 0, succeeded = 0, failed = 0, lastAt = null } = sums.get(repoKey) ?? {};
+    const judged = succeeded + failed;
+    return {
+      ...{ repoKey, sessions, last: lastAt },
+      success: judged === 0 ? null : succeeded / judged,
+      usd: spent.get(repoKey)?.usd ?? null,
+      unpricedTokens: spent.get(repoKey)?.unpricedTokens ?? 0,
+      open: openByRepo.get(repoKey) ?? 0,
+    };
+  });
+}

@@ -1,0 +1,263 @@
+import { listDevices } from "../../../../identity/devices/devices.ts";
+import { latestCommits } from "../../../../insight/causes/causes.ts";
+import { brainMetrics, freshenEntries } from "../../../../insight/defects/defects.ts";
+import {
+  findSessions,
+  freshenSessions,
+  repoDays,
+  sessionTitle,
+  sumSessions,
+} from "../../../../insight/sessions/sessions.ts";
+import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
+import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
+import { listStreams } from "../../../../record/telemetry/telemetry.ts";
+import { buttonLink } from "../../ui/button.ts";
+import { barChart } from "../../ui/chart.ts";
+import { table } from "../../ui/list.ts";
+import { anchor, badge, columns, empty, facts, pageHead, type Stat, section, stats } from "../../ui/parts.ts";
+import { sparkline } from "../../ui/sparkline.ts";
+import { ago, dayText, number, plural } from "../../ui/units.ts";
+import { frame } from "../frame.ts";
+import { sessionTable } from "../sessions/table.ts";
+import type { Member } from "../shared/call.ts";
+import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } from "../shared/links.ts";
+import { shaText, short } from "../shared/text.ts";
+import { changeText, dollars } from "../spend/labels.ts";
+import { firstShown, SHOWN_DAYS } from "./facts.ts";
+import { share } from "./labels.ts";
+
+type Metrics = ReturnType<typeof brainMetrics>;
+
+/** Everything of one repository in one place, each part leading on. */
+
+const SESSIONS = 8;
+const COMMITS = 8;
+const STREAMS = 10;
+
+export async function overviewPage(call: Member): Promise<Html> {
+  const { core, session } = call;
+  await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
+  const repoKey = repoKeyIn(repoOf(call)) ?? "";
+  const team = session.team.id;
+  const streams = listStreams(core, team).filter((stream) => stream.repoKey === repoKey);
+  const brain = listRepositories(core, team).find((one) => one.repoKey === repoKey);
+  const latest = await findSessions(core, team, { repoKey, limit: SESSIONS });
+  if (streams.length === 0 && !brain && latest.rows.length === 0)
+    fail(notFound, "Nothing of this repository is in the team's record.");
+  const errors = brainMetrics(core, team, repoKey);
+  const main = html`${pageHead({
+    title: short(repoName(repoKey), 120),
+    crumbs: [{ label: "Repositories", href: call.href("/repositories") }, { label: short(repoName(repoKey), 60) }],
+  })}
+<section class="section" aria-label="Figures">${stats(tiles(call, repoKey, errors))}</section>
+${outcomes(call, repoKey)}
+${section({
+  title: "Latest sessions",
+  actions: buttonLink("All sessions", link(call, "/sessions", { repo: repoValue(repoKey) }), { small: true }),
+  body: table({
+    ...sessionTable(call, latest.rows, { devices: listDevices(core, team), withoutRepo: true }),
+    empty: empty({ title: "No sessions yet", intro: "None of this repository's telemetry came with a session." }),
+  }),
+})}
+${columns(openErrors(call, repoKey, errors), commits(call, repoKey))}
+${columns(brainFacts(call, brain), sources(call, streams))}`;
+  return frame(call, { title: repoName(repoKey), main, wide: true });
+}
+
+/** The days shown, oldest first. */
+const daysShown = (now: number) =>
+  Array.from({ length: SHOWN_DAYS }, (_, i) => Math.floor(firstShown(now) / DAY_MS) + i);
+
+function tiles(call: Member, repoKey: string, errors: Metrics): Stat[] {
+  const { core, session } = call;
+  const team = session.team.id;
+  const now = core.clock.now();
+  const from = firstShown(now);
+  const { sessions, succeeded, failed } = sumSessions(core, team, { repoKey, from });
+  const spent = spendReport(core, team, { from, to: now, by: "day", repoKey });
+  const before = spendReport(core, team, { from: from - SHOWN_DAYS * DAY_MS, to: from - 1, by: "model", repoKey });
+  const byDay = new Map(spent.groups.map(({ key, usd }) => [key, usd]));
+  const course = daysShown(now).map((day) => byDay.get(isoInstant(day * DAY_MS).slice(0, 10)) ?? 0);
+  const { usd } = spent.total;
+  const change = changeText(usd, before.total.usd);
+  const repo = repoValue(repoKey);
+  return [
+    {
+      label: `Sessions, ${SHOWN_DAYS} days`,
+      value: number(sessions),
+      sub: succeeded + failed > 0 && html`${share(succeeded / (succeeded + failed))} succeeded`,
+      href: link(call, "/sessions", { repo }),
+    },
+    {
+      label: `Spend, ${SHOWN_DAYS} days`,
+      value: usd === null ? "–" : dollars(usd),
+      sub: change === "" || change === "new" ? "" : `${change} to the ${SHOWN_DAYS} days before`,
+      spark: usd !== null && sparkline(course, `Spend a day, ${dollars(Math.max(...course))} at most`),
+      href: link(call, "/spend", { repo }),
+    },
+    {
+      label: "Open errors",
+      value: number(errors.openTotal),
+      sub: `of ${plural(errors.total, "entry", "entries")}`,
+      href: link(call, "/errors", { repo }),
+      tone: errors.openTotal > 0 ? "warn" : undefined,
+    },
+    {
+      label: "Came again",
+      value: number(errors.recurring.length),
+      sub: "classes of errors",
+      href: link(call, "/errors", { repo }),
+    },
+  ];
+}
+
+const RESULTS = [
+  ["succeeded", "good"],
+  ["failed", "bad"],
+  ["stopped", "warn"],
+  ["unknown", "neutral"],
+] as const;
+
+function outcomes(call: Member, repoKey: string): Content {
+  const { core, session } = call;
+  const now = core.clock.now();
+  const from = firstShown(now);
+  const rows = repoDays(core, session.team.id, repoKey, from, from + SHOWN_DAYS * DAY_MS);
+  if (rows.length === 0) return "";
+  const seen = RESULTS.filter(([result]) => rows.some((row) => row.result === result));
+  const counts = new Map(rows.map(({ day, result, sessions }) => [`${day} ${result}`, sessions]));
+  const total = rows.reduce((sum, { sessions }) => sum + sessions, 0);
+  return html`<section class="section" aria-label="Outcomes">${barChart({
+    title: "Outcomes by day",
+    summary: `${plural(total, "session")} in ${SHOWN_DAYS} days.`,
+    unit: "sessions",
+    series: seen.map(([name, tone]) => ({ name, tone })),
+    days: daysShown(now).map((day) => {
+      const iso = isoInstant(day * DAY_MS).slice(0, 10);
+      return {
+        iso,
+        label: dayText(iso).replace(/ \d{4}$/, ""),
+        values: seen.map(([result]) => counts.get(`${day} ${result}`) ?? null),
+        href: link(call, "/sessions", { repo: repoValue(repoKey), from: iso, to: iso }),
+      };
+    }),
+  })}</section>`;
+}
+
+function openErrors(call: Member, repoKey: string, { open, recurring }: Metrics): Html {
+  return section({
+    title: "Errors",
+    actions: buttonLink("All errors", link(call, "/errors", { repo: repoValue(repoKey) }), { small: true }),
+    body: table({
+      caption: "Open and recurring errors",
+      dense: true,
+      columns: [
+        { label: "Error", heading: true, grow: true, cell: ({ href, title }) => anchor(href, short(title, 110)) },
+        { label: "State", cell: ({ state }) => state },
+        { label: "Last seen", numeric: true, cell: ({ date }) => dayText(date) },
+      ],
+      rows: [
+        ...open.map(({ id, title, heading, date }) => ({
+          href: call.href(`/errors/${id}`),
+          title: title || heading,
+          state: badge("warn", "open"),
+          date,
+        })),
+        ...recurring.slice(0, 5).map(({ fingerprint, rule, titles, lastSeen, occurrences }) => ({
+          href: call.href(`/errors/classes/${fingerprint}`),
+          title: rule ?? titles[0] ?? fingerprint,
+          state: badge("bad", `${number(occurrences)} times`),
+          date: lastSeen,
+        })),
+      ],
+      empty: empty({ title: "No open errors", intro: "And none that came again." }),
+    }),
+  });
+}
+
+function commits(call: Member, repoKey: string): Html {
+  const { core, session, href } = call;
+  const now = core.clock.now();
+  return section({
+    title: "Latest commits",
+    body: table({
+      caption: "Latest commits of agents",
+      dense: true,
+      columns: [
+        {
+          label: "Session",
+          heading: true,
+          grow: true,
+          cell: ({ sessionId }) =>
+            anchor(href(`/sessions/${sessionId}`), short(sessionTitle(core, sessionId) ?? `${sessionId}`, 90)),
+        },
+        { label: "Commit", cell: ({ sha }) => html`<code>${shaText(sha)}</code>` },
+        { label: "Made", numeric: true, cell: ({ at }) => ago(at, now) },
+      ],
+      rows: latestCommits(core, session.team.id, repoKey, COMMITS),
+      empty: empty({ title: "No commits", intro: "No session of this repository names one." }),
+    }),
+  });
+}
+
+function brainFacts(call: Member, brain: ReturnType<typeof listRepositories>[number] | undefined): Html {
+  const now = call.core.clock.now();
+  if (!brain)
+    return section({ title: "Brain", body: empty({ title: "No brain", intro: "No snapshot of it was sent." }) });
+  const kinds = Object.entries(brain.kinds) as [Parameters<typeof kindName>[0], number][];
+  return section({
+    title: "Brain",
+    actions: buttonLink("Open", link(call, "/brain/repository", { repo: brain.repoKey }), { small: true }),
+    framed: true,
+    body: facts([
+      { label: "Files", value: number(kinds.reduce((sum, [, files]) => sum + files, 0)) },
+      ...kinds.map(([kind, files]) => ({
+        label: kindName(kind),
+        value: anchor(link(call, "/brain/repository", { repo: brain.repoKey, kind }), number(files)),
+      })),
+      {
+        label: "Version",
+        value: html`${anchor(link(call, "/brain/versions", { repo: brain.repoKey }), number(brain.version))} · ${ago(brain.receivedAt, now)} from ${deviceLink(call, brain)}`,
+      },
+    ]),
+  });
+}
+
+function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
+  const { core } = call;
+  const now = core.clock.now();
+  const to = (path: `/${string}`, { deviceId, repoKey }: (typeof streams)[number]) =>
+    // The pages of telemetry have a word of their own for what came without a repository.
+    link(call, path, { device: deviceId, repo: repoKey === "" ? "(none)" : repoKey });
+  return section({
+    title: "Devices",
+    body: table({
+      caption: "Devices that send telemetry of it",
+      dense: true,
+      columns: [
+        { label: "Device", heading: true, grow: true, cell: (stream) => deviceLink(call, stream) },
+        {
+          label: "Entries",
+          numeric: true,
+          named: true,
+          cell: (stream) => anchor(to("/telemetry", stream), number(stream.entryCount)),
+        },
+        {
+          label: "State",
+          cell: (stream) =>
+            stream.missing > 0
+              ? badge("warn", plural(stream.missing, "missing entry", "missing entries"))
+              : stream.conflictCount > 0
+                ? anchor(to("/telemetry/conflicts", stream), badge("bad", plural(stream.conflictCount, "conflict")))
+                : badge("good", "whole"),
+        },
+        { label: "Last entry", numeric: true, cell: (stream) => ago(stream.updatedAt, now) },
+      ],
+      rows: streams.slice(0, STREAMS),
+      empty: empty({ title: "No telemetry", intro: "Its sessions came without entries of telemetry." }),
+    }),
+  });
+}

@@ -1,0 +1,78 @@
+import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
+import { type SessionFilter, SORTS } from "../../../../insight/sessions/sessions.ts";
+import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import type { Member } from "../shared/call.ts";
+import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
+import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
+import { deviceIdsOf, type Owned } from "../shared/people.ts";
+
+/** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
+
+const VALUE = text(1_000);
+const PARAMS = {
+  q: words(256),
+  result: text(16),
+  outcome: VALUE,
+  repo: VALUE,
+  branch: VALUE,
+  person: text(64),
+  agent: VALUE,
+  model: VALUE,
+  device: text(64),
+  cost: text(12),
+  errors: ticked,
+  ...DAYS,
+  sort: text(16),
+  dir: text(4),
+};
+export type SessionParams = Params<typeof PARAMS>;
+
+export const sessionParams = (query: URLSearchParams): SessionParams => readParams(PARAMS, query);
+/** The filters of the list that somebody came from, for the addresses of a session's pages. */
+export const keptFilters = ({ query }: Pick<Member, "query">): Query => setOf(sessionParams(query));
+
+export const sessionOrder = ({ sort, dir }: SessionParams) => ({
+  sort: SORTS.find((one) => one === sort) ?? "started",
+  ascending: dir === "asc",
+});
+
+/** Dollars as people type them; undefined for what is none. */
+const dollarsIn = (typed: string): number | undefined =>
+  /^\$?\d{1,7}(?:\.\d{1,6})?$/.test(typed) ? Number(typed.replace("$", "")) : undefined;
+
+/** The filters as the room takes them. @param devices the team's */
+export function filterOf(params: SessionParams, devices: readonly Owned[]): SessionFilter {
+  const { q, result, outcome, repo, branch, person, agent, model, device, cost, errors, from, to } = params;
+  const owned = deviceIdsOf(devices, person);
+  return {
+    repoKey: repoKeyIn(repo),
+    deviceIds: device === "" ? owned : [device].filter((id) => owned?.includes(id) ?? true),
+    result: OUTCOME_KINDS.find((one) => one === result),
+    outcome: outcome || undefined,
+    agent: agent || undefined,
+    model: model || undefined,
+    branch: branch || undefined,
+    minUsd: dollarsIn(cost),
+    minErrors: errors === "" ? undefined : 1,
+    ...spanOf({ from, to }),
+    text: q || undefined,
+  };
+}
+
+/** Lists that are asked for most. */
+export function presets({
+  core,
+  session,
+}: Member): readonly { readonly label: string; readonly set: Partial<SessionParams> }[] {
+  const now = core.clock.now();
+  const day = (at: number) => isoInstant(at).slice(0, 10);
+  // Weeks begin on Monday; the epoch was a Thursday.
+  const sinceMonday = (Math.floor(now / DAY_MS) + 3) % 7;
+  return [
+    { label: "All", set: {} },
+    { label: "Today", set: { from: day(now) } },
+    { label: "This week", set: { from: day(now - sinceMonday * DAY_MS) } },
+    { label: "Failed", set: { result: "failed" } },
+    { label: "Mine", set: { person: session.userId } },
+  ];
+}

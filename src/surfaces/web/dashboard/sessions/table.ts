@@ -1,0 +1,102 @@
+import type { Device } from "../../../../identity/devices/devices.ts";
+import type { SessionItem, SortBy } from "../../../../insight/sessions/sessions.ts";
+import { attributes, type Content, html } from "../../../../kit/html.ts";
+import type { Sort, Table } from "../../ui/list.ts";
+import { empty } from "../../ui/parts.ts";
+import { ago, briefDuration, compact, number, plural } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { link, type Query, repoLink, repoShort, setOf } from "../shared/links.ts";
+import { personName } from "../shared/people.ts";
+import { short } from "../shared/text.ts";
+import { costCell } from "../spend/labels.ts";
+import { outcomeMark } from "./labels.ts";
+
+/** Sessions as rows of one line. */
+
+const MAX_TITLE = 110;
+const MAX_NAME = 60;
+const MAX_WORD = 28;
+
+interface Shown {
+  readonly devices: readonly Device[];
+  /** None where rows cannot be put in another order. */
+  readonly sort?: (by: SortBy) => Sort;
+  /** What the list is narrowed by, for the way back to it. */
+  readonly params?: Query;
+  /** Where all are of one. */
+  readonly withoutRepo?: boolean;
+}
+
+const none = html`<span class="none">–</span>`;
+
+export function sessionTable(
+  call: Member,
+  rows: readonly SessionItem[],
+  { devices, sort, params = {}, withoutRepo = false }: Shown,
+): Table<SessionItem> {
+  const now = call.core.clock.now();
+  const people = new Map(devices.flatMap(({ id, person }) => (person ? [[id, personName(person)] as const] : [])));
+  return {
+    caption: "Sessions",
+    dense: true,
+    columns: [
+      { label: "Session", heading: true, grow: true, cell: (session) => title(call, session, params) },
+      {
+        label: withoutRepo ? "Branch" : "Repository",
+        cell: ({ repoKey, branch }) =>
+          withoutRepo
+            ? short(branch, MAX_NAME) || none
+            : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted"> · ${short(branch, MAX_NAME)}</span>`}`,
+      },
+      people.size > 0 && {
+        label: "Person",
+        cell: ({ deviceId }) => short(people.get(deviceId) ?? "", MAX_WORD) || none,
+      },
+      {
+        label: "Agent",
+        cell: ({ agent, model }) =>
+          html`${short(agent, MAX_WORD) || none}${model && html`<span class="muted"> · ${short(model, MAX_WORD)}</span>`}`,
+      },
+      {
+        label: "Duration",
+        numeric: true,
+        sort: sort?.("duration"),
+        cell: (session) => (session.duration === null ? none : briefDuration(session.duration)),
+      },
+      {
+        label: "Tokens",
+        numeric: true,
+        minor: true,
+        named: true,
+        sort: sort?.("tokens"),
+        cell: ({ tokens }) => (tokens > 0 ? compact(tokens) : none),
+      },
+      { label: "Cost", numeric: true, sort: sort?.("cost"), cell: costCell },
+      { label: "Errors", numeric: true, named: true, sort: sort?.("errors"), cell: errors },
+      {
+        label: "Started",
+        numeric: true,
+        sort: sort?.("started"),
+        cell: ({ startedAt }) => ago(startedAt, now, "not said"),
+      },
+    ],
+    rows,
+    empty: empty({ title: "No session fits", intro: "Take a filter back, or widen the dates." }),
+  };
+}
+
+function title(call: Member, session: SessionItem, params: Query): Content {
+  const text = session.title ?? session.externalId;
+  return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text })}>${short(text, MAX_TITLE)}</a></span>`;
+}
+
+/** Failed steps, and what the session is the cause of, which weighs more. */
+function errors({ failedSteps, caused }: SessionItem): Content {
+  if (failedSteps + caused === 0) return none;
+  const words = [
+    failedSteps > 0 && plural(failedSteps, "failed step"),
+    caused > 0 && `caused ${plural(caused, "error")}`,
+  ];
+  const said = words.filter(Boolean).join(", ");
+  return html`<span title="${said}">${failedSteps > 0 && number(failedSteps)}${caused > 0 && html` <span class="caused">${number(caused)} caused</span>`}</span>`;
+}

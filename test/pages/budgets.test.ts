@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { checkBudgets } from "../../src/insight/budgets/check.ts";
+import { startSite, useBrowser } from "../support/browser.ts";
+import { fillUsage, TILL } from "../support/usage.ts";
+
+useBrowser();
+
+it("shows where budgets stand, and lets admins set and remove them", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  await fillUsage(site, ada);
+  const { page, go, judge } = await site.open(ada);
+  await go("/spend");
+  await page.getByRole("link", { name: "Manage budgets" }).click();
+  const set = async (of: string, usd: string, period = "month") => {
+    await page.getByLabel("Budget of").selectOption({ label: of });
+    await page.getByLabel("For each").selectOption(period);
+    await page.getByLabel("Amount ($)").fill(usd);
+    await page.getByRole("button", { name: "Set budget" }).click();
+  };
+  await set("The whole team", "lots");
+  await page.getByText("Give an amount in dollars").waitFor();
+  expect(site.t.count("budgets")).toBe(0);
+  await set("The whole team", "120");
+  await page.getByText("The budget is set.").waitFor();
+  await set(`Repository ${TILL}`, "$5.00");
+  await set("Person ada@example.com", "10000", "week");
+  await set("Model claude-sonnet-4-5", "400");
+  await checkBudgets(site.t.instance.core);
+  await go("/spend/budgets");
+  await judge("budgets");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  expect(await row("Whole team").textContent()).toMatch(/this month.*\$120\.00.*(exceeds on|exceeded)/s);
+  expect(await row(TILL).textContent()).toMatch(/\$5\.03.*100 %.*exceeded/s);
+  expect(site.t.rows("SELECT detail FROM audit_events WHERE action = 'budget.reached'").length).toBeGreaterThan(1);
+  await go("/spend");
+  await judge("spend-budgets");
+  await go("/spend/budgets");
+  await row(TILL).getByText("Remove").first().click();
+  await page.getByRole("button", { name: "Remove budget" }).click();
+  await page.getByText("The budget is removed.").waitFor();
+  expect(await row(TILL).count()).toBe(0);
+});
+
+it("lets members look and nobody else change", async () => {
+  const site = await startSite();
+  const { team } = await site.person();
+  const member = await site.person({ team, role: "member" });
+  const { page, go } = await site.open(member);
+  await go("/spend/budgets");
+  expect(await page.getByRole("button", { name: "Set budget" }).count()).toBe(0);
+  await go("/spend");
+  expect(await page.getByRole("link", { name: "Manage budgets" }).count()).toBe(0);
+});

@@ -1,0 +1,86 @@
+import { expect, it } from "vitest";
+import { startSite, useBrowser } from "../support/browser.ts";
+import { fillUsage, SHOP, TILL } from "../support/usage.ts";
+
+useBrowser();
+
+const at = (hours: number) => new Date(Date.UTC(2026, 10, 20, hours)).toISOString();
+const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
+
+async function withRepositories() {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const device = await fillUsage(site, ada);
+  const send = async (path: string, json: object) =>
+    expect((await site.t.post(path, { token: device.token, json })).status).toBe(200);
+  await send("/api/agent-traces/ingest", {
+    repoKey: SHOP,
+    sessions: Array.from({ length: 12 }, (_, i) => ({
+      id: `work-${i}`,
+      outcome: i % 4 === 0 ? "failed" : "completed",
+      agent: "claude-code",
+      branch: "main",
+      startedAt: at(i),
+      endedAt: at(i + 1),
+      prompts: [{ text: `Task ${i}` }],
+      commits: i === 3 ? [{ sha: SHA, at: at(4) }] : [],
+      spans: [],
+    })),
+  });
+  await send("/api/brain/ingest", {
+    repoKey: SHOP,
+    version: 1,
+    files: [
+      {
+        path: "errors.md",
+        content: "# Errors\n\n## 2026-11-20: Totals are off\n\nStatus: open\n\nMade by commit 4f9d2c1a7.\n",
+      },
+      { path: "decisions.md", content: "# Decisions\n\n## 2026-11-19: Cents are integers\n" },
+    ],
+  });
+  await site.t.instance.settle();
+  return { site, ada };
+}
+
+it("lists repositories with their figures, in the order that somebody chooses", async () => {
+  const { site, ada } = await withRepositories();
+  const { page, go, judge } = await site.open(ada);
+  await go("/repositories");
+  await judge("repositories");
+  const names = () => page.locator("tbody th").allTextContents();
+  expect(await names()).toEqual([SHOP, TILL]);
+  expect(await page.getByRole("row").filter({ hasText: SHOP }).textContent()).toMatch(/13.*77 %.*\$.*1/s);
+  await page.getByRole("link", { name: "Repository", exact: true }).click();
+  await page.getByRole("link", { name: "Repository", exact: true }).click();
+  expect(await names()).toEqual([SHOP, TILL]);
+  await page.getByRole("link", { name: TILL }).click();
+  await page.getByRole("heading", { level: 1, name: TILL }).waitFor();
+});
+
+it("shows all of one repository, each part leading on", async () => {
+  const { site, ada } = await withRepositories();
+  const { page, go, judge } = await site.open(ada);
+  await go(`/repositories/overview?repo=${encodeURIComponent(SHOP)}`);
+  await judge("repository");
+  const tile = (name: string) => page.locator(".stat").filter({ hasText: name }).locator("dd").first().textContent();
+  expect([await tile("Sessions"), await tile("Open errors")]).toEqual(["13", "1"]);
+  expect(await page.getByRole("row").filter({ hasText: "4f9d2c1a7b3e" }).textContent()).toContain("Task 3");
+  expect(await page.getByRole("link", { name: "Totals are off" }).count()).toBeGreaterThan(0);
+  expect(await page.locator(".facts").textContent()).toMatch(/decisions1.*errors1/s);
+  const figure = page.locator("figure").filter({ hasText: "Outcomes by day" });
+  await figure.getByText("Show the numbers").click();
+  expect(await figure.getByRole("row", { name: "2026-11-20" }).textContent()).toContain("9");
+  await figure.getByRole("link", { name: "2026-11-20" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+  expect(await page.locator(".list-head").textContent()).toContain("12 sessions");
+});
+
+it("answers 404 for a repository of nobody's or of another team's", async () => {
+  const { site } = await withRepositories();
+  const other = await site.person();
+  const { go } = await site.open(other);
+  await go(`/repositories/overview?repo=${encodeURIComponent(SHOP)}`, 404);
+  await go("/repositories/overview", 404);
+  await go(`/repositories/overview?repo=${"x".repeat(5_000)}%00`, 404);
+  await go("/repositories");
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { assignDevice } from "../../../src/identity/devices/devices.ts";
+import { createUser } from "../../../src/identity/sign-in/sign-in.ts";
+import { budgetStandings, removeBudget, setBudget } from "../../../src/insight/budgets/budgets.ts";
+import { checkBudgets } from "../../../src/insight/budgets/check.ts";
+import { forecast, spanAt } from "../../../src/insight/budgets/forecast.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+
+let seq = 0;
+/** A call of claude-opus-4-6 (5 dollars a million in) at the instance's time. */
+async function spend(t: TestInstance, { token }: TestDevice, usd: number, repoKey = "shop", daysAgo = 0) {
+  const clientTimestamp = new Date(t.clock.now() - daysAgo * DAY_MS).toISOString();
+  const payload = {
+    type: "reply",
+    model: "claude-opus-4-6",
+    usage: { input_tokens: Math.round((usd / 5) * 1e6), output_tokens: 0 },
+  };
+  const json = { repoKey, entries: [{ seq: ++seq, clientTimestamp, payload }] };
+  expect((await t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  await t.instance.settle();
+}
+const whole = { scope: "team", subject: "", period: "month" } as const;
+const day = (text: string) => Date.parse(text) / DAY_MS;
+
+describe("a budget", () => {
+  it("is of a team, a repository, a person or a model, each by its own spend", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const [one, other] = [await t.device(), undefined] as const;
+    const team = one.team.id;
+    const robot = await t.device(one.team);
+    const ada = await createUser(core, {
+      email: "ada@example.com",
+      name: null,
+      password: "plough-the-north-field",
+      operator: false,
+      team: { id: team, role: "owner" },
+    });
+    await assignDevice(core, one.deviceId, ada.id);
+    await spend(t, one, 30);
+    await spend(t, robot, 12, "till");
+    await setBudget(core, team, { ...whole, amountUsd: 100 });
+    await setBudget(core, team, { ...whole, scope: "repo", subject: "till", amountUsd: 10.5 });
+    await setBudget(core, team, { ...whole, scope: "person", subject: ada.id, amountUsd: 100 });
+    await setBudget(core, team, {
+      ...whole,
+      scope: "model",
+      subject: "claude-opus-4-6",
+      period: "week",
+      amountUsd: 1,
+    });
+    await setBudget(core, team, { ...whole, scope: "model", subject: "none", amountUsd: 1 });
+    const found = new Map(budgetStandings(core, team).map((one) => [`${one.scope} ${one.subject}`, one]));
+    expect(other).toBeUndefined();
+    expect(found.get("team ")).toMatchObject({ usedUsd: 42, from: "2026-11-01", to: "2026-11-30", state: "on track" });
+    expect(found.get("repo till")).toMatchObject({ usedUsd: 12, amountUsd: 10.5, state: "exceeded", exceedsOn: null });
+    expect(found.get(`person ${ada.id}`)).toMatchObject({ usedUsd: 30 });
+    expect(found.get("model claude-opus-4-6")).toMatchObject({ usedUsd: 42, from: "2026-11-16", to: "2026-11-22" });
+    expect(found.get("model none")).toMatchObject({ usedUsd: 0, state: "on track" });
+  });
+
+  it("records each threshold once a period, with the audit, however often it is looked", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const device = await t.device();
+    const team = device.team.id;
+    const { id } = await setBudget(core, team, { ...whole, amountUsd: 100 });
+    const reached = () =>
+      t.rows("SELECT threshold FROM budget_crossings ORDER BY day, threshold").map((row) => row.threshold);
+    const told = () =>
+      t.rows("SELECT target_id AS id FROM audit_events WHERE action = 'budget.reached'").map((row) => row.id);
+    await spend(t, device, 79.99);
+    await checkBudgets(core);
+    expect([reached(), told()]).toEqual([[], []]);
+    await spend(t, device, 0.012);
+    await Promise.all([checkBudgets(core), checkBudgets(core)]);
+    expect([reached(), told()]).toEqual([[80], [id]]);
+    await spend(t, device, 300);
+    await checkBudgets(core);
+    await checkBudgets(core);
+    expect([reached(), told()]).toEqual([
+      [80, 100],
+      [id, id],
+    ]);
+    t.clock.advance(15 * DAY_MS);
+    await checkBudgets(core);
+    expect(budgetStandings(core, team)[0]).toMatchObject({ usedUsd: 0, from: "2026-12-01", reached: [] });
+    await spend(t, device, 90);
+    await checkBudgets(core);
+    expect(reached()).toEqual([80, 100, 80]);
+    await removeBudget(core, team, id);
+    expect([t.count("budgets"), t.count("budget_crossings")]).toEqual([0, 0]);
+    await expect(removeBudget(core, team, id)).rejects.toThrow("no such budget");
+  });
+
+  it("is told of anew when its amount is raised beyond what was reached, and replaced rather than doubled", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const device = await t.device();
+    const team = device.team.id;
+    await setBudget(core, team, { ...whole, amountUsd: 10 });
+    await spend(t, device, 9);
+    await checkBudgets(core);
+    await setBudget(core, team, { ...whole, amountUsd: 20, thresholds: [50, 50, 90] });
+    await checkBudgets(core);
+    expect(budgetStandings(core, team)).toMatchObject([{ amountUsd: 20, thresholds: [50, 90], reached: [] }]);
+    await spend(t, device, 1);
+    await checkBudgets(core);
+    expect(budgetStandings(core, team)).toMatchObject([{ reached: [50] }]);
+  });
+
+  it("refuses amounts and thresholds that are none, and more than a hundred", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const { id } = await t.team();
+    for (const amountUsd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e9])
+      await expect(setBudget(core, id, { ...whole, amountUsd })).rejects.toThrow("amount");
+    for (const thresholds of [[], [0], [1.5], [5_000], [1, 2, 3, 4, 5, 6]])
+      await expect(setBudget(core, id, { ...whole, amountUsd: 1, thresholds })).rejects.toThrow("Thresholds");
+    await expect(
+      setBudget(core, id, { ...whole, scope: "repo", subject: "x".repeat(2_000), amountUsd: 1 }),
+    ).rejects.toThrow();
+    for (let i = 0; i < 100; i++)
+      await setBudget(core, id, { ...whole, scope: "repo", subject: `r${i}`, amountUsd: 1 });
+    await expect(setBudget(core, id, { ...whole, amountUsd: 1 })).rejects.toThrow("at most");
+    expect(t.count("budgets")).toBe(100);
+  });
+});
+
+describe("a forecast", () => {
+  const month = spanAt("month", Date.parse("2026-11-16T00:00:00Z"));
+  const at = (text: string) => Date.parse(`${text}T00:00:00Z`);
+  const onWorkdays = (usd: number) => (one: number) => ([2, 3].includes(one % 7) || one >= day("2026-11-16") ? 0 : usd);
+
+  it("goes on at the rate of working days, and says when the amount is reached", () => {
+    expect(month).toEqual({ first: day("2026-11-01"), last: day("2026-11-30") });
+    // Ten working days went by, eleven are left; nobody worked at weekends.
+    expect(forecast("month", month, at("2026-11-16"), 1_000, onWorkdays(10))).toEqual({ usd: 210, exceedsOn: null });
+    const over = forecast("month", month, at("2026-11-16"), 125, onWorkdays(10));
+    expect(over).toEqual({ usd: 210, exceedsOn: day("2026-11-18") });
+  });
+
+  it("says nothing while it is too early, and nothing of a day once the amount is used up", () => {
+    expect(forecast("month", month, at("2026-11-04"), 10, onWorkdays(10)).usd).toBe(null);
+    expect(forecast("month", month, at("2026-11-16"), 50, onWorkdays(10))).toMatchObject({ exceedsOn: null });
+    expect(spanAt("week", at("2026-11-22"))).toEqual({ first: day("2026-11-16"), last: day("2026-11-22") });
+    expect(spanAt("week", at("2026-11-23"))).toEqual({ first: day("2026-11-23"), last: day("2026-11-29") });
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import {
+  deleteView,
+  isSameQuery,
+  listViews,
+  saveView,
+  viewErasure,
+} from "../../../src/identity/saved-views/saved-views.ts";
+import { createUser } from "../../../src/identity/sign-in/sign-in.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("keeps fifty views of a person at most, under bounded names, and forgets them with the person or what they name", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { id: team } = await t.team();
+  const user = (email: string) =>
+    createUser(core, {
+      email,
+      name: null,
+      password: "plough-the-north-field",
+      operator: false,
+      team: { id: team, role: "member" },
+    });
+  const [ada, bob] = [await user("ada@example.com"), await user("bob@example.com")];
+  const view = {
+    place: "/sessions",
+    name: "One",
+    query: "repo=github.com%2Fa%2Fb&cursor=x&agent=",
+    shared: true,
+  } as const;
+  const saved = await saveView(core, team, ada.id, view);
+  expect(saved).toMatchObject({ query: "repo=github.com%2Fa%2Fb", shared: true });
+  await saveView(core, team, ada.id, { ...view, query: "a=1" });
+  expect(listViews(core, team, "/sessions", bob.id)).toMatchObject([{ id: saved.id, query: "a=1" }]);
+  for (const name of ["", "  ", "x".repeat(61), "a\u0000b"])
+    await expect(saveView(core, team, ada.id, { ...view, name })).rejects.toThrow("name");
+  await expect(saveView(core, team, ada.id, { ...view, query: "x".repeat(3_000) })).rejects.toThrow("too much");
+  await expect(deleteView(core, team, bob.id, saved.id, false)).rejects.toThrow("no such view");
+  for (let i = 1; i < 50; i++) await saveView(core, team, ada.id, { ...view, name: `v${i}`, shared: false });
+  await expect(saveView(core, team, ada.id, { ...view, name: "one more" })).rejects.toThrow("at most");
+  await expect(
+    deleteView(core, team, bob.id, listViews(core, team, "/sessions", ada.id)[5]?.id ?? "", true),
+  ).rejects.toThrow();
+  expect(await core.store.write(() => viewErasure.eraseNaming(core, "repo", "github.com/a/b"))).toBe(49);
+  expect(await core.store.write(() => viewErasure.eraseOf(core, ada.id))).toBe(1);
+  expect(t.count("saved_views")).toBe(0);
+  expect(isSameQuery("b=2&a=1&cursor=z", "a=1&b=2&c=")).toBe(true);
+});
