@@ -350,6 +350,37 @@ CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
 CREATE INDEX trace_sessions_by_team ON trace_sessions (team_id, repo_key, started_at);
 CREATE INDEX trace_sessions_by_delivery ON trace_sessions (delivery_id);
 
+-- Sessions counted by the day (UTC, days since the epoch) on which they began and their outcome's first 40 characters; triggers keep it
+-- exact. Sessions without a start are in no day.
+CREATE TABLE trace_session_days (
+  team_id   TEXT NOT NULL REFERENCES teams (id),
+  day       INTEGER NOT NULL,
+  outcome   TEXT NOT NULL,
+  sessions  INTEGER NOT NULL,
+  PRIMARY KEY (team_id, day, outcome)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER trace_sessions_day_in AFTER INSERT ON trace_sessions WHEN NEW.started_at IS NOT NULL BEGIN
+  INSERT INTO trace_session_days (team_id, day, outcome, sessions)
+  VALUES (NEW.team_id, NEW.started_at / 86400000, substr(NEW.outcome, 1, 40), 1)
+  ON CONFLICT (team_id, day, outcome) DO UPDATE SET sessions = sessions + 1;
+END;
+CREATE TRIGGER trace_sessions_day_out AFTER DELETE ON trace_sessions WHEN OLD.started_at IS NOT NULL BEGIN
+  UPDATE trace_session_days SET sessions = sessions - 1
+  WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40);
+  DELETE FROM trace_session_days
+  WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40) AND sessions <= 0;
+END;
+CREATE TRIGGER trace_sessions_day_over AFTER UPDATE OF team_id, started_at, outcome ON trace_sessions
+WHEN OLD.started_at IS NOT NEW.started_at OR OLD.outcome <> NEW.outcome OR OLD.team_id <> NEW.team_id BEGIN
+  UPDATE trace_session_days SET sessions = sessions - 1
+  WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40);
+  DELETE FROM trace_session_days
+  WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40) AND sessions <= 0;
+  INSERT INTO trace_session_days (team_id, day, outcome, sessions)
+  SELECT NEW.team_id, NEW.started_at / 86400000, substr(NEW.outcome, 1, 40), 1 WHERE NEW.started_at IS NOT NULL
+  ON CONFLICT (team_id, day, outcome) DO UPDATE SET sessions = sessions + 1;
+END;
+
 CREATE TABLE trace_spans (
   id           INTEGER PRIMARY KEY,
   session_id   INTEGER NOT NULL,
@@ -837,6 +868,67 @@ CREATE TABLE defect_files (
   PRIMARY KEY (team_id, repo_key, path)
 ) STRICT, WITHOUT ROWID;
 
+-- Derived: the classes of entries in `defects`, by the first 8 hexadecimal digits of their fingerprints, so that no page counts
+-- entries. `open` are those whose file says so. `first_repo` is where the first entry stands; `repo_key`, `kind`, `title`, `rule` and
+-- `newest_id` are of the newest. `repos` is a JSON array of keys.
+-- `recent` is a JSON array of digests of the newest entries, those that went lately too: one that is there again is not a new one.
+-- A class without entries stays while something was said of it.
+CREATE TABLE triage_classes (
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  class        TEXT NOT NULL,
+  occurrences  INTEGER NOT NULL,
+  open         INTEGER NOT NULL,
+  first_seen   TEXT NOT NULL,
+  last_seen    TEXT NOT NULL,
+  first_repo   TEXT NOT NULL,
+  repos        TEXT NOT NULL,
+  repo_key     TEXT NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN ('error', 'security', 'anti-pattern')),
+  title        TEXT NOT NULL,
+  rule         TEXT,
+  newest_id    INTEGER NOT NULL,
+  recent       TEXT NOT NULL,
+  PRIMARY KEY (team_id, class)
+) STRICT, WITHOUT ROWID;
+
+-- What people said of a class (`entry_id` 0) or of one of its entries, as it stands. Without a `state` the errors file's word
+-- counts. `snoozed` is 'again' until it comes again, 'until' up to `snoozed_until`. `revision` grows with every change, so that two
+-- people at once do not undo each other's word unseen.
+CREATE TABLE triage_words (
+  team_id        TEXT NOT NULL REFERENCES teams (id),
+  class          TEXT NOT NULL,
+  entry_id       INTEGER NOT NULL,
+  owner_id       TEXT REFERENCES users (id),
+  state          TEXT CHECK (state IN ('open', 'resolved', 'again')),
+  state_at       INTEGER,
+  snoozed        TEXT CHECK (snoozed IN ('until', 'again')),
+  snoozed_until  INTEGER,
+  tracker        TEXT,
+  revision       INTEGER NOT NULL,
+  PRIMARY KEY (team_id, class, entry_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX triage_words_by_entry ON triage_words (entry_id) WHERE entry_id > 0;
+CREATE INDEX triage_words_by_owner ON triage_words (owner_id) WHERE owner_id IS NOT NULL;
+
+-- What was said and done of a class or an entry, and when it came again. `body` is a comment, a tracker's address or a day, null
+-- where it was erased; `other_id` who it was given to, or which entry came.
+CREATE TABLE triage_events (
+  id           INTEGER PRIMARY KEY,
+  team_id      TEXT NOT NULL REFERENCES teams (id),
+  class        TEXT NOT NULL,
+  entry_id     INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN
+    ('assigned', 'unassigned', 'resolved', 'reopened', 'snoozed', 'commented', 'linked', 'unlinked', 'came-again')),
+  actor_kind   TEXT NOT NULL,
+  actor_id     TEXT,
+  actor_label  TEXT NOT NULL,
+  other_id     TEXT,
+  body         TEXT
+) STRICT;
+CREATE INDEX triage_events_by_class ON triage_events (team_id, class, id);
+CREATE INDEX triage_events_by_actor ON triage_events (actor_id) WHERE actor_id IS NOT NULL;
+
 -- Derived: what sessions tell of their part in a defect. `started_at` and `ended_at` are the session's window, taken from
 -- its spans, prompts and commits where the session names none.
 CREATE TABLE trace_session_windows (
@@ -851,6 +943,7 @@ CREATE TABLE trace_session_windows (
 ) STRICT;
 CREATE INDEX trace_session_windows_by_repo ON trace_session_windows (team_id, repo_key, started_at);
 CREATE INDEX trace_session_windows_by_external_id ON trace_session_windows (team_id, external_id);
+CREATE INDEX trace_session_windows_by_maker ON trace_session_windows (team_id, model, agent, repo_key);
 
 CREATE TABLE trace_session_commits (
   team_id     TEXT NOT NULL,
@@ -891,6 +984,18 @@ CREATE TABLE trace_session_edits (
 CREATE INDEX trace_session_edits_by_name ON trace_session_edits (team_id, name, at);
 CREATE INDEX trace_session_edits_by_session ON trace_session_edits (session_id);
 
+-- Derived: what a session is found by. `words` is in lower case and holds its title, its agent's id, its branch and the beginnings of its
+-- commits.
+CREATE TABLE session_finds (
+  team_id     TEXT NOT NULL,
+  session_id  INTEGER NOT NULL REFERENCES trace_sessions (id),
+  title       TEXT NOT NULL,
+  repo_key    TEXT NOT NULL,
+  branch      TEXT NOT NULL,
+  words       TEXT NOT NULL,
+  PRIMARY KEY (team_id, session_id)
+) STRICT, WITHOUT ROWID;
+
 -- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
 -- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; the columns from
 -- `repo_key` to `fingerprint` are copied from it, as it stood last. `gone_after` is the highest number of an entry when that one
@@ -923,6 +1028,7 @@ CREATE INDEX causal_links_by_entry ON causal_links (entry_id);
 CREATE INDEX causal_links_by_repo ON causal_links (team_id, repo_key);
 CREATE INDEX causal_links_by_session ON causal_links (session_id);
 CREATE INDEX causal_links_by_date ON causal_links (team_id, date);
+CREATE INDEX causal_links_certain ON causal_links (team_id) WHERE band <> 'weak' OR origin = 'person' OR verdict IS 'confirmed';
 
 -- The newest hourly figures of each device and repository. `counts` is a JSON object of whole numbers, `fingerprints` a JSON
 -- array of their first eight hexadecimal digits.
@@ -969,6 +1075,70 @@ CREATE UNIQUE INDEX spend_cells_by_day
 CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
 -- Models and days are what is asked for most: their cells lie in order.
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
+
+-- Derived: the cells' sums by day, model (that of the session where the record told none) and size class, for questions about the whole
+-- team; triggers keep it like the cells.
+CREATE TABLE spend_days (
+  team_id         TEXT NOT NULL,
+  day             INTEGER NOT NULL,
+  model           TEXT NOT NULL,
+  context         INTEGER NOT NULL,
+  usages          INTEGER NOT NULL,
+  input           INTEGER NOT NULL,
+  output          INTEGER NOT NULL,
+  cache_write     INTEGER NOT NULL,
+  cache_write_1h  INTEGER NOT NULL,
+  cache_read      INTEGER NOT NULL,
+  reported_nano   INTEGER NOT NULL,
+  reported        INTEGER NOT NULL,
+  PRIMARY KEY (team_id, day, model, context)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER spend_cells_day_out AFTER DELETE ON spend_cells WHEN OLD.usages > 0 OR OLD.reported > 0 BEGIN
+  UPDATE spend_days SET
+    usages = max(0, usages - OLD.usages),
+    input = max(0, input - OLD.input),
+    output = max(0, output - OLD.output),
+    cache_write = max(0, cache_write - OLD.cache_write),
+    cache_write_1h = max(0, cache_write_1h - OLD.cache_write_1h),
+    cache_read = max(0, cache_read - OLD.cache_read),
+    reported_nano = max(0, reported_nano - OLD.reported_nano),
+    reported = max(0, reported - OLD.reported)
+  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context;
+  DELETE FROM spend_days
+  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context
+    AND usages = 0 AND reported = 0;
+END;
+CREATE TRIGGER spend_cells_day
+AFTER UPDATE OF session_model, usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported
+ON spend_cells BEGIN
+  UPDATE spend_days SET
+    usages = max(0, usages - OLD.usages),
+    input = max(0, input - OLD.input),
+    output = max(0, output - OLD.output),
+    cache_write = max(0, cache_write - OLD.cache_write),
+    cache_write_1h = max(0, cache_write_1h - OLD.cache_write_1h),
+    cache_read = max(0, cache_read - OLD.cache_read),
+    reported_nano = max(0, reported_nano - OLD.reported_nano),
+    reported = max(0, reported - OLD.reported)
+  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context;
+  DELETE FROM spend_days
+  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context
+    AND usages = 0 AND reported = 0;
+  INSERT INTO spend_days (team_id, day, model, context,
+    usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported)
+  SELECT NEW.team_id, NEW.day, iif(NEW.model = '', NEW.session_model, NEW.model), NEW.context,
+    NEW.usages, NEW.input, NEW.output, NEW.cache_write, NEW.cache_write_1h, NEW.cache_read, NEW.reported_nano, NEW.reported
+  WHERE NEW.usages > 0 OR NEW.reported > 0
+  ON CONFLICT (team_id, day, model, context) DO UPDATE SET
+    usages = min(9007199254740991, usages + excluded.usages),
+    input = min(9007199254740991, input + excluded.input),
+    output = min(9007199254740991, output + excluded.output),
+    cache_write = min(9007199254740991, cache_write + excluded.cache_write),
+    cache_write_1h = min(9007199254740991, cache_write_1h + excluded.cache_write_1h),
+    cache_read = min(9007199254740991, cache_read + excluded.cache_read),
+    reported_nano = min(9007199254740991, reported_nano + excluded.reported_nano),
+    reported = min(9007199254740991, reported + excluded.reported);
+END;
 
 -- Derived: every usage that was reported, so that it counts once however often and wherever. `usage_key` is the dedupe key: a digest
 -- of the provider's message id, with that of its request behind it where both were reported; of the request's id where it was

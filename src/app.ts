@@ -17,7 +17,9 @@ import { findSession, SESSION_LIFETIME_MS, touchSession } from "./identity/web-s
 import { ask } from "./insight/ask/room.ts";
 import { causes } from "./insight/causes/room.ts";
 import { defects } from "./insight/defects/room.ts";
+import { find } from "./insight/find/room.ts";
 import { spend } from "./insight/spend/room.ts";
+import { triage } from "./insight/triage/room.ts";
 import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
@@ -34,6 +36,7 @@ import { describeEndpoints, openapi } from "./platform/http/openapi-endpoint.ts"
 import { createApp, type ServeOptions } from "./platform/http/serve.ts";
 import { startJobs } from "./platform/jobs/jobs.ts";
 import { keys } from "./platform/keys/room.ts";
+import { liveMetrics, runLive } from "./platform/live/live.ts";
 import { listenForMetrics, observeRequest, requestMetrics } from "./platform/metrics/listener.ts";
 import { processMetrics } from "./platform/metrics/process-figures.ts";
 import { workerMetrics } from "./platform/metrics/worker-figures.ts";
@@ -70,6 +73,7 @@ export const ROOMS: readonly Room[] = [
   room({ name: "process", metrics: processMetrics }),
   checkpointer,
   room({ name: "projections", metrics: projectionMetrics }),
+  room({ name: "live", metrics: liveMetrics }),
   room({ name: "workers", metrics: workerMetrics, close: (core) => void workers(core).close() }),
   health,
   audit,
@@ -91,12 +95,14 @@ export const ROOMS: readonly Room[] = [
   telemetry,
   brain,
   defects,
+  triage,
   pulses,
   traces,
   otlp,
   gitAi,
   causes,
   spend,
+  find,
   policy,
   readTokens,
   apiTokens,
@@ -181,6 +187,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     ROOMS.flatMap(({ jobs = [] }) => jobs),
   );
   const stopProjections = runProjections(core, PROJECTIONS, newestDelivery);
+  const stopLive = runLive(core, newestDelivery);
   let listener: Listener | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   return {
@@ -201,6 +208,8 @@ export async function createInstance(parts: Parts): Promise<Instance> {
       return baseUrlOf(core.config);
     },
     async close() {
+      // Streams would be in flight for as long as anybody looks.
+      stopLive();
       // Requests that wait for a projection end first, so that the others are waited for alone.
       const stopped = Promise.all([stopProjections(), stopJobs()]);
       await listener?.close();

@@ -1,5 +1,6 @@
 import { isObject } from "../kit/json.ts";
 import { type Edit, readEdit } from "./edits.ts";
+import { type Failure, failureOf, inputOf, outputOf } from "./step.ts";
 import {
   readAttributeModel,
   readAttributes,
@@ -67,6 +68,18 @@ export function understandSession(document: Fields): Understood {
   };
 }
 
+/** An edit with what it changed, where that was sent as a patch. */
+export interface ShownEdit extends Edit {
+  readonly patch: string | null;
+}
+
+function readShownEdit(value: unknown): ShownEdit | undefined {
+  const edit = readEdit(value);
+  if (!edit) return undefined;
+  const { diff, patch, hunk } = value as Fields;
+  return { ...edit, patch: [diff, patch, hunk].map(readText).find((text) => text?.includes("@@")) ?? null };
+}
+
 export interface UnderstoodSpan {
   /** Its `usage`, or else what `gen_ai.usage.*` says. */
   readonly usage: Usage | null;
@@ -74,7 +87,12 @@ export interface UnderstoodSpan {
   readonly costUsd: number | null;
   /** The model that answered, or else the one that was asked for. */
   readonly model: string | null;
-  readonly edits: readonly Edit[];
+  readonly edits: readonly ShownEdit[];
+  /** What it was given and what it gave back, text or any JSON; undefined where that is not told. */
+  readonly input: unknown;
+  readonly output: unknown;
+  /** Null where it did not say that it failed. */
+  readonly failure: Failure | null;
   /** OpenTelemetry's `gen_ai.*` names among them; values of any JSON type. */
   readonly attributes: Fields;
   readonly operation: string | null;
@@ -88,7 +106,10 @@ export function understandSpan(document: Fields): UnderstoodSpan {
     usage: usage && { ...usage, requestId },
     costUsd: readCost(document.costUsd),
     model: readAttributeModel(attributes) ?? (typeof document.model === "string" ? document.model : null),
-    edits: each(document.edits, readEdit),
+    edits: each(document.edits, readShownEdit),
+    input: inputOf(document, attributes),
+    output: outputOf(document, attributes),
+    failure: failureOf(document, attributes),
     attributes,
     operation: readId(attributes["gen_ai.operation.name"]) ?? null,
   };

@@ -185,7 +185,7 @@ export function teamDeliveries(
   return (towards === "older" ? ofTeamDown : ofTeamUp).all(teamId, id, count);
 }
 
-export { type ActivityDay, activity, type FlagRow, recentFlags } from "./activity.ts";
+export { activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
 export { deliveryErasure, type Portion } from "./erased.ts";
 export { isAsDelivered, keepItems, proveDelivery } from "./items.ts";

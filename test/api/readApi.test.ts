@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { type Act, act } from "../../src/insight/triage/triage.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { READ_ENDPOINTS } from "../../src/share/read-api/read-api.ts";
 import { apiToken, fillRecords, pathOf, REPO } from "../support/api.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -125,6 +127,27 @@ describe("what a token reads", () => {
       ["login again"],
       null,
     ]);
+  });
+
+  it("say of errors how they stand and whose they are", async () => {
+    const { t, token, mine } = await twoTeams();
+    const { core } = t.instance;
+    const [recurring, slow] = (await t.get("/api/errors", { token })).body.items;
+    expect(recurring).toMatchObject({ state: "again", owner: null, snoozedUntil: null, tracker: null });
+    expect(slow.state).toBe("resolved");
+    const teamId = mine.team.id;
+    const ada = await memberOf(t, mine.team);
+    const on = (what: Act) => act(core, { teamId, fingerprint: recurring.id }, what, COMMAND_LINE);
+    await on({ kind: "assign", ownerId: ada.id });
+    await on({ kind: "link", url: "https://tracker.example.com/SHOP-1" });
+    await on({ kind: "snooze", until: t.clock.now() + 86_400_000 });
+    const standing = {
+      ...{ state: "snoozed", snoozedUntil: "2026-11-22T08:00:00.000Z", tracker: "https://tracker.example.com/SHOP-1" },
+      owner: { id: ada.id, email: ada.email, name: null },
+    };
+    expect((await t.get("/api/errors", { token })).body.items[0]).toMatchObject(standing);
+    const one = await t.get(`/api/errors/${recurring.id}`, { token });
+    expect(one.body).toMatchObject({ ...standing, items: [{ state: "snoozed", owner: null }, { state: "snoozed" }] });
   });
 
   it("are devices with their people and totals, deliveries, and spend", async () => {

@@ -15,6 +15,7 @@ import { measureHealth } from "./health.ts";
 import { measureIngest } from "./ingest.ts";
 import { measureLedger } from "./ledger.ts";
 import { measureOtlp } from "./otlp.ts";
+import { measurePages } from "./pages.ts";
 import { measureRedaction } from "./redaction.ts";
 import { measureSearch } from "./search.ts";
 import { cleanUp, newDirectory, type Program, profiledReckon, RECKON, ROOT } from "./servers.ts";
@@ -30,7 +31,7 @@ const USAGE = `Measures Reckon against the least that could do the same job.
 
   --quick    a few minutes; figures are rougher
   --only     one of: start, health, ingest, growth, size, ledger, search, snapshot, correlate, stalls, attacks, redaction,
-             capture
+             pages, capture
   --json     where the results go as JSON; default: dist/bench.json
   --profile  leave a CPU profile of each Reckon under load in this directory (slower; the aims then mean little)
 `;
@@ -58,6 +59,7 @@ const SCENARIOS: Record<string, Scenario> = {
   stalls: measureStalls,
   attacks: measureAttacks,
   redaction: measureRedaction,
+  pages: measurePages,
   capture: measureCapture,
 };
 

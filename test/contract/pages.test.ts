@@ -55,7 +55,18 @@ async function ask(t: TestInstance, method: string, path: string, { as, form, he
     ...(method === "POST" ? { body: new URLSearchParams(form ?? {}) } : {}),
   });
   const response = await t.instance.fetch(request);
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  // A stream ends when the instance does.
+  const isStream = response.headers.get("content-type") === "text/event-stream";
+  const text = isStream ? await beginning(response) : await response.text();
+  return { status: response.status, headers: response.headers, text };
+}
+
+/** The first piece of a reply that goes on. */
+async function beginning({ body }: Response): Promise<string> {
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
 }
 
 const pathOf = ({ spec }: Page, id = "none") => spec.path.replace(/:\w+/g, () => encodeURIComponent(id));
@@ -328,12 +339,10 @@ it("leads everybody to the places they can open, and to no others", async () => 
     const nav = /<nav[\s\S]*?<\/nav>/.exec(text)?.[0] ?? "";
     const paths = [...nav.matchAll(/href="([^"]+)"/g)].map((match) => match[1] as string);
     led[role] = paths;
-    // Without a team its places say how one comes into one.
-    if (role === "nobody") continue;
     for (const path of paths)
       expect([role, path, (await ask(t, "GET", path, { as })).status]).toEqual([role, path, 200]);
   }
-  expect(led.member?.length).toBeGreaterThan(10);
+  expect(led.member?.length).toBeGreaterThan(7);
   expect(
     ["/audit", "/settings"].map((path) => ["member", "admin", "operator"].filter((role) => led[role]?.includes(path))),
   ).toEqual([["admin", "operator"], ["operator"]]);

@@ -57,9 +57,15 @@ const captured = () => ({
     { id: "turn:p1", name: "turn", kind: "turn", startedAt: at(0), endedAt: at(60), attributes: {} },
     call("c1", 1, "I will look at the total first.", 300),
     tool("read", 2, "Read", told({ file_path: "/home/ada/shop/src/total.ts", limit: 40 }, "1\tconst total = 1;")),
-    tool("edit", 5, "Edit", told({ file_path: "/home/ada/shop/src/total.ts", new_string: HOSTILE }, "done"), {
-      edits: [{ path: "src/total.ts", startLine: 10, endLine: 14, commit: SHA }],
-    }),
+    tool(
+      "edit",
+      5,
+      "Edit",
+      told({ file_path: "/home/ada/shop/src/total.ts", old_string: "const total = 1;", new_string: HOSTILE }, "done"),
+      {
+        edits: [{ path: "src/total.ts", startLine: 10, endLine: 14, commit: SHA }],
+      },
+    ),
     tool("test", 8, "Bash", {
       ...told({ command: "npm test -- total", description: "Run the tests" }, LOG),
       "process.exit.code": 1,
@@ -99,18 +105,25 @@ it("reads a captured session as a conversation", async () => {
   expect(await turns.count()).toBe(2);
   const first = await seen(turns.first());
   expect(first).toMatch(
-    /^Prompt 1 20 Nov 2026, 09:00 UTC.*5 steps · 1 edit · 1 model call · 1\.3k tokens · \$0\.0075 Fix the total/,
+    /^Prompt 1 .*5 steps · 1 edit · 1 model call · 1\.3k tokens · \$0\.0075 09:00:00 Fix the total/,
   );
   expect(first).toContain("Answer claude-sonnet-4-6 · 1k in, 300 out · 1 s 09:00:01 I will look at the total first.");
   const step = (name: string) =>
     turns.first().locator(".timeline > li", { has: page.getByText(name, { exact: true }) });
-  expect(await seen(step("Read"))).toContain('Read /home/ada/shop/src/total.ts 2 s 09:00:02 {"limit":40}');
-  expect(await seen(step("Edit"))).toContain(`Edited src/total.ts lines 10 to 14 in commit ${SHA.slice(0, 12)}`);
+  expect(await seen(step("Read"))).toContain(
+    "Read /home/ada/shop/src/total.ts 2 s 09:00:02 Input limit: 40 Output 1 const total = 1;",
+  );
+  const edit = step("Edit");
+  expect(await seen(edit)).toContain(`src/total.ts +1 −1 lines 10–14 in commit ${SHA.slice(0, 12)}`);
+  expect(await edit.locator(".diff tr.removed .text").textContent()).toContain("const total = 1;");
+  expect(await edit.locator(".diff tr.added .text").textContent()).toContain(HOSTILE);
+  expect(await edit.locator(".diff tr.added .line").allInnerTexts()).toEqual(["", "10"]);
   const failed = step("Bash");
   expect(await seen(failed.locator(".timeline-head"))).toBe("Bash npm test -- total exit 1 2 s 09:00:08");
   expect(await failed.getAttribute("class")).toBe("bad");
-  // What went wrong is open; what worked is folded.
-  expect(await failed.getByRole("region", { name: /^Output/ }).isVisible()).toBe(true);
+  // What went wrong is read at once, from its end; the rest of it, and what worked, is folded.
+  expect(await failed.locator(".failed").textContent()).toMatch(/^…\nnot ok 15 .*not ok 30 <img/s);
+  expect(await failed.getByRole("region", { name: /^Output/ }).isVisible()).toBe(false);
   const found = step("Grep");
   expect(await seen(found.locator("summary"))).toBe("Output, 60 lines x");
   expect(await found.getByRole("region", { name: /^Output/ }).isVisible()).toBe(false);
@@ -119,7 +132,9 @@ it("reads a captured session as a conversation", async () => {
   expect(await found.getByRole("region", { name: /^Output/ }).isVisible()).toBe(true);
   expect(await seen(turns.last())).toMatch(/And now the <img.*Model call claude.*1k in, 100 out.*Commit 4f9d2c1a7b3e/);
   expect(await page.locator("main img").count()).toBe(0);
-  expect(await seen(page.locator(".stats"))).toMatch(/Tokens 2\.4k.*Cost \$0\.01/);
+  expect(await seen(page.locator(".rail .facts"))).toMatch(
+    /Outcome committed Duration 1 min 30 s Cost \$0\.01\d* Tokens 2\.4k 2k input · 400 output Steps 8 steps 1 failed/,
+  );
   await judge("session-captured");
 });
 
@@ -133,15 +148,16 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
   await page.getByRole("link", { name: "And now the" }).click();
   expect(new URL(page.url()).hash).toBe("#prompt-2");
   expect(await seen(page.locator("#prompt-2"))).toContain("And now the");
-  await page.locator(".waterfall").getByRole("link", { name: "execute_tool Bash" }).click();
+  await page.getByRole("link", { name: "Waterfall" }).click();
+  await page.locator(".waterfall").getByRole("link", { name: "Bash" }).click();
+  await page.getByRole("link", { name: "Show in the transcript" }).click();
   expect(await seen(page.locator(":target .timeline-head"))).toContain("npm test -- total");
   expect(await seen(page.locator(".facts"))).toContain("Agent claude-code 2.1.330");
-  await page.locator(".facts .copied").getByRole("button", { name: "Copy" }).waitFor();
   await page.locator(".facts").getByRole("link", { name: "before" }).click();
   await page.waitForURL(`**/sessions/${idOf(site, "before")}`);
-  expect(await seen(page.locator(".facts"))).toContain("long-gone which is not here");
+  expect(await seen(page.locator(".facts"))).toContain("long-gone (not received)");
   // No step tells of tokens, so the session's own account counts.
-  expect(await seen(page.locator(".facts"))).toContain("Tokens 5 input · 7 output");
+  expect(await seen(page.locator(".facts"))).toContain("Tokens 12 5 input · 7 output");
 });
 
 it("reads well where only metadata was recorded", async () => {
@@ -162,9 +178,9 @@ it("reads well where only metadata was recorded", async () => {
   expect(await page.locator("tbody th a").allTextContents()).toEqual(["captured"]);
   await page.getByRole("link", { name: "captured" }).click();
   const turn = await seen(page.locator(".turn").first());
-  expect(turn).toContain("A prompt of 13 characters, of which the team’s policy keeps no text.");
+  expect(turn).toContain("Text not recorded (metadata only), 13 characters.");
   expect(turn).toContain("Model call claude-sonnet-4-6 · 1k in, 300 out");
-  expect(turn).toContain(`Edited src/total.ts lines 10 to 14 in commit ${SHA.slice(0, 12)}`);
+  expect(turn).toContain(`Edited src/total.ts lines 10–14 in commit ${SHA.slice(0, 12)}`);
   expect(turn).toMatch(/Bash exit 1 2 s/);
   expect(turn).not.toMatch(/npm test|Output/);
   expect(await seen(page.locator("h1"))).toBe("Session captured");
@@ -213,4 +229,119 @@ it("pages through a session of 5,000 steps, without a script as well, and keeps 
   expect(await seen(page.locator(".turn").last())).toContain("echo 4999");
   await page.getByRole("link", { name: "Earlier" }).click();
   expect(await page.getByText("4,801 to 4,900 of 5,000").count()).toBe(1);
+});
+
+/** A session of which three steps fail, one of them beyond the first page. */
+function failing() {
+  const fine = Array.from({ length: 120 }, (_, i) => tool(`ok${i}`, 100 + i, "Bash", told({ command: "true" }, "")));
+  const agent = {
+    id: "agent",
+    name: "invoke_agent",
+    kind: "agent",
+    startedAt: at(0),
+    endedAt: at(900),
+    status: "error",
+  };
+  const deploy = {
+    id: "deploy",
+    parentId: "agent",
+    name: "Deploy",
+    kind: "task",
+    startedAt: at(500),
+    endedAt: at(501),
+  };
+  return {
+    ...{ ...captured(), id: "failing", outcome: "failed", commits: [], startedAt: at(0), endedAt: at(900) },
+    spans: [
+      agent,
+      ...captured().spans,
+      { ...tool("flag", 30, "Fetch", told({ url: "https://example.com" }, "no")), parentId: "agent", is_error: true },
+      ...fine,
+      {
+        ...deploy,
+        status: { code: 2, message: "no route to the registry" },
+        input: "deploy --preview",
+        attributes: {},
+      },
+    ],
+  };
+}
+
+it("leads to why a session failed: the command and its output, from one failure to the next, by keys alone", async () => {
+  const { site, ada, visit } = await siteWith(failing());
+  const { page, go, judge } = visit;
+  const path = `/sessions/${idOf(site, "failing")}`;
+  await go(path);
+  const bar = page.locator(".failures");
+  expect(await seen(bar)).toMatch(
+    /^3 failed steps Jump to the failure Bash npm test -- total exit 1 Fetch url: https:\/\/example.com failed Deploy deploy --preview failed$/,
+  );
+  await bar.getByRole("link", { name: "Jump to the failure" }).focus();
+  await page.keyboard.press("Enter");
+  const target = page.locator(":target");
+  expect(await seen(target)).toMatch(/^Bash npm test -- total exit 1 2 s 1\/3 ↓ Next failure 09:00:08/);
+  expect(await seen(target.locator(".failed"))).toContain("not ok 30");
+  await target.getByRole("link", { name: "Next failure" }).focus();
+  await page.keyboard.press("Enter");
+  expect(await seen(target)).toMatch(/^Fetch .*failed.*Previous failure 2\/3/);
+  await page.goto(page.url());
+  await target.getByRole("link", { name: "Next failure" }).click();
+  expect(new URL(page.url()).search).toBe("?events=100");
+  expect(await seen(target)).toMatch(/^Deploy task failed.*3\/3.*deploy --preview no route to the registry$/);
+  await judge("session-failing");
+  // The same without a script.
+  const plain = await site.open(ada, { javaScript: false });
+  await plain.go(path);
+  await plain.page.getByRole("link", { name: "Jump to the failure" }).click();
+  expect(await seen(plain.page.locator(":target .failed"))).toContain("not ok 30");
+});
+
+it.each([true, false])("opens a row of the waterfall, with the script: %s", async (javaScript) => {
+  const { site, ada } = await siteWith(failing());
+  const { page, go, judge, complaints } = await site.open(ada, { javaScript });
+  await go(`/sessions/${idOf(site, "failing")}/waterfall`);
+  const rows = page.locator(".waterfall tbody tr");
+  // The agent failed because steps below it did: it says so too, as it was sent.
+  expect(await rows.locator(".failed-mark").count()).toBe(4);
+  expect(await rows.locator("rect.span-error").count()).toBe(4);
+  const row = rows.filter({ hasText: "npm test -- total" });
+  await row.getByRole("link", { name: "Bash" }).focus();
+  await page.keyboard.press("Enter");
+  const detail = page.locator(".waterfall .detail");
+  await detail.waitFor();
+  expect(await page.locator("tr.opened + tr.detail").count()).toBe(1);
+  expect(await row.getByRole("link", { name: "Bash" }).getAttribute("aria-expanded")).toBe("true");
+  expect(await seen(detail)).toMatch(
+    /Failed exit 1 Started .*Duration 2 s .*"command": "npm test -- total".*not ok 1 .*Attributes/,
+  );
+  expect(new URL(page.url()).searchParams.get("step")).toMatch(/^\d+$/);
+  if (javaScript) {
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Bash");
+    await judge("session-waterfall");
+  }
+  await row.getByRole("link", { name: "Bash" }).click();
+  await detail.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+it("understands OpenTelemetry’s times, and draws a list where there are none", async () => {
+  const nanos = (seconds: number) => `${START + seconds * 1_000}000000`;
+  const otel = [
+    { spanId: "a", name: "root", startTime: at(0), endTime: at(8) },
+    { spanId: "b", parentSpanId: "a", name: "sdk", start_time: at(1), end_time: at(3) },
+    { spanId: "c", parentSpanId: "a", name: "otlp", startTimeUnixNano: nanos(4), endTimeUnixNano: nanos(6) },
+    { spanId: "d", parentSpanId: "c", name: "proto", start_time_unix_nano: nanos(5), end_time_unix_nano: nanos(6) },
+  ];
+  const timeless = otel.map(({ spanId, name }) => ({ spanId, name }));
+  const { site, visit } = await siteWith(
+    { id: "otel", outcome: "", spans: otel },
+    { id: "timeless", outcome: "", spans: timeless },
+  );
+  const { page, go } = visit;
+  await go(`/sessions/${idOf(site, "otel")}/waterfall`);
+  expect(await page.locator(".waterfall td.numeric").allTextContents()).toEqual(["8 s", "2 s", "2 s", "1 s"]);
+  expect(await page.locator(".ruler text").allTextContents()).toEqual(["0", "2 s", "4 s", "6 s", "8 s"]);
+  await go(`/sessions/${idOf(site, "timeless")}/waterfall`);
+  expect(await page.locator(".waterfall tbody tr").count()).toBe(4);
+  expect(await page.locator(".waterfall svg").count()).toBe(0);
 });

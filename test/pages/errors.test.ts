@@ -1,6 +1,7 @@
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type Site, startSite, useBrowser } from "../support/browser.ts";
-import { CAUSE, ERRORS, FIX, fillDefects, HOSTILE, SHOP } from "../support/defects.ts";
+import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { CAUSE, ERRORS, FIX, fillDefects, HOSTILE, SHOP, TILL } from "../support/defects.ts";
 
 useBrowser();
 
@@ -25,51 +26,106 @@ const links = (site: Site, title: string) =>
 const events = (site: Site) =>
   site.t.rows("SELECT actor_label AS who, action FROM audit_events WHERE action LIKE 'link.%' ORDER BY id");
 
-it("says how often, what comes again and what caused it, and leads on from each", async () => {
+const tile = async (page: Page, name: string | RegExp) =>
+  (await page.locator(".stat").filter({ hasText: name }).locator("dd").allTextContents())
+    .map((text) => text.trim())
+    .filter((text) => text !== "")
+    .join(" | ");
+const rowsOf = (page: Page) => page.locator("#results tbody tr");
+
+it("lists an error a row, with its course, state and model, counts all of one population and leads on from each", async () => {
   const { site, ada } = await withDefects();
   const { page, go, judge } = await site.open(ada);
   await go("/errors");
   await judge("errors");
-  const tile = async (name: string) =>
-    (await page.locator(".stat").filter({ hasText: name }).locator("dd").allTextContents()).join(" | ");
-  expect(await tile("Last 7 days")).toBe("5 | ↑ up, from a mean of 1.33");
-  expect(await tile("Open")).toBe("2 | of 21 entries in errors.md");
-  expect(await tile("Came again")).toBe("2 | classes with more than one entry");
-  expect(await tile("Caused by a session")).toBe("3 | by evidence or somebody's word");
-  expect(await page.getByText("1 heading has no date").count()).toBe(1);
-  const words = "5 entries in the last 7 days, against a mean of 1.33 in the three weeks before: up.";
-  expect(await page.getByRole("img", { name: "Entries per week" }).locator("desc").textContent()).toBe(words);
-  expect(await page.getByText(words, { exact: true }).first().isVisible()).toBe(true);
-
-  const recurring = page.getByRole("table", { name: "Recurring classes" }).locator("tbody tr");
-  expect(await recurring.count()).toBe(2);
-  expect(await recurring.first().locator("th").textContent()).toContain(
-    "amounts are whole cents; round once, at the end.",
-  );
-  expect(await recurring.first().getByRole("img").getAttribute("aria-label")).toMatch(
-    /^6 times: 13 Jul 2026, .*19 Nov 2026$/,
-  );
-  const answerable = page.getByRole("table", { name: "Entries caused by sessions" }).locator("tbody tr");
-  expect(await answerable.allTextContents()).toEqual([
-    expect.stringMatching(/ses-login\s*claude-code\s*claude-sonnet-4-5\s*2/),
-    expect.stringMatching(/ses-totals\s*codex\s*gpt-5\.1-codex\s*1/),
+  expect(await tile(page, /^Open/)).toBe("3 | 2 came again");
+  expect(await tile(page, "Unassigned")).toBe("3 | of 3 open");
+  expect(await tile(page, "Last 7 days")).toMatch(/^6 \| \d new, \d came again$/);
+  expect(await tile(page, "Caused by a session")).toBe("3 of 22 | entries");
+  const undated = page.getByText("1 heading has no date");
+  expect(await undated.getByRole("link").getAttribute("href")).toMatch(/^\/brain\/file\?repo=.*path=.*errors.md$/);
+  expect(await page.getByRole("navigation", { name: "States" }).locator("a").allTextContents()).toEqual([
+    "Open 3",
+    "Came again 2",
+    "Snoozed 0",
+    "Resolved 10",
+    "All 13",
   ]);
-  // What is possible and no more stands in no figure.
-  expect(await page.locator("#causes").textContent()).not.toContain("ses-search");
+  const rows = rowsOf(page);
+  expect(await rows.count()).toBe(3);
+  const rounding = rows.filter({ hasText: "Receipt without tax" });
+  expect(await rounding.locator("td:not(:first-of-type)").allTextContents()).toEqual([
+    "6 entries",
+    "2 days ago",
+    "Came again",
+    "nobody",
+    expect.anything(),
+  ]);
+  expect(await rounding.getByRole("img").getAttribute("aria-label")).toMatch(
+    /^Entries in each of the last 12 weeks: (\d, ){11}2$/,
+  );
 
-  await recurring.first().getByRole("link").click();
-  await page.getByRole("heading", { level: 1, name: "amounts are whole cents" }).waitFor();
+  await rounding.getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: "Receipt without tax" }).waitFor();
   await judge("errors-class");
-  expect(await page.getByText("6 entries have this prevention rule, in 2 repositories.").count()).toBe(1);
+  expect(await page.locator(".rule").textContent()).toBe("amounts are whole cents; round once, at the end.");
+  expect(await page.getByText("6 entries with this prevention rule, in 2 repositories").count()).toBe(1);
   await page.getByRole("link", { name: "Receipt without tax" }).click();
   await page.getByRole("heading", { level: 1, name: "Receipt without tax" }).waitFor();
   expect(await page.getByText("No session is known that could have caused it").count()).toBe(1);
+  await page.getByRole("link", { name: "← Previous" }).click();
+  await page.getByRole("heading", { level: 1, name: "Totals off by a cent" }).waitFor();
 
   await go("/errors");
-  await page.getByLabel("Repository", { exact: true }).selectOption("github.com/acme/till");
+  await page.getByLabel("Repository", { exact: true }).selectOption(TILL);
   await page.waitForURL("**/errors?repo=*");
-  expect(await tile("Open")).toBe("1 | of 2 entries in errors.md");
-  expect(await page.locator("#results tbody tr").count()).toBe(2);
+  expect(await tile(page, /^Open/)).toBe("2 | 1 came again");
+  expect(await rowsOf(page).count()).toBe(2);
+});
+
+it("says which model and agent caused how much, for each 100 of their sessions", async () => {
+  const { site, ada } = await withDefects();
+  const { page, go } = await site.open(ada);
+  await go("/errors");
+  const table = (of: string) => page.getByRole("table", { name: `Entries caused by each ${of}` }).locator("tbody tr");
+  expect(await table("model").allInnerTexts()).toEqual([
+    expect.stringMatching(/^claude-sonnet-4-5\s+2\s+1\s+≈ 200$/),
+    expect.stringMatching(/^gpt-5.1-codex\s+1\s+1\s+≈ 100$/),
+  ]);
+  expect(await table("agent").allInnerTexts()).toEqual([
+    expect.stringMatching(/^codex\s+1\s+1\s+≈ 100$/),
+    expect.stringMatching(/^claude-code\s+2\s+3\s+≈ 67$/),
+  ]);
+  // What is possible and no more stands in no figure.
+  expect(await page.locator("#causes").textContent()).not.toContain("opus");
+  await table("model").first().getByRole("link").click();
+  await page.waitForURL("**/errors?state=all&model=claude-sonnet-4-5*");
+  expect(await rowsOf(page).count()).toBe(2);
+});
+
+it("leads from a bar of the chart to what came then, and begins with the first entry", async () => {
+  const { site, ada } = await withDefects();
+  const { page, go } = await site.open(ada);
+  await go("/errors");
+  await page.getByText("Show the numbers").click();
+  const numbers = page.getByRole("table", { name: "Entries per week, in entries" }).locator("tbody tr");
+  expect(await numbers.count()).toBeGreaterThan(20);
+  await numbers.last().getByRole("link").click();
+  await page.waitForURL("**/errors?state=all&from=2026-11-15&to=2026-11-22*");
+  expect(await rowsOf(page).count()).toBe(4);
+  expect(await page.getByLabel("From (UTC)").inputValue()).toBe("2026-11-15");
+
+  const bea = await site.person();
+  const device = await site.t.device(bea.team);
+  const content = "## 2026-11-19 First\n\n## 2026-11-21 Second\n";
+  await site.t.post("/api/brain/ingest", {
+    token: device.token,
+    json: { version: 1, files: [{ path: ERRORS, content }] },
+  });
+  const other = await site.open(bea);
+  await other.go("/errors?state=all");
+  await other.judge("errors-young");
+  expect(await other.page.getByRole("img", { name: /^Entries per day [^.]/ }).count()).toBe(1);
 });
 
 it("keeps what a person says of a cause, lets it be taken back, and counts it before all evidence", async () => {
@@ -82,7 +138,7 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
   expect(await card.locator("blockquote").textContent()).toContain(HOSTILE);
   await judge("errors-entry");
   await card.getByRole("link", { name: "session ses-login" }).click();
-  const caused = page.getByRole("table", { name: "Errors caused by this session" }).locator("tbody tr");
+  const caused = page.locator(".rail-part", { hasText: "Errors caused" }).locator("li");
   expect(await caused.first().textContent()).toContain("Caused by");
   await judge("session-caused");
   await caused.getByRole("link", { name: "Login loop" }).click();
@@ -115,7 +171,7 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
     },
   ]);
   await go("/errors");
-  expect(await page.locator("#causes").textContent()).toContain("ses-search-1");
+  expect(await page.locator("#causes").textContent()).toContain("claude-opus-4-6");
 });
 
 it("takes a person's own word, without JavaScript too, and says what is wrong with it", async () => {
@@ -155,24 +211,33 @@ it("takes a person's own word, without JavaScript too, and says what is wrong wi
   );
 });
 
-it("finds entries by text, kind and state, page by page", async () => {
+it("finds errors by text, kind, owner, model and state, in the order of a column, page by page", async () => {
   const { site, ada, device } = await withDefects();
   const { page, go } = await site.open(ada);
-  await go("/errors");
-  const rows = page.locator("#results tbody tr");
-  await page.getByLabel("Text").fill("log in the");
+  const rows = rowsOf(page);
+  const found = async (query: string) => {
+    await go(`/errors?${query}`);
+    return rows.locator("th > a").allTextContents();
+  };
+  await go("/errors?state=all");
   await page.getByLabel("Text").fill("Token in the");
   await expect.poll(() => rows.count()).toBe(1);
-  expect(await rows.textContent()).toContain("Probably caused by");
-  await go("/errors?kind=security");
-  expect(await rows.count()).toBe(1);
-  await go("/errors?open=on");
-  expect(await rows.locator("th > a").allTextContents()).toEqual([
-    expect.stringContaining("Login loop"),
+  expect(await rows.textContent()).toContain("Resolved");
+  expect(await found("state=all&kind=security")).toEqual(["Token in the log"]);
+  expect(await found("")).toContain("Drawer opened twice");
+  expect(await found("owner=me")).toEqual([]);
+  expect((await found("owner=nobody")).length).toBe(3);
+  expect((await found("state=all&model=gpt-5.1-codex")).length).toBe(1);
+  expect((await found("sort=count"))[0]).toBe("Receipt without tax");
+  expect((await found("sort=-count")).at(-1)).toBe("Receipt without tax");
+  expect(await found("sort=title")).toEqual([
     "Drawer opened twice",
+    "Receipt without tax",
+    expect.stringContaining("Login loop after the deploy"),
   ]);
-  await go("/errors?q=100%25&kind=%00&open=maybe&cursor=%ff");
-  expect(await page.getByText("No entry fits").count()).toBe(1);
+  expect(await page.locator("th[aria-sort=ascending]").textContent()).toBe("Error");
+  expect(await found("state=all&q=100%25&kind=%00&cursor=%ff&sort=x&from=9")).toEqual([]);
+  expect(await page.getByText("No error fits").count()).toBe(1);
 
   const many = Array.from(
     { length: 120 },
@@ -182,15 +247,162 @@ it("finds entries by text, kind and state, page by page", async () => {
     token: device.token,
     json: { repoKey: "many", version: 1, files: [{ path: ERRORS, content: many.join("\n") }] },
   });
-  await go("/errors?repo=many");
-  const seen: string[] = [];
-  for (let i = 0; i < 5; i++) {
-    seen.push(...(await rows.locator("th > a").allTextContents()));
-    if (i < 4) await page.getByRole("link", { name: "Older" }).click();
+  for (const sort of ["last", "-title", "state", "count"]) {
+    await go(`/errors?repo=many&state=all&sort=${sort}`);
+    const seen: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      seen.push(...(await rows.locator("th > a").allTextContents()));
+      if (i < 4) await page.getByRole("link", { name: "Next →" }).click();
+    }
+    expect([sort, new Set(seen).size]).toEqual([sort, 120]);
+    await page.getByRole("link", { name: "← Previous" }).click();
+    expect(await rows.locator("th > a").allTextContents()).toEqual(seen.slice(75, 100));
   }
-  expect(new Set(seen).size).toBe(120);
-  await page.getByRole("link", { name: "Newer" }).click();
-  expect(await rows.locator("th > a").allTextContents()).toEqual(seen.slice(75, 100));
+});
+
+const triage = (site: Site) =>
+  site.t.rows(`SELECT e.kind, e.actor_label AS who, e.body FROM triage_events e ORDER BY e.id`);
+
+it("lets an error be taken on, discussed, tracked, snoozed and resolved, without JavaScript too", async () => {
+  const { site, ada } = await withDefects();
+  const bea = await site.person({ team: ada.team, role: "member", email: "bea@example.com", name: "Bea" });
+  const { page, go } = await site.open(ada, { javaScript: false });
+  await go("/errors");
+  await page.getByRole("link", { name: "Drawer opened twice" }).click();
+  const panel = page.getByRole("complementary", { name: "Triage" });
+  await panel.getByRole("button", { name: "Assign to me" }).click();
+  await panel.getByLabel("Owner").selectOption("Bea");
+  await panel.getByRole("button", { name: "Assign", exact: true }).click();
+  await panel.getByLabel("Comment").fill(`It is the proxy.\n${HOSTILE}`);
+  await panel.getByRole("button", { name: "Comment" }).click();
+  const link = async (url: string) => {
+    await panel.getByLabel("Address in your tracker").fill(url);
+    await panel.getByRole("button", { name: "Link", exact: true }).click();
+  };
+  await panel.getByText("Link to an issue").click();
+  for (const url of ["javascript:alert(1)", "http://tracker.example.com/1", "https://u:p@tracker.example.com"]) {
+    await link(url);
+    expect(await panel.getByRole("alert").textContent()).toContain("begins with https://");
+  }
+  await link("https://tracker.example.com/browse/SHOP-12?token=x");
+  const out = panel.getByRole("link", { name: "tracker.example.com/browse/SHOP-12" }).first();
+  expect(await out.getAttribute("rel")).toBe("noopener noreferrer nofollow");
+  expect(await out.getAttribute("href")).toBe("https://tracker.example.com/browse/SHOP-12?token=x");
+  await panel.getByText("Snooze", { exact: true }).first().click();
+  await panel.getByRole("button", { name: "Snooze" }).click();
+  expect(await panel.textContent()).toContain("until it comes again");
+  await panel.getByRole("button", { name: "Wake up" }).click();
+  await panel.getByRole("button", { name: "Resolve" }).click();
+  expect(await page.getByText("Resolved.", { exact: true }).count()).toBe(1);
+  expect(await panel.locator(".timeline li").first().textContent()).toContain("ada@example.com resolved");
+  const lively = await site.open(ada);
+  await lively.go(new URL(page.url()).pathname);
+  await lively.judge("errors-triage");
+  expect(await page.locator("main img, main script").count()).toBe(0);
+  expect(triage(site).map(({ kind, who }) => `${kind} ${who}`)).toEqual(
+    ["assigned", "assigned", "commented", "linked", "snoozed", "reopened", "resolved"].map(
+      (kind) => `${kind} ada@example.com`,
+    ),
+  );
+  expect(site.t.rows("SELECT owner_id, state, tracker FROM triage_words")).toEqual([
+    { owner_id: bea.userId, state: "resolved", tracker: "https://tracker.example.com/browse/SHOP-12?token=x" },
+  ]);
+  await go(`/errors?state=resolved&owner=${bea.userId}`);
+  expect(await rowsOf(page).textContent()).toMatch(/Drawer opened[\s\S]*Resolved\s*Bea/);
+});
+
+it("says of what came again who resolved it, when, and in which session it came", async () => {
+  const { site, ada, device } = await withDefects();
+  const { page, go, judge } = await site.open(ada);
+  await go("/errors");
+  await page.getByRole("link", { name: "Receipt without tax" }).click();
+  await page.getByRole("button", { name: "Resolve" }).click();
+  await page.getByText("Resolved.", { exact: true }).waitFor();
+  site.t.clock.advance(86_400_000);
+  const again = `## 2026-11-22 Cents lost in refunds\n\nSince commit ${CAUSE.slice(0, 7)}, the cause.\n\n**Prevention rule:** amounts are whole cents; round once, at the end.\n`;
+  await site.t.post("/api/brain/ingest", {
+    token: device.token,
+    json: { repoKey: TILL, version: 2, files: [{ path: ERRORS, content: again }] },
+  });
+  await go("/errors?state=again");
+  await page.getByRole("link", { name: "Cents lost in refunds" }).click();
+  const note = page.locator(".came-again");
+  expect(await note.textContent()).toMatch(
+    /^Resolved by ada@example.com, 21 Nov 2026, 08:00 UTC\. Came again on 22 Nov 2026/,
+  );
+  await judge("errors-came-again");
+  expect(await page.locator(".timeline li").first().textContent()).toContain("Came again");
+  await page.getByRole("button", { name: "Resolve" }).click();
+  await page.getByText("Resolved.", { exact: true }).waitFor();
+  expect(await note.count()).toBe(0);
+});
+
+it("keeps what somebody else did meanwhile, and says so", async () => {
+  const { site, ada } = await withDefects();
+  const bea = await site.person({ team: ada.team, role: "member" });
+  const [one, other] = [await site.open(ada), await site.open(bea)];
+  for (const { page, go } of [one, other]) {
+    await go("/errors");
+    await page.getByRole("link", { name: "Drawer opened twice" }).click();
+  }
+  await one.page.getByRole("button", { name: "Resolve" }).click();
+  await one.page.getByText("Resolved.", { exact: true }).waitFor();
+  await other.page.getByRole("button", { name: "Assign to me" }).click();
+  expect(await other.page.getByRole("alert").textContent()).toContain("Somebody else changed this meanwhile");
+  expect(await other.page.locator(".triage .badge").first().textContent()).toContain("Resolved");
+  await other.page.getByRole("button", { name: "Assign to me" }).click();
+  await other.page.getByText("Assigned.", { exact: true }).waitFor();
+  expect(site.t.rows("SELECT owner_id, state, revision FROM triage_words")).toEqual([
+    { owner_id: bea.userId, state: "resolved", revision: 2 },
+  ]);
+});
+
+it("takes no act without the page's token, for another team's error, or of a form that is none", async () => {
+  const { site, ada } = await withDefects();
+  const eve = await site.person();
+  await (await fetch(`${site.url}/errors`, { headers: { cookie: ada.cookie } })).text();
+  const id = entryId(site, "Drawer opened twice");
+  const post = async (person: Person, path: string, form: Record<string, string>) => {
+    const { page, go } = await site.open(person);
+    await go("/account");
+    const csrf = await page.locator("input[name=_csrf]").first().inputValue();
+    const answer = await page.request.post(site.url + path, {
+      form: { ...(form._csrf === undefined ? { _csrf: csrf } : {}), ...form },
+      headers: { origin: site.url },
+      maxRedirects: 0,
+    });
+    return answer.status();
+  };
+  const resolve = { to: "resolve", seen: "0" };
+  expect(await post(eve, `/errors/${id}/state`, resolve)).toBe(404);
+  expect(await post(eve, "/errors/classes/00000000/state", resolve)).toBe(404);
+  expect(await post(ada, `/errors/${id}/state`, { ...resolve, _csrf: "no" })).toBe(403);
+  expect(await post(ada, `/errors/${id}/owner`, { owner: eve.userId, seen: "0" })).toBe(400);
+  expect(await post(ada, `/errors/${id}/snooze`, { until: "2020-01-01" })).toBe(400);
+  expect(await post(ada, `/errors/${id}/snooze`, { until: "soon" })).toBe(400);
+  expect(await post(ada, `/errors/${id}/comments`, { comment: "x".repeat(4_001) })).toBe(400);
+  expect(await post(ada, `/errors/${id}/nothing`, resolve)).toBe(404);
+  expect(triage(site)).toEqual([]);
+  expect(await post(ada, `/errors/${id}/state`, { to: "resolve" })).toBe(303);
+  expect(triage(site).map(({ kind }) => kind)).toEqual(["resolved"]);
+});
+
+it("hands out a proof of the brain that an entry stands in", async () => {
+  const { site, ada } = await withDefects();
+  const { page, go } = await site.open(ada);
+  await go("/errors");
+  await go(`/errors/${entryId(site, "Drawer opened twice")}`);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page
+      .getByRole("link", { name: "Download proof" })
+      .click()
+      .catch(() => {}),
+  ]);
+  expect(file.suggestedFilename()).toMatch(/^error-\d+\.tlog-proof$/);
+  expect(site.t.rows("SELECT target_kind AS kind FROM audit_events WHERE action = 'proof.made'")).toEqual([
+    { kind: "snapshot" },
+  ]);
 });
 
 it("names the causes below the headings of the rendered file", async () => {

@@ -42,7 +42,7 @@ async function start() {
   const paths = {
     "telemetry.exported": `/telemetry/export?repo=shop&type=prompt&q=${SECRET}&from=2026-11-01`,
     "brain_file.exported": "/brain/download?repo=shop&path=docs/errors.md",
-    "agent_session.exported": `/sessions/${id}/record`,
+    "agent_session.exported": `/sessions/${id}/record.json`,
     "spend.exported": "/spend/csv?by=branch&from=2026-11-01&to=2026-11-02&repo=shop",
     "audit.exported": "/audit/export?format=csv&what=team.created",
   };
@@ -96,7 +96,7 @@ it("leaves none for a head, for what is not there, and for who may not have it",
     expect([path, (await t.call("HEAD", path, { headers })).status]).toEqual([path, 200]);
     expect([path, (await t.get(path)).status]).toEqual([path, 303]);
   }
-  expect((await t.get("/sessions/999/record", { headers })).status).toBe(404);
+  expect((await t.get("/sessions/999/record.json", { headers })).status).toBe(404);
   expect((await t.get("/brain/download?repo=shop&path=none.md", { headers })).status).toBe(404);
   expect(events()).toEqual([]);
 });

@@ -114,9 +114,10 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
   await site.t.instance.settle();
   const [entry] = site.t.rows("SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS class FROM defects LIMIT 1");
   const { page, go, complaints } = await site.open(owner);
+  const sessionId = site.t.rows("SELECT id FROM trace_sessions LIMIT 1")[0].id;
   const ids: Record<string, string> = {
     "/devices/:id": device.deviceId,
-    "/sessions/:id": site.t.rows("SELECT id FROM trace_sessions LIMIT 1")[0].id,
+    ...Object.fromEntries(["", "/waterfall", "/files", "/record"].map((tab) => [`/sessions/:id${tab}`, sessionId])),
     "/errors/:id": entry.id,
     "/errors/classes/:fingerprint": entry.class,
     "/telemetry/entries/:id": site.t.rows("SELECT id FROM telemetry_entries LIMIT 1")[0].id,
@@ -136,11 +137,12 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
       at: current.id,
       from: one,
       to: one,
+      step: site.t.rows("SELECT id FROM trace_spans WHERE session_id = ? LIMIT 1", sessionId)[0].id,
     });
   const paths = PAGES.filter(
     ({ spec }) => spec.method === "GET" && !spec.path.startsWith("/assets") && spec.id !== "signIn",
   )
-    .filter(({ spec }) => !/export|download|record|keys|csv/.test(spec.path))
+    .filter(({ spec }) => !/export|download|record\.json|keys|csv|live$/.test(spec.path))
     .flatMap(({ spec }) => {
       const path = ids[spec.path] === undefined ? spec.path : spec.path.replace(/:\w+/, String(ids[spec.path]));
       return [path, `${path}?${where(CORPUS.slice(0, 3).join(" "))}`, `${path}?${where(CORPUS[4] as string)}`];

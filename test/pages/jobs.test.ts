@@ -9,6 +9,7 @@ it("shows operators what fails and what waits in the background, and says so whe
   const { core } = site.t.instance;
   const { page, go, judge } = await site.open(await site.person({ operator: true }));
   await go("/overview");
+  await page.getByRole("link", { name: "Installation" }).click();
   await page.getByRole("link", { name: "Background work" }).click();
   await page.getByText("All is done").waitFor();
   await judge("jobs-empty");

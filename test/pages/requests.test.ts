@@ -46,6 +46,7 @@ it("tells an operator how to send the first request, with the real address", asy
   const site = await startSite();
   const { page, go, judge } = await site.open(await site.person({ operator: true }));
   await go("/overview");
+  await page.getByRole("link", { name: "Installation" }).click();
   await page.getByRole("link", { name: "Requests" }).click();
   await page.getByText("No requests yet").waitFor();
   expect(await page.locator("pre").textContent()).toContain(`curl ${site.url}/api/requests/ingest`);

@@ -195,7 +195,7 @@ it("names whose machine each session ran on, and narrows to one person's or nobo
   await page.locator("#results[data-count='1']").waitFor();
   expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("adas")]);
   await page.getByRole("link", { name: "adas" }).click();
-  await page.locator("dd", { hasText: "ada@example.com" }).waitFor();
+  await page.locator('dd [title="ada@example.com"]').waitFor();
   await go("/sessions?person=nobody");
   expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("robots")]);
   await go("/sessions?person=nonsense");
@@ -224,14 +224,15 @@ it("pages through many sessions and keeps the filters", async () => {
   expect((await titles())[0]).toBe("Task 59");
 });
 
-it("shows one session with its conversation, steps, tokens, files and labels", async () => {
+it("shows one session: its transcript beside its facts, its files, and its record as it was sent", async () => {
   const { site, ada } = await withSessions();
   const { page, go, judge } = await site.open(ada);
-  await go("/sessions");
+  await go("/sessions?outcome=completed");
   await page.getByRole("link", { name: "Fix the checkout total" }).click();
-  await page.waitForURL(`**/sessions/${idOf(site, "ses-checkout")}`);
+  const id = idOf(site, "ses-checkout");
+  await page.waitForURL(`**/sessions/${id}?outcome=completed`);
   // Each message counts once, by its largest record: m1 300, m2 700.
-  expect(await page.locator(".facts").textContent()).toContain("2,000 input · 1,000 output · 10,000 cache read");
+  expect(await page.locator(".facts").textContent()).toContain("13k, 83% cached2k input · 1k output · 10k cache read");
   const events = await page.locator(".timeline > li strong").allTextContents();
   expect(events).toEqual([
     "Model call",
@@ -243,17 +244,30 @@ it("shows one session with its conversation, steps, tokens, files and labels", a
     "Label review: good",
   ]);
   expect(await page.locator(".turn h3").allTextContents()).toEqual(["Prompt 1", "Prompt 2"]);
-  expect(await page.locator(".waterfall tbody tr").count()).toBe(6);
-  expect(await page.locator(".waterfall tbody th.depth-2").textContent()).toContain("execute_tool Edit");
   expect(await page.getByRole("region", { name: "Prompt 2, whole" }).isVisible()).toBe(false);
   await page.getByText("Show the whole prompt").click();
   expect(await page.getByRole("region", { name: "Prompt 2, whole" }).isVisible()).toBe(true);
-  await page.getByText("Show the record").click();
-  expect(await page.getByRole("region", { name: "Record of the session" }).textContent()).toContain(`"big": ${BIG}\n`);
+  // Nothing failed, so there is nothing to jump to.
+  expect(await page.getByText("Jump to the failure").count()).toBe(0);
   await judge("session");
+  await page.getByRole("link", { name: "Waterfall" }).click();
+  await page.waitForURL(`**/sessions/${id}/waterfall?outcome=completed`);
+  expect(await page.locator(".waterfall tbody tr").count()).toBe(6);
+  expect(await page.locator(".waterfall tbody th.depth-2").textContent()).toContain("Edit");
+  await page.getByRole("link", { name: "Files (2)" }).click();
+  expect((await page.locator("tbody th").allTextContents()).sort()).toEqual([
+    "app/[id]/page one.tsx",
+    "src/cart/total.ts",
+  ]);
+  await judge("session-files");
+  await page.getByRole("link", { name: "1 edit" }).click();
+  expect(await page.locator(":target strong").textContent()).toBe("Edit");
+  await page.getByRole("link", { name: "Record", exact: true }).click();
+  expect(await page.getByRole("region", { name: "Record of the session" }).textContent()).toContain(`"big": ${BIG}\n`);
+  await judge("session-record");
   const [saved] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("link", { name: "Download record" }).click(),
+    page.getByRole("link", { name: "Download Record" }).click(),
   ]);
   const chunks = (await (await saved.createReadStream()).toArray()) as Buffer[];
   const text = Buffer.concat(chunks).toString("utf8");
@@ -265,6 +279,35 @@ it("shows one session with its conversation, steps, tokens, files and labels", a
     spanCount: 6,
     labels: [{ name: "review" }, { name: "risk" }],
   });
+});
+
+it("goes to the sessions before and after, among those that the list was narrowed to", async () => {
+  const { site, ada, device } = await withSessions();
+  const others = [20, 21, 22].map((minute) => ({
+    ...{ id: `near-${minute}`, outcome: "ok", agent: minute === 21 ? "codex" : "claude-code", startedAt: at(minute) },
+    spans: [],
+  }));
+  await send(site, device, others);
+  const { page, go } = await site.open(ada);
+  const heading = () => page.locator("h1").textContent();
+  await go(`/sessions/${idOf(site, "near-22")}`);
+  // The newest: none is after it.
+  expect(await page.getByRole("link", { name: "Next" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Previous" }).click();
+  expect(await heading()).toBe("Session near-21");
+  await go(`/sessions/${idOf(site, "near-22")}/waterfall?agent=claude-code`);
+  await page.keyboard.press("[");
+  await page.waitForURL(`**/sessions/${idOf(site, "near-20")}/waterfall?agent=claude-code`);
+  await page.keyboard.press("]");
+  await page.waitForURL(`**/sessions/${idOf(site, "near-22")}/waterfall?agent=claude-code`);
+  await go(`/sessions/${idOf(site, "near-20")}?agent=claude-code`);
+  await page.keyboard.press("[");
+  await page.waitForURL(`**/sessions/${idOf(site, "ses-checkout")}?agent=claude-code`);
+  // Those without a start come before all that have one.
+  await go(`/sessions/${idOf(site, "ses-odd")}`);
+  expect(await page.getByRole("link", { name: "Previous" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Next" }).click();
+  expect(await heading()).toBe("Write the docs");
 });
 
 it("links to the entries of the brain that name a commit or a file, to the line, and to nothing else", async () => {
@@ -282,12 +325,12 @@ it("links to the entries of the brain that name a commit or a file, to the line,
   await brain("acme/other", [{ path: "decisions.md", content: "See acme/shop@4f9d2c1 and src/cart/total.ts.\n" }]);
   const { page, go } = await site.open(ada);
   await go(`/sessions/${idOf(site, "ses-checkout")}`);
-  const rows = page.getByRole("region", { name: "Places in the brain" }).locator("tbody tr");
+  const rows = page.locator(".rail-part", { hasText: "In the brain" }).locator("li");
   expect((await rows.allTextContents()).map((text) => text.replace(/\s+/g, " ").trim())).toEqual([
     expect.stringMatching(/acme\/other · decisions.md:1.*commit 4f9d2c1/),
     expect.stringMatching(/2026-11-21: Totals.*errors.md:6.*commit 4f9d2c1/),
-    expect.stringMatching(/errors.md:6.*file src\/cart\/total.ts/),
-    expect.stringMatching(/errors.md:7.*file app\/\[id\]\/page one.tsx/),
+    expect.stringMatching(/errors.md:6.*src\/cart\/total.ts/),
+    expect.stringMatching(/errors.md:7.*app\/\[id\]\/page one.tsx/),
   ]);
   await rows.nth(1).getByRole("link").click();
   expect(await page.locator(`${new URL(page.url()).hash} mark`).textContent()).toContain("4F9D2C1A7");
@@ -311,9 +354,14 @@ it("keeps a hostile session readable and bounded", async () => {
     { id: "monster", outcome: "x".repeat(900), agent: "y".repeat(900), prompts, files: "none", usage: [1], spans },
   ]);
   const { page, go, judge, complaints } = await site.open(ada);
+  await go(`/sessions/${idOf(site, "monster")}/waterfall`);
+  expect(await page.locator(".waterfall tbody tr").count()).toBe(250);
+  expect(await page.getByText("1 to 250 of 2,600").count()).toBe(1);
+  await go(`/sessions/${idOf(site, "monster")}/waterfall?from=99999`);
+  expect(await page.getByText("2,501 to 2,600 of 2,600").count()).toBe(1);
+  await go(`/sessions/${idOf(site, "monster")}/files`);
+  expect(await page.getByText("2,100 more files").count()).toBe(1);
   await go(`/sessions/${idOf(site, "monster")}`);
-  expect(await page.locator(".waterfall tbody tr").count()).toBe(500);
-  expect(await page.getByText("2,100 more spans are not drawn.").count()).toBe(1);
   // Thirty of the first hundred are prompts.
   expect([await page.locator(".asked").count(), await page.locator(".timeline > li").count()]).toEqual([30, 70]);
   expect(await page.locator("main img").count()).toBe(0);
@@ -331,8 +379,9 @@ it("answers 404 for another team's session and for what is not there", async () 
   const eve = await site.person();
   const id = idOf(site, "ses-checkout");
   const status = async (path: string, cookie: string) => (await fetch(site.url + path, { headers: { cookie } })).status;
-  expect(await status(`/sessions/${id}/record`, ada.cookie)).toBe(200);
-  for (const path of [`/sessions/${id}`, `/sessions/${id}/record`, "/sessions/0", "/sessions/1e3", "/sessions/x%00"])
+  const tabs = ["", "/waterfall", "/files", "/record", "/record.json"].map((tab) => `/sessions/${id}${tab}`);
+  for (const path of tabs) expect([path, await status(path, ada.cookie)]).toEqual([path, 200]);
+  for (const path of [...tabs, `/sessions/${id}/live`, "/sessions/0", "/sessions/1e3", "/sessions/x%00"])
     expect([path, await status(path, eve.cookie)]).toEqual([path, 404]);
   const list = await (await fetch(`${site.url}/sessions?q=checkout`, { headers: { cookie: eve.cookie } })).text();
   expect(list).not.toContain("ses-checkout");
@@ -351,8 +400,8 @@ describeReal("with real transcripts", () => {
       bySteps.find(({ commits, spans }) => commits.length > 0 && spans.length < 30),
     ];
     const { page, go, judge } = await site.open(ada);
-    await go(`/sessions/${idOf(site, longest?.id ?? "")}`);
-    expect(await page.locator(".waterfall tbody tr").count()).toBe(Math.min(500, longest?.spans.length ?? 0));
+    await go(`/sessions/${idOf(site, longest?.id ?? "")}/waterfall`);
+    expect(await page.locator(".waterfall tbody tr").count()).toBe(Math.min(250, longest?.spans.length ?? 0));
     await go(`/sessions/${idOf(site, usual?.id ?? "")}`);
     await judge("session-real");
   });

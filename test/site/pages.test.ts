@@ -87,6 +87,8 @@ describe("a public page", () => {
       [".timeline", false],
     ])
       expect([part, sheet.includes(part as string)]).toEqual([part, shared]);
+    const script = await textOf(t, assets.find((path) => path?.endsWith(".js")) as string);
+    expect([/data-theme-switch/.test(script), /EventSource|followLive|dashboard>/.test(script)]).toEqual([true, false]);
     const shared = (await Promise.all(assets.map((path) => size(path as string)))).reduce((a, b) => a + b);
     const paths = [...(await textOf(t, "/sitemap.xml")).matchAll(/<loc>[^<]*?:4870([^<]*)<\/loc>/g)].map(([, p]) => p);
     expect(paths.length).toBeGreaterThan(35);

@@ -178,7 +178,8 @@ export const readToken = credential({
   id: "read",
   openapi: {
     name: "readToken",
-    description: "Personal, scoped and revocable token that reads the brain; minted in the dashboard under My Brain.",
+    description:
+      "Personal, scoped and revocable token that reads the brain; minted in the dashboard under Read tokens.",
   },
   find: findReader,
   sender: ({ tokenId, userId }) => ({ credential: tokenId, team: userId }),

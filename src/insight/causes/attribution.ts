@@ -1,6 +1,9 @@
-import type { Core } from "../../core.ts";
-import { findDefect } from "../defects/defects.ts";
-import { type CertainRow, linkRows } from "./link-rows.ts";
+import { type Core, slot } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { checkpointOf } from "../../platform/projections/projections.ts";
+import { errorCalendar } from "../defects/defects.ts";
+import { evidenceProjection } from "./follow-sessions.ts";
+import { type CertainRow, linkRows, type MakerCount } from "./link-rows.ts";
 
 /** How many defects one session, model or agent is answerable for. */
 export interface Share {
@@ -19,6 +22,10 @@ export interface SessionShare extends Share {
 export interface NamedShare extends Share {
   /** null: the sessions didn't say. */
   readonly name: string | null;
+  /** All sessions of it, whether they caused anything or not. */
+  readonly sessions: number;
+  /** The classes of its defects, by the first 8 hexadecimal digits of their fingerprints. */
+  readonly classes: readonly string[];
 }
 
 /** Figures over links that count: strong and probable ones that nobody outranked, and people's own. Weak ones never do. */
@@ -35,32 +42,80 @@ export interface Attribution {
 
 /** Whose work a team's defects were. A defect with several causes counts once for each of them. */
 export function attribution(core: Core, teamId: string, { repoKey }: { readonly repoKey?: string } = {}): Attribution {
+  const classes = errorCalendar.classesOfEntries(core, teamId);
   const certain = linkRows(core.store)
     .certain.all({ teamId, repoKey: repoKey ?? null })
-    // Of the entries that are put down to something; a team may have many more.
-    .filter(({ entryId }) => findDefect(core, teamId, entryId) !== undefined);
+    .filter(({ entryId }) => classes.has(entryId));
   const judged = new Set(certain.filter(({ humanVerdict }) => humanVerdict === 1).map(({ entryId }) => entryId));
-  const counted = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
-  const withSession = counted.filter(({ sessionNumber }) => sessionNumber !== null);
+  const counting = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
+  const withSession = counting.filter(({ sessionNumber }) => sessionNumber !== null);
   const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
     ([sessionNumber, links]): SessionShare => {
       const { sessionId, agent, model } = links[0] as CertainRow;
       return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(links) };
     },
   );
+  const makers = makersOf(core, teamId, repoKey ?? null);
   return {
-    defects: defectsOf(counted),
+    defects: defectsOf(counting),
     ofSessions: defectsOf(withSession),
     sessions: sessions.sort((a, b) => b.defects - a.defects || b.sessionNumber - a.sessionNumber),
-    models: sharesBy(withSession, ({ model }) => model),
-    agents: sharesBy(withSession, ({ agent }) => agent),
+    models: sharesBy(withSession, ({ model }) => model, { classes, sessions: countBy(makers, ({ model }) => model) }),
+    agents: sharesBy(withSession, ({ agent }) => agent, { classes, sessions: countBy(makers, ({ agent }) => agent) }),
   };
+}
+
+/** Sessions counted lately, by team and repository. */
+const counted = slot(() => new Map<string, { at: number; checkpoint: number; makers: readonly MakerCount[] }>());
+const MAX_COUNTED = 1_000;
+/** So many are counted at once; of more, once a minute. */
+const FEW_SESSIONS = 2_000;
+
+/** How many sessions each agent ran with each model; of a team with many of them as of a minute ago at most. */
+function makersOf(core: Core, teamId: string, repoKey: string | null): readonly MakerCount[] {
+  const cache = counted(core);
+  const key = JSON.stringify([teamId, repoKey]);
+  const known = cache.get(key);
+  const checkpoint = checkpointOf(core, evidenceProjection);
+  const at = core.clock.monotonic();
+  if (known && at - known.at < MINUTE_MS) {
+    const all = known.makers.reduce((sum, { sessions }) => sum + sessions, 0);
+    if (known.checkpoint === checkpoint || all > FEW_SESSIONS) return known.makers;
+  }
+  const makers = linkRows(core.store).makers.all({ teamId, repoKey });
+  if (cache.size >= MAX_COUNTED) cache.clear();
+  cache.set(key, { at, checkpoint, makers });
+  return makers;
+}
+
+/** How many sessions are of each. */
+function countBy(
+  makers: readonly MakerCount[],
+  nameOf: (maker: MakerCount) => string | null,
+): Map<string | null, number> {
+  const counts = new Map<string | null, number>();
+  for (const maker of makers) counts.set(nameOf(maker), (counts.get(nameOf(maker)) ?? 0) + maker.sessions);
+  return counts;
 }
 
 const defectsOf = (links: readonly CertainRow[]): number => new Set(links.map(({ entryId }) => entryId)).size;
 
-function sharesBy(links: readonly CertainRow[], nameOf: (link: CertainRow) => string | null): NamedShare[] {
+interface Context {
+  /** Of each entry. */
+  readonly classes: ReadonlyMap<number, string>;
+  /** Of each name. */
+  readonly sessions: ReadonlyMap<string | null, number>;
+}
+
+function sharesBy(
+  links: readonly CertainRow[],
+  nameOf: (link: CertainRow) => string | null,
+  { classes, sessions }: Context,
+): NamedShare[] {
   return [...Map.groupBy(links, nameOf)]
-    .map(([name, ofName]) => ({ name, defects: defectsOf(ofName) }))
+    .map(([name, ofName]) => ({
+      ...{ name, defects: defectsOf(ofName), sessions: sessions.get(name) ?? 0 },
+      classes: [...new Set(ofName.map(({ entryId }) => classes.get(entryId) ?? ""))],
+    }))
     .sort((a, b) => b.defects - a.defects || ((a.name ?? "") < (b.name ?? "") ? -1 : 1));
 }

@@ -3,7 +3,7 @@
  * and the prompt that a line of code comes from.
  * Not here: what counts as a defect (defects), the sessions themselves (traces), what they cost (spend).
  */
-export { type Attribution, attribution, type NamedShare, type SessionShare } from "./attribution.ts";
+export { type Attribution, attribution, type NamedShare } from "./attribution.ts";
 export { correlate } from "./correlate.ts";
 export { causeErasure } from "./erase.ts";
 export { freshenLinks, linksProjection } from "./follow-deliveries.ts";

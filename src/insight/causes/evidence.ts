@@ -1,7 +1,7 @@
 import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
 import { understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
-import type { SessionSource, spansWith } from "../../record/traces/traces.ts";
+import type { SessionSource, sourceSpans } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
 
 /** A file's edit, its path as the repository knows it. */
@@ -42,7 +42,7 @@ export function rootsOf(document: Record<string, unknown>): string[] {
 }
 
 /** As the room of the sessions gives them out. */
-type Spans = ReturnType<typeof spansWith> extends Generator<infer Spans> ? Spans : never;
+type Spans = ReturnType<typeof sourceSpans.having> extends Generator<infer Spans> ? Spans : never;
 
 /** The edits of some spans, as they were told. */
 export function editsOf(spans: Spans, roots: readonly string[]): Edit[] {

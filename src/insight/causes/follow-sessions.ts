@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
-import { commitNotes, readSessionSource, sessionsAfter, spansWith, spanTimes } from "../../record/traces/traces.ts";
+import { commitNotes, readSessionSource, sessionsAfter, sourceSpans } from "../../record/traces/traces.ts";
 import { type Edit, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { nameOf } from "./paths.ts";
@@ -73,12 +73,12 @@ async function changesOf(core: Core, id: number): Promise<RowChange[]> {
   const roots = rootsOf(source.document);
   const yieldNow = cooperative(core.clock);
   const edits: Edit[] = [];
-  for (const spans of spansWith(core, id, "edits")) {
+  for (const spans of sourceSpans.having(core, id, "edits")) {
     await yieldNow();
     edits.push(...editsOf(spans, roots));
   }
   const noted = commitNotes.commitsOf(core, source.teamId, source.externalId, MAX_COMMITS);
-  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), spanTimes(core, id), noted);
+  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), sourceSpans.times(core, id), noted);
   const { startedAt, endedAt } = evidence;
   const { teamId, repoKey, externalId, agent, model } = source;
   const window: WindowRow = { sessionId: id, teamId, repoKey, externalId, agent, model, startedAt, endedAt };

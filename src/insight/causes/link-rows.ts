@@ -56,6 +56,13 @@ export interface CertainRow {
   readonly humanVerdict: 0 | 1;
 }
 
+/** How many sessions one agent ran with one model. */
+export interface MakerCount {
+  readonly model: string | null;
+  readonly agent: string | null;
+  readonly sessions: number;
+}
+
 /** Somebody said so: by a link of their own, or by confirming one. */
 export const hasHumanVerdict = ({ origin, verdict }: Pick<LinkRow, "origin" | "verdict">): boolean =>
   verdict !== "rejected" && (origin === "person" || verdict === "confirmed");
@@ -97,13 +104,18 @@ export const linkRows = statements((db) => ({
     `${LISTED} WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND (@path IS NULL OR l.path = @path)
      ORDER BY l.date DESC, l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,
   ),
-  // By causal_links_by_date, its first column; windows by primary key.
+  // By causal_links_certain; windows by primary key.
   certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
     `SELECT l.entry_id AS entryId, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent, w.model,
        l.origin = 'person' OR l.verdict IS 'confirmed' AS humanVerdict
      FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
      WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND l.verdict IS NOT 'rejected'
        AND (l.band <> 'weak' OR l.origin = 'person' OR l.verdict IS 'confirmed')`,
+  ),
+  // By trace_session_windows_by_maker alone, in its order.
+  makers: db.prepare<[{ teamId: string; repoKey: string | null }], MakerCount>(
+    `SELECT model, agent, count(*) AS sessions FROM trace_session_windows
+     WHERE team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey) GROUP BY model, agent`,
   ),
   // By primary key.
   byId: db.prepare<[string, string], LinkRow>(`SELECT ${COLUMNS} FROM causal_links l WHERE l.id = ? AND l.team_id = ?`),

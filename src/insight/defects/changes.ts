@@ -6,6 +6,7 @@ import type { ParsedFile } from "../../formats/errors/parse.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { RowChange } from "../../platform/projections/projections.ts";
+import type { ClassChanges } from "./class-changes.ts";
 import { matchEntries, matchMoved } from "./match.ts";
 import { type DefectRow, rows } from "./rows.ts";
 
@@ -19,12 +20,14 @@ interface FilePlace {
  * Row changes that make a file's rows like what was read of it; the last notes that they are. An entry that was there before
  * keeps its row and with it its number, wherever it stands now. Only the first of them may be made: what is left is found again.
  * @param strays rows of files of the repository that are gone: an entry may have come from there
+ * @param classes is told of the classes that each change touches
  */
 export function changesOf(
   core: Core,
   { teamId, repoKey, path, kind, blobId }: FilePlace & { readonly kind: DefectKind; readonly blobId: number },
   { entries, skipped }: ParsedFile,
   strays: readonly DefectRow[],
+  classes: ClassChanges,
 ): RowChange[] {
   const sql = rows(core.store);
   const stored = sql.ofFile.all(teamId, repoKey, path);
@@ -38,8 +41,11 @@ export function changesOf(
     const { heading, ordinal, line } = entry;
     if (!row) {
       changes.push(() => {
-        const { lastInsertRowid } = sql.insert.run(teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry));
-        if (kind === "error") notifyNew(core, { teamId, repoKey, id: Number(lastInsertRowid) }, entry);
+        const added = Number(
+          sql.insert.run(teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry)).lastInsertRowid,
+        );
+        classes.join(entry.fingerprint, added);
+        if (kind === "error") notifyNew(core, { teamId, repoKey, id: added }, entry);
       });
       continue;
     }
@@ -48,11 +54,15 @@ export function changesOf(
     if (!stays || row.kind !== kind || !isSame(row, entry)) {
       // Entries may change places with each other, and no two may have one at any moment.
       if (!stays && row.ordinal >= 0) parked.push(() => sql.park.run(row.id));
-      changes.push(() => sql.update.run(path, kind, heading, ordinal, ...columnsOf(entry), row.id));
+      changes.push(() => {
+        sql.update.run(path, kind, heading, ordinal, ...columnsOf(entry), row.id);
+        classes.touch(row.fingerprint);
+        if (!row.fingerprint.equals(entry.fingerprint)) classes.join(entry.fingerprint, row.id);
+      });
     } else if (row.line !== line) changes.push(() => sql.move.run(line, row.id));
   }
   return [
-    ...removals(core, gone),
+    ...removals(core, gone, classes),
     ...parked,
     ...changes,
     () => sql.setFile.run(teamId, repoKey, path, kind, blobId, entries.length, skipped),
@@ -80,18 +90,19 @@ function notifyNew(
 }
 
 /** Row changes after which nothing is left of a file. */
-export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace): RowChange[] {
+export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace, classes: ClassChanges): RowChange[] {
   const sql = rows(core.store);
-  return [...removals(core, sql.ofFile.all(teamId, repoKey, path)), () => sql.dropFile.run(teamId, repoKey, path)];
+  return [
+    ...removals(core, sql.ofFile.all(teamId, repoKey, path), classes),
+    () => sql.dropFile.run(teamId, repoKey, path),
+  ];
 }
 
-const removals = (core: Core, gone: Iterable<DefectRow>): RowChange[] =>
-  Array.from(
-    gone,
-    ({ id }) =>
-      () =>
-        rows(core.store).remove.run(id),
-  );
+const removals = (core: Core, gone: Iterable<DefectRow>, classes: ClassChanges): RowChange[] =>
+  Array.from(gone, ({ id, fingerprint }) => () => {
+    rows(core.store).remove.run(id);
+    classes.touch(fingerprint);
+  });
 
 /** Columns from `date` on, as the table has them. */
 function columnsOf(entry: Entry): unknown[] {

@@ -2,9 +2,10 @@ import type { Core } from "../../core.ts";
 import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { inBatches, type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
+import { type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
 import { currentBrains, nextCurrent, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
+import { ClassChanges } from "./class-changes.ts";
 import { rows } from "./rows.ts";
 
 type CurrentBrain = ReturnType<typeof currentBrains>[number];
@@ -39,19 +40,20 @@ async function* storeBrain(core: Core, brain: CurrentBrain): AsyncGenerator<() =
   const current = brain.files.filter(([path]) => entriesKind(path) !== undefined).slice(0, MAX_FILES);
   const gone = new Set([...stored.keys(), ...sql.paths.all(teamId, repoKey)]);
   for (const [path] of current) gone.delete(path);
+  const classes = new ClassChanges(core, teamId);
   for (const [path, blobId] of current) {
     if (stored.get(path) === blobId) continue;
     const file = { teamId, repoKey, path, kind: entriesKind(path) as DefectKind, blobId };
     const parsed = await readEntries(core, blobId);
     const strays = [...gone].flatMap((from) => sql.ofFile.all(teamId, repoKey, from));
-    const changes = changesOf(core, file, parsed, strays);
+    const changes = changesOf(core, file, parsed, strays, classes);
     const { unreadable } = parsed;
     if (unreadable !== undefined)
       changes.unshift(() => recordFailure(core, entriesProjection.name, snapshotId, `${path}: ${unreadable}`));
-    yield* inBatches(changes);
+    yield* classes.inBatches(changes);
   }
   // After the others: entries may have gone from these files to them.
-  for (const path of gone) yield* inBatches(removalOf(core, { teamId, repoKey, path }));
+  for (const path of gone) yield* classes.inBatches(removalOf(core, { teamId, repoKey, path }, classes));
 }
 
 /** One file that cannot be parsed must not keep the others of its brain, and every later brain, waiting. */

@@ -63,6 +63,35 @@ export const pageRows = statements((db) => ({
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
+  // By defects_by_fingerprint: the classes of entries, by the first 8 hexadecimal digits.
+  classesOfEntries: db.prepare<[string], { id: number; fingerprint: string }>(
+    "SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects WHERE team_id = ?",
+  ),
+  datesOfClass: db
+    .prepare<[string, Buffer, Buffer, string], string>(
+      "SELECT date FROM defects WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND date >= ?",
+    )
+    .pluck(),
+  // By defects_by_date, its first column: all entries of a team's current brains.
+  days: db.prepare<[string, string, string | null], { date: string; count: number }>(
+    `SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? AND repo_key = coalesce(?, repo_key)
+     GROUP BY date ORDER BY date`,
+  ),
+  classesWith: db
+    .prepare<[{ teamId: string; like: string | null; from: string; to: string }], string>(
+      `SELECT DISTINCT lower(hex(substr(fingerprint, 1, 4))) FROM defects WHERE team_id = @teamId AND date BETWEEN @from AND @to
+         AND (@like IS NULL OR heading LIKE @like ESCAPE '\\' OR rule LIKE @like ESCAPE '\\' OR path LIKE @like ESCAPE '\\')`,
+    )
+    .pluck(),
+  // By the primary key of defect_files, its first column.
+  undated: db.prepare<[string, string | null], { repoKey: string; path: string; skipped: number }>(
+    `SELECT repo_key AS repoKey, path, skipped FROM defect_files
+     WHERE team_id = ? AND repo_key = coalesce(?, repo_key) AND skipped > 0 ORDER BY skipped DESC, repo_key, path`,
+  ),
+  placesOfClass: db.prepare<[string, Buffer, Buffer], { date: string; repoKey: string; open: 0 | 1 }>(
+    `SELECT date, repo_key AS repoKey, open FROM defects WHERE team_id = ? AND fingerprint BETWEEN ? AND ?
+     ORDER BY date DESC, repo_key, path, line`,
+  ),
   // By defects_by_fingerprint, in its order.
   byFingerprint: db.prepare<[CountedRange], CountedRow>(
     `SELECT id, fingerprint, date, open, repo_key AS repoKey, kind, path, line FROM defects

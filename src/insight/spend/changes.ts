@@ -102,6 +102,8 @@ const OLDER = ["spend.entries", "spend.sessions", "spend.entries.2", "spend.sess
 function emptyOlder(core: Core): void {
   if (!forgetProjections(core, OLDER)) return;
   rows(core.store).dropReports.run();
+  // Days first: then there is nothing to take from them with each cell.
+  rows(core.store).dropDays.run();
   rows(core.store).dropCells.run();
 }
 

@@ -70,13 +70,16 @@ export function spendReport(core: Core, teamId: string, query: SpendQuery): Spen
   const people = new Map(by === "person" ? listDevices(core, teamId).map(({ id, person }) => [id, person]) : []);
   // What holds for the days between two changes of prices is priced in one go.
   const ranges = splitAtPriceChanges(query, table.changes);
+  const sql = rows(core.store);
+  const ofTeam = repoKey === null && deviceIds === null;
   const read = (grouping: ReadBy): PricedRow[] =>
     ranges.flatMap(([from, to]) =>
-      rows(core.store)
-        .sums[grouping].all({ teamId, from, to, repoKey, deviceIds })
-        .map((row) => ({ row, cost: table.cost(row.model, from, row.context, row) })),
+      (grouping === "day" && ofTeam
+        ? sql.daysOfTeam.all({ teamId, from, to })
+        : sql.sums[grouping].all({ teamId, from, to, repoKey, deviceIds })
+      ).map((row) => ({ row, cost: table.cost(row.model, from, row.context, row) })),
     );
-  let byDay = query.daily || by === "day" ? read("day") : undefined;
+  let byDay = query.daily || by === "day" || (by === "model" && ofTeam) ? read("day") : undefined;
   const total = new Sum();
   const groups = new Sums();
   for (const { row, cost } of (by === "day" || by === "model" ? byDay : undefined) ??

@@ -48,6 +48,9 @@ const sumsBy = (by: ReadBy) => {
   const groups = [GROUP[by], ...(by === "session" ? [ofDevice] : []), MODEL, "context"].join(", ");
   return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${ASKED} GROUP BY ${groups}`;
 };
+/** The same of a whole team, by days that are summed already. */
+const OF_TEAM = `SELECT day AS key, '' AS ofDevice, model, context, ${MEMBERS} FROM spend_days
+  WHERE team_id = @teamId AND day BETWEEN @from AND @to`;
 /** Day by day first, in the order of the index: that spares sorting all cells. */
 const OF_MODELS = `SELECT model AS key, '' AS ofDevice, model, context, ${SUMS_OF_SUMS} FROM (${sumsBy("day")}) GROUP BY model, context`;
 const REPORT = `SELECT usage_key AS key, source, cell_id AS cellId, times, ${MEMBERS} FROM spend_usages`;
@@ -142,6 +145,9 @@ export const rows = statements((db) => {
       session: sums("session"),
       day: sums("day"),
     },
+    // By spend_days' primary key.
+    daysOfTeam: db.prepare<[Pick<Range, "teamId" | "from" | "to">], GroupRow>(OF_TEAM),
+    dropDays: db.prepare<[]>("DELETE FROM spend_days"),
     dropReports: db.prepare<[]>("DELETE FROM spend_usages"),
     dropCells: db.prepare<[]>("DELETE FROM spend_cells"),
   };

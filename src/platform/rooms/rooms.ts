@@ -4,22 +4,67 @@
  * Not here: what is in a room; the commands of the command line, which start without the server (see `cli/run.ts`).
  */
 import { type Core, slot } from "../../core.ts";
+import type { Content, Html } from "../../kit/html.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import type { Page } from "../http/page.ts";
+import type { Page, PageCall } from "../http/page.ts";
 import type { Job } from "../jobs/jobs.ts";
 import type { Metric } from "../metrics/metrics.ts";
 import type { Projection } from "../projections/projections.ts";
+
+/** Something of a team that somebody should look at: a line of the overview. */
+export interface Concern {
+  /** `bad` before `warn` before `info`. */
+  readonly kind: "bad" | "warn" | "info";
+  /** What it is in a word or two, e.g. `Open error`. */
+  readonly what: string;
+  readonly title: Content;
+  /** Where it is, e.g. its repository. */
+  readonly about?: Content;
+  /** Where it is dealt with. */
+  readonly href: string;
+  /** Since when, or when it happened; milliseconds since the epoch, null where nobody knows. */
+  readonly at: number | null;
+}
+
+/** What a place has to say there. */
+export interface Concerns {
+  /** How many there are, of which `list` has the first few, most urgent first. */
+  readonly count: number;
+  /** The same in words: `2 open errors`. */
+  readonly says: string;
+  /** Where all of them are. */
+  readonly href: string;
+  readonly list: readonly Concern[];
+}
+
+/**
+ * Looks for what a team should look at, within some milliseconds.
+ * @param since instant from which on what happened still matters
+ * @param most of `list`
+ */
+export type Watch = (
+  call: PageCall<"member">,
+  since: number,
+  most: number,
+) => readonly Concerns[] | Promise<readonly Concerns[]>;
 
 /** A place in the dashboard's navigation. */
 export interface Place {
   readonly path: string;
   readonly label: string;
-  readonly group?: string;
-  /** For who runs the installation; for owners and admins of the team. */
+  /** What it stands among: a group of the sidebar, or one item of it whose tabs its places are. */
+  readonly group: string;
+  /** Beside its label in the sidebar. */
+  readonly icon?: Html;
+  /** For who runs the installation; for owners and admins of the team. With both, for either. */
   readonly operator?: true;
   readonly admin?: true;
+  /** For people in no team, too. */
+  readonly teamless?: true;
   /** About what is paid for: left out where nobody pays. */
   readonly billing?: true;
+  /** What of it needs attention, shown to whoever may open it. */
+  readonly watch?: Watch;
 }
 
 /** What an audit event is called: in a list to choose from, and after the actor's name (the target's name follows). */

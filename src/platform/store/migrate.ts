@@ -41,6 +41,9 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 19, file: "src/platform/store/migrations/0019-sso.sql" },
   { version: 20, file: "src/platform/store/migrations/0020-second-factor.sql" },
   { version: 21, file: "src/platform/store/migrations/0021-device-reads.sql" },
+  { version: 22, file: "src/platform/store/migrations/0022-days.sql" },
+  { version: 23, file: "src/platform/store/migrations/0023-finds.sql" },
+  { version: 24, file: "src/platform/store/migrations/0024-triage.sql" },
 ];
 
 export interface SchemaPlan {

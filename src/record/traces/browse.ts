@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { type OutcomeKind, outcomeKind } from "../../formats/outcomes.ts";
 import { countMembers } from "../../formats/session.ts";
 import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
@@ -14,6 +15,8 @@ export interface SessionFilter {
   /** Of any of these devices. */
   readonly deviceIds?: readonly string[] | undefined;
   readonly outcome?: string | undefined;
+  /** One whose outcome means this, whatever the agent's word. */
+  readonly outcomeKind?: OutcomeKind | undefined;
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
   readonly branch?: string | undefined;
@@ -75,7 +78,30 @@ export async function listSessions(
   };
 }
 
-const keyOf = ({ startedAt, id }: SessionListRow): Key => [startedAt, id];
+const keyOf = ({ startedAt, id }: Pick<SessionListRow, "startedAt" | "id">): Key => [startedAt, id];
+
+/** What may be looked at for one neighbour: a page shows two of them beside all else. */
+const MAX_BESIDE = { sessions: 2_000, bytes: 4_000_000 };
+
+/**
+ * The session that started next before (`older`) or after (`newer`) one, among those that a filter leaves.
+ * @returns its number; undefined where there is none, or none among the nearest 2,000
+ */
+export async function sessionBeside(
+  core: Core,
+  teamId: string,
+  filter: SessionFilter,
+  session: Pick<SessionListRow, "startedAt" | "id">,
+  towards: Towards,
+): Promise<number | undefined> {
+  const budget = { ...MAX_BESIDE };
+  const matches = sessionFilter(core, filter);
+  for await (const { rows } of walkSessions(core, teamId, filter, towards, keyOf(session), budget, 1)) {
+    const found = rows.find((row) => matches(row, budget));
+    if (found) return found.id;
+  }
+  return undefined;
+}
 
 async function* walkSessions(
   core: Core,
@@ -103,9 +129,19 @@ async function* walkSessions(
   }
 }
 
-function narrows({ deviceId, deviceIds, outcome, agent, model, branch, text }: SessionFilter): boolean {
+function narrows({
+  deviceId,
+  deviceIds,
+  outcomeKind: kind,
+  outcome,
+  agent,
+  model,
+  branch,
+  text,
+}: SessionFilter): boolean {
   return (
     deviceIds !== undefined ||
+    kind !== undefined ||
     [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined && value !== "")
   );
 }
@@ -154,6 +190,7 @@ function sessionFilter(core: Core, filter: SessionFilter) {
   return (row: SessionListRow, budget: Budget<Spending>): boolean => {
     for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
       if (filter[name] !== undefined && row[name] !== filter[name]) return false;
+    if (filter.outcomeKind !== undefined && outcomeKind(row.outcome) !== filter.outcomeKind) return false;
     if (devices && !devices.has(row.deviceId)) return false;
     // Towards newer rows, the lower bound is not where the walk begins.
     if (!isWithin(filter, row)) return false;

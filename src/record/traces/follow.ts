@@ -59,7 +59,7 @@ export function readSessionSource(core: Core, id: number): SessionSource | undef
 }
 
 /** When a session's spans began and ended, milliseconds since the epoch. */
-export function spanTimes(core: Core, id: number): { readonly first: number | null; readonly last: number | null } {
+function spanTimes(core: Core, id: number): { readonly first: number | null; readonly last: number | null } {
   return followRows(core.store).spanTimes.get(id) ?? { first: null, last: null };
 }
 
@@ -73,7 +73,7 @@ export interface SpanSource {
 const BATCH_SPANS = 50;
 
 /** Those spans of a session whose document has a member of this name, some at a time, in the order of their first arrival. */
-export function* spansWith(core: Core, sessionId: number, member: string): Generator<readonly SpanSource[]> {
+function* spansWith(core: Core, sessionId: number, member: string): Generator<readonly SpanSource[]> {
   const sql = followRows(core.store);
   for (let after = 0; ; ) {
     const spans = sql.spansNaming.all(sessionId, after, JSON.stringify(member), BATCH_SPANS);
@@ -87,3 +87,6 @@ export function* spansWith(core: Core, sessionId: number, member: string): Gener
     after = spans.at(-1)?.id ?? after;
   }
 }
+
+/** The spans of a session, as those read them who derive something from it. */
+export const sourceSpans = { times: spanTimes, having: spansWith };

@@ -98,6 +98,16 @@ export function findSessionId(core: Core, teamId: string, deviceId: string, exte
   return browseRows(core.store).sessionByExternalId.get(deviceId, externalId, teamId) as number | undefined;
 }
 
+/**
+ * What a session's latest state is known by: it is another once anything of the session, its spans or its labels has come.
+ * @returns undefined when the team has no such session
+ */
+export function sessionState(core: Core, teamId: string, id: number): string | undefined {
+  const sql = browseRows(core.store);
+  const row = Number.isSafeInteger(id) ? sql.session.get(id, teamId) : undefined;
+  return row && `${row.deliveryId}.${sql.labelCount.get(row.deviceId, row.externalId)}`;
+}
+
 async function readSpans(core: Core, sessionId: number): Promise<Span[]> {
   const sql = browseRows(core.store);
   const yieldNow = cooperative(core.clock);

@@ -6,8 +6,10 @@
 export {
   listSessions,
   type SessionRow,
+  sessionBeside,
   sessionFacets,
 } from "./browse.ts";
+export { sessionDays } from "./daily.ts";
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
@@ -17,8 +19,7 @@ export {
   type SessionSource,
   sessionsAfter,
   sessionsBetween,
-  spansWith,
-  spanTimes,
+  sourceSpans,
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";
 export { placeOfSession, readMetered } from "./metered.ts";
@@ -30,6 +31,7 @@ export {
   pageOfSpans,
   type Session,
   type Span,
+  sessionState,
   wholeSpan,
 } from "./session.ts";
 export { traceDeliveries } from "./verify.ts";

@@ -94,9 +94,9 @@ function sessions(core: Core, teamId: string, from: number, until: number): { al
   let [all, good, known] = [0, 0, 0];
   for (const { outcome, sessions } of countOutcomes(core, teamId, from, until)) {
     all += sessions;
-    const kind = outcomeKind(outcome);
-    if (kind !== "unknown") known += sessions;
-    if (kind === "succeeded") good += sessions;
+    const went = outcomeKind(outcome);
+    if (went !== "unknown") known += sessions;
+    if (went === "succeeded") good += sessions;
   }
   return { all, rate: known === 0 ? null : good / known };
 }

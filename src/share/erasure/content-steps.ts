@@ -1,7 +1,9 @@
 import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
-import { entriesAnew } from "../../insight/defects/defects.ts";
+import { entriesAnew, findDefect } from "../../insight/defects/defects.ts";
+import { eraseFinds } from "../../insight/find/find.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
+import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import type { Portion } from "../../log/log.ts";
 import { eraseNotices } from "../../platform/notices/notices.ts";
@@ -84,6 +86,7 @@ async function* derivedOf(core: Core, session: Session, erasureId: string, spend
   yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
   yield* causeErasure.eraseEvidence(core, session.id);
   yield () => {
+    eraseFinds(core, session);
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);
     return {};
   };
@@ -111,5 +114,6 @@ export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boo
         return {};
       };
     yield* causeErasure.eraseLinksOfGone(core, teamId, repoKey);
+    yield* triageErasure.eraseGone(core, teamId, repoKey, (id) => findDefect(core, teamId, id) !== undefined);
   }
 }

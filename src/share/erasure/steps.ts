@@ -11,6 +11,7 @@ import { eraseIdentities } from "../../identity/sso/sso.ts";
 import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseReads } from "../../insight/ask/ask.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
+import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
@@ -83,6 +84,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));
   yield* whileAny("reads", () => eraseReads(core, id));
+  yield* triageErasure.erasePerson(core, id, mark);
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   if (email !== mark) {
     yield* whileAny("links", () => eraseLinksOf(core, person));

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { listTeams } from "../../identity/teams/teams.ts";
+import { exportTriage } from "../../insight/triage/triage.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { exportDeliveries } from "../../log/log.ts";
 import { exportEvents } from "../../platform/audit/audit.ts";
@@ -24,9 +26,18 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
     yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
     for (const deviceId of deviceIds) yield* sessions(core, deviceId, repoKey);
     yield* brains(core, deviceIds, repoKey);
+    if (!person) yield* triage(core, teamId, { repoKey, personId: null });
     if (scope.kind === "team") yield* events(core, { teamId });
   }
-  if (person) yield* events(core, { teamId: null, text: person.email });
+  if (!person) return;
+  // Somebody may have spoken of errors in a team where no device is theirs.
+  for (const { id } of listTeams(core)) yield* triage(core, id, { repoKey: null, personId: person.id });
+  yield* events(core, { teamId: null, text: person.email });
+}
+
+/** What people said of errors. */
+function* triage(core: Core, teamId: string, scope: Parameters<typeof exportTriage>[2]): Generator<Part> {
+  for (const one of exportTriage(core, teamId, scope)) yield lines("triage", one);
 }
 
 /** Each with the audit path of its leaf to the checkpoint; null for what came after that. */

@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import { freshenLinks, linksOfEntry } from "../../insight/causes/causes.ts";
 import { DEFECT_KINDS, type Defect, defectsOfClass, findClass } from "../../insight/defects/defects.ts";
+import { standingOfClass, standingOfEntry } from "../../insight/triage/triage.ts";
 import { pageSize } from "../../kit/page.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { Count } from "../../platform/http/fields.ts";
-import { ClassFacts, EXAMPLE_CLASS, factsOf } from "./error-facts.ts";
+import { ClassFacts, EXAMPLE_CLASS, factsOf, StandingFacts, standingOf } from "./error-facts.ts";
 import { Id, PAGED, pageOf, REPO, RepoKey, repoKeyOf, Text } from "./fields.ts";
 import { CauseLink, EXAMPLE_LINK, linkOf, MAX_LINKS } from "./links.ts";
 import { reading } from "./reading.ts";
@@ -22,6 +23,7 @@ const Item = v.object({
   rule: Text,
   commits: v.array(v.string()),
   files: v.array(v.string()),
+  ...StandingFacts.entries,
   links: v.pipe(v.array(CauseLink), v.description("What it is put down to, the weightiest first; 100 at most.")),
 });
 
@@ -51,6 +53,7 @@ export const errorOne = reading(
             rule: "Set SameSite on every cookie",
             commits: [],
             files: ["src/login.ts"],
+            ...{ state: "again", owner: null, snoozedUntil: null, tracker: null },
             links: [EXAMPLE_LINK],
           },
         ],
@@ -61,7 +64,8 @@ export const errorOne = reading(
   async ({ core, teamId, query: { repo }, params, limit, place, next }) => {
     await freshenLinks(core);
     const found = await findClass(core, teamId, params.id ?? "", repo);
-    if (!found) fail(notFound, "There is no such class of errors.");
+    const standing = found && standingOfClass(core, teamId, found.fingerprint);
+    if (!found || !standing) fail(notFound, "There is no such class of errors.");
     const entries = defectsOfClass(core, teamId, found.fingerprint, repo).sort(newestFirst);
     const beyond = place === undefined ? entries : entries.filter(isBeyond(place));
     const page = beyond.slice(0, pageSize(limit));
@@ -71,11 +75,13 @@ export const errorOne = reading(
       const links = linksOfEntry(core, teamId, entry).slice(0, MAX_LINKS).map(linkOf);
       return {
         ...{ id, kind, repoKey: repoKeyOf(entry.repoKey), path, line, date, heading, title, open },
-        ...{ rule: rule ?? null, commits, files, links },
+        ...{ rule: rule ?? null, commits, files },
+        ...standingOf(standingOfEntry(core, teamId, found.fingerprint, entry)),
+        links,
       };
     });
     return {
-      ...factsOf(found),
+      ...factsOf(found, standing),
       items,
       next: next(last && beyond.length > page.length ? `${last.date} ${last.id}` : undefined),
     };

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { DEFECT_KINDS, freshenEntries, pageOfClasses } from "../../insight/defects/defects.ts";
+import { standings } from "../../insight/triage/triage.ts";
 import { ClassFacts, EXAMPLE_CLASS, factsOf } from "./error-facts.ts";
 import { PAGED, pageOf, REPO } from "./fields.ts";
 import { reading } from "./reading.ts";
@@ -32,6 +33,15 @@ export const errorList = reading(
       cursor: place,
       limit,
     });
-    return { items: rows.map(factsOf), next: next(older) };
+    const standing = standings(
+      core,
+      teamId,
+      rows.map(({ fingerprint }) => fingerprint),
+    );
+    const items = rows.flatMap((row) => {
+      const known = standing.get(row.fingerprint);
+      return known ? [factsOf(row, known)] : [];
+    });
+    return { items, next: next(older) };
   },
 );

@@ -1,5 +1,6 @@
 import { agentCommands } from "./agent.ts";
 import { devCommand } from "./dev.ts";
+import { errorCommands } from "./error.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance.ts";
 import { mcpCommand } from "./mcp.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly AddCommands[] = [
   agentCommands,
   mcpCommand,
   ...REMOTE_COMMANDS,
+  errorCommands,
   ssoCommands,
   maintenanceCommands,
   ledgerCommands,

@@ -251,13 +251,14 @@ describe("correlation", () => {
       ["a", 2],
       ["b", 1],
     ]);
-    expect(found.models).toEqual([
-      { name: "m-1", defects: 2 },
-      { name: "m-2", defects: 1 },
+    expect(found.models.map(({ name, defects, sessions }) => [name, defects, sessions])).toEqual([
+      ["m-1", 2, 3],
+      ["m-2", 1, 1],
     ]);
-    expect(found.agents).toEqual([
-      { name: "claude-code", defects: 2 },
-      { name: "codex", defects: 1 },
+    expect(found.models.map(({ classes }) => classes.length)).toEqual([2, 1]);
+    expect(found.agents.map(({ name, defects, sessions }) => [name, defects, sessions])).toEqual([
+      ["claude-code", 2, 3],
+      ["codex", 1, 1],
     ]);
     expect(attribution(t.instance.core, device.team.id, { repoKey: "api" }).defects).toBe(0);
   });

@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { hasId, isByMeasures, isLink, messageOf, requestOf } from "../../../src/insight/spend/dedupe-key.ts";
 import { readSession } from "../../../src/insight/spend/project-sessions.ts";
 import { readEntry } from "../../../src/insight/spend/read-entry.ts";
@@ -177,7 +178,10 @@ function add(sums: Record<string, Measures>, name: string, measures: Measures): 
   sums[name] = addMeasures(sums[name] ?? NO_MEASURES, measures, 1);
 }
 
-/** What the roll-up holds. */
+const MEASURED = "usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported";
+const SUMMED = MEASURED.replace(/\w+/g, "sum($&) AS $&");
+
+/** What the roll-up holds, which its days hold too. */
 export function rolledUp(t: TestInstance): Record<string, Measures> {
   const sums: Record<string, Measures> = {};
   const cells = t.rows(
@@ -187,5 +191,12 @@ export function rolledUp(t: TestInstance): Record<string, Measures> {
      FROM spend_cells WHERE usages > 0 OR reported > 0`,
   ) as (Dimensions & Measures)[];
   for (const cell of cells) add(sums, nameOf(cell), cell);
+  const days = t.rows(`SELECT team_id, day, model, context, ${MEASURED} FROM spend_days ORDER BY 1, 2, 3, 4`);
+  expect(days).toEqual(
+    t.rows(
+      `SELECT team_id, day, iif(model = '', session_model, model) AS model, context, ${SUMMED} FROM spend_cells
+       WHERE usages > 0 OR reported > 0 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+    ),
+  );
   return sums;
 }

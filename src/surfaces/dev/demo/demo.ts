@@ -9,6 +9,7 @@ import { pack, pulses, requests } from "./public.ts";
 import { type DemoSession, demoSessions } from "./sessions.ts";
 import { AGENT, connectDevices, ownerOf, policyAndPeople, questions } from "./team.ts";
 import { DemoStreams } from "./telemetry.ts";
+import { triage } from "./triage.ts";
 
 /** Which device publishes a repository's brain. */
 const PUBLISHERS: Readonly<Record<Repo, number>> = { shop: 0, parcels: 1 };
@@ -40,6 +41,7 @@ export async function demoData(
     ...pack(instance, team, ownerOf(team), startAt, () => tokens[1] as string),
     ...requests(instance, ownerOf(team), startAt),
     ...pulses(instance, team, startAt, send),
+    ...triage(instance, team, ownerOf(team), startAt),
   ].toSorted((a, b) => a.at - b.at);
   for (const { at, happen } of all) {
     clock.set(Math.min(at, startAt));

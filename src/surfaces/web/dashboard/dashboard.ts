@@ -5,16 +5,22 @@
 import type { Page } from "../../../platform/http/page.ts";
 import { type Place, type Room, room } from "../../../platform/rooms/rooms.ts";
 import { assets } from "../ui/assets.ts";
+import { ICONS } from "../ui/icons.ts";
 import { accountPages } from "./account/account.ts";
 import { approvalPages } from "./account/approval.ts";
 import { apiTokenPages } from "./api-tokens/api-tokens.ts";
 import { auditPages } from "./audit/audit.ts";
 import { brainPages } from "./brain/brain.ts";
 import { devicePages } from "./devices/devices.ts";
+import { watchDevices } from "./devices/watch.ts";
 import { errorPages } from "./errors/errors.ts";
+import { watchErrors } from "./errors/watch.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { licensePages } from "./license/license.ts";
+import { watchLicense } from "./license/watch.ts";
+import { livePages } from "./live/live.ts";
 import { myBrainPages } from "./my-brain/my-brain.ts";
+import { EVIDENCE, INSTALLATION, TEAM, WORK } from "./navigation.ts";
 import { installationNotificationPages, notificationPages } from "./notifications/notifications.ts";
 import { overviewPages } from "./overview/overview.ts";
 import { curatePages } from "./packs/curate.ts";
@@ -24,53 +30,97 @@ import { policyPages } from "./policy/policy.ts";
 import { releasePages } from "./releases/releases.ts";
 import { requestPages } from "./requests/requests.ts";
 import { retentionPages } from "./retention/retention.ts";
+import { searchPages } from "./search/search.ts";
 import { sessionPages } from "./sessions/sessions.ts";
+import { watchSessions } from "./sessions/watch.ts";
 import { settingsPages } from "./settings/settings.ts";
 import { linkPages } from "./sign-in/links.ts";
 import { signInPages } from "./sign-in/sign-in.ts";
 import { ssoPages } from "./sign-in/sso.ts";
 import { spendPages } from "./spend/spend.ts";
+import { watchSpend } from "./spend/watch.ts";
 import { telemetryPages } from "./telemetry/telemetry.ts";
+import { watchDeliveries } from "./telemetry/watch.ts";
 
 export { errorPage } from "./error.ts";
 
 const place = (name: string, pages: readonly Page[], ...places: Place[]): Room =>
   room({ name: `dashboard/${name}`, pages, places });
 
-/** The places of the dashboard, in the order of its navigation. */
+/** The places of the dashboard, in the order of its navigation. What a group is, `navigation.ts` says. */
 export const dashboard: readonly Room[] = [
   place("entrance", [assets, ...signInPages, ...ssoPages, ...linkPages, ...approvalPages]),
-  place("overview", overviewPages, { path: "/overview", label: "Overview" }),
-  place("devices", devicePages, { path: "/devices", label: "Devices" }),
-  place("brain", brainPages, { path: "/brain", label: "Brain", group: "Record" }),
-  place("sessions", sessionPages, { path: "/sessions", label: "Sessions", group: "Record" }),
-  place("telemetry", telemetryPages, { path: "/telemetry", label: "Telemetry", group: "Record" }),
-  place("errors", errorPages, { path: "/errors", label: "Errors", group: "Team" }),
-  place("spend", spendPages, { path: "/spend", label: "Spend", group: "Team" }),
-  place("policy", policyPages, { path: "/policy", label: "Policy", group: "Team" }),
-  place("retention", retentionPages, { path: "/retention", label: "Retention", group: "Team", admin: true }),
-  place("license", licensePages, { path: "/license", label: "Licence", group: "Team", billing: true }),
-  place("packs", packPages, { path: "/packs", label: "Packs", group: "Team" }),
-  place("people", peoplePages, { path: "/people", label: "People", group: "Team" }),
-  place("audit", auditPages, { path: "/audit", label: "Audit", group: "Team", admin: true }),
-  place("notifications", notificationPages, {
-    path: "/notifications",
-    label: "Notifications",
-    group: "Team",
-    admin: true,
+  place("account", accountPages),
+  place("search", searchPages),
+  place("live", livePages),
+  place("overview", overviewPages, {
+    ...WORK,
+    path: "/overview",
+    label: "Overview",
+    icon: ICONS.overview,
+    teamless: true,
   }),
-  place("api-tokens", apiTokenPages, { path: "/api-tokens", label: "API tokens", group: "Team", admin: true }),
-  place("my-brain", myBrainPages, { path: "/my-brain", label: "My Brain", group: "You" }),
-  place("account", accountPages, { path: "/account", label: "Your account", group: "You" }),
-  place("settings", settingsPages, { path: "/settings", label: "Settings", group: "Installation", operator: true }),
-  place("installation-notifications", installationNotificationPages, {
-    path: "/installation-notifications",
-    label: "Notifications",
-    group: "Installation",
+  place("sessions", sessionPages, {
+    ...WORK,
+    path: "/sessions",
+    label: "Sessions",
+    icon: ICONS.sessions,
+    watch: watchSessions,
+  }),
+  place("errors", errorPages, { ...WORK, path: "/errors", label: "Errors", icon: ICONS.errors, watch: watchErrors }),
+  place("spend", spendPages, { ...WORK, path: "/spend", label: "Spend", icon: ICONS.spend, watch: watchSpend }),
+  place("brain", brainPages, { ...WORK, path: "/brain", label: "Brain", icon: ICONS.brain }),
+  place("devices", devicePages, {
+    ...EVIDENCE,
+    path: "/devices",
+    label: "Devices",
+    icon: ICONS.devices,
+    watch: watchDevices,
+  }),
+  place("telemetry", telemetryPages, {
+    ...EVIDENCE,
+    path: "/telemetry",
+    label: "Telemetry",
+    icon: ICONS.telemetry,
+    watch: watchDeliveries,
+  }),
+  place("audit", auditPages, {
+    ...EVIDENCE,
+    path: "/audit",
+    label: "Audit",
+    icon: ICONS.audit,
+    admin: true,
     operator: true,
   }),
-  place("jobs", jobPages, { path: "/jobs", label: "Background work", group: "Installation", operator: true }),
-  place("releases", releasePages),
-  place("requests", requestPages, { path: "/requests", label: "Requests", group: "Installation", operator: true }),
-  place("curate", curatePages, { path: "/curate", label: "Marketplace", group: "Installation", operator: true }),
+  place("people", peoplePages, { ...TEAM, path: "/people", label: "People" }),
+  place("policy", policyPages, { ...TEAM, path: "/policy", label: "Policy" }),
+  place("retention", retentionPages, { ...TEAM, path: "/retention", label: "Retention", admin: true }),
+  place("packs", packPages, { ...TEAM, path: "/packs", label: "Packs" }),
+  place("license", licensePages, { ...TEAM, path: "/license", label: "Licence", billing: true, watch: watchLicense }),
+  place("notifications", notificationPages, {
+    ...TEAM,
+    path: "/notifications",
+    label: "Notifications",
+    admin: true,
+  }),
+  place("api-tokens", apiTokenPages, { ...TEAM, path: "/api-tokens", label: "API tokens", admin: true }),
+  place("my-brain", myBrainPages, { ...TEAM, path: "/my-brain", label: "Read tokens", teamless: true }),
+  place(
+    "settings",
+    settingsPages,
+    { ...INSTALLATION, path: "/settings", label: "Settings" },
+    { ...INSTALLATION, path: "/settings/teams", label: "Teams" },
+    { ...INSTALLATION, path: "/settings/people", label: "Accounts" },
+    { ...INSTALLATION, path: "/settings/sso", label: "Single sign-on" },
+    { ...INSTALLATION, path: "/settings/limits", label: "Configuration" },
+  ),
+  place("releases", releasePages, { ...INSTALLATION, path: "/settings/releases", label: "Installers" }),
+  place("installation-notifications", installationNotificationPages, {
+    ...INSTALLATION,
+    path: "/installation-notifications",
+    label: "Notifications",
+  }),
+  place("jobs", jobPages, { ...INSTALLATION, path: "/jobs", label: "Background work" }),
+  place("requests", requestPages, { ...INSTALLATION, path: "/requests", label: "Requests" }),
+  place("curate", curatePages, { ...INSTALLATION, path: "/curate", label: "Marketplace" }),
 ];

@@ -1,8 +1,9 @@
-import type { Content, Html } from "../../../kit/html.ts";
-import type { PageCall, SessionPrincipal } from "../../../platform/http/page.ts";
-import { type Place, places } from "../../../platform/rooms/rooms.ts";
+import { type Content, type Html, html } from "../../../kit/html.ts";
+import type { PageCall } from "../../../platform/http/page.ts";
 import { assetPath } from "../ui/assets.ts";
-import { layout, type NavItem } from "../ui/layout.ts";
+import { layout } from "../ui/layout.ts";
+import { tabs } from "../ui/parts.ts";
+import { navigation } from "./navigation.ts";
 
 interface Framed {
   readonly title: string;
@@ -11,28 +12,14 @@ interface Framed {
   readonly wide?: boolean;
 }
 
-const isFor = ({ operator, admin }: Place, session: SessionPrincipal) =>
-  session.operator || (!operator && (!admin || (session.team !== null && session.team.role !== "member")));
-
-const isAt = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
-
 /** Puts a page's content into the dashboard: navigation, team, account, what was just done. */
 export function frame(call: PageCall, { title, main, wide }: Framed): Html {
   const { session, href } = call;
-  const nav: NavItem[] | null = session
-    ? places(call.core)
-        .filter((place) => isFor(place, session) && !(place.billing && call.core.config.billing === "off"))
-        .map(({ path, label, group }) => ({
-          path,
-          label,
-          group,
-          current: isAt(call.path, path),
-        }))
-    : null;
+  const around = session && navigation(call, session);
   return layout({
     title,
     href,
-    nav,
+    nav: around?.items ?? null,
     team: session?.team
       ? {
           id: session.team.id,
@@ -40,11 +27,22 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
           others: session.teams.filter((team) => team.id !== session.team?.id).map(({ id, name }) => ({ id, name })),
         }
       : undefined,
+    search: session
+      ? {
+          href: href("/search"),
+          answers: href("/search.json"),
+          recent: `${session.userId} ${session.team?.id ?? ""}`,
+        }
+      : undefined,
     person: session ? { email: session.email, name: session.name } : undefined,
     csrf: session ? call.csrf : undefined,
     flash: call.flash,
-    assets: { style: href(assetPath("style.css")), script: href(assetPath("script.js")) },
-    main,
+    assets: {
+      style: href(assetPath("style.css")),
+      script: href(assetPath("script.js")),
+      dashboard: href(assetPath("dashboard.js")),
+    },
+    main: html`${around?.tabs && tabs(around.tabs.label, around.tabs.list)}${main}`,
     ...(wide === undefined ? {} : { wide }),
   });
 }

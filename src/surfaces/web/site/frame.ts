@@ -67,7 +67,7 @@ export function siteFrame(call: Visit, { title, summary, main, twin, look }: Fra
   const link = (path: string, label: string, current: boolean) =>
     html`<a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a>`;
   const name = title === "Reckon" ? "Reckon: accountability for AI coding agents" : `${title} · Reckon`;
-  const assets = { style: href(assetPath("site.css")), script: href(assetPath("script.js")) };
+  const assets = { style: href(assetPath("site.css")), script: href(assetPath("site.js")) };
   const inHead = html`<meta name="description"${attributes({ content: summary })}>${
     twin !== undefined &&
     html`\n<link rel="canonical"${attributes({ href: baseUrl + (call.path === "/" ? "/" : call.path) })}>\n<link rel="alternate" type="text/markdown"${attributes({ href: twin })}>`

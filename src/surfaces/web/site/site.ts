@@ -14,6 +14,8 @@ import { homePages } from "./home.ts";
 import { marketplacePages } from "./marketplace.ts";
 import { packPages } from "./pack.ts";
 
+export { docIndex } from "./doc-index.ts";
+
 export const site = room({
   name: "site",
   pages: [

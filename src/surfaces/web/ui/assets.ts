@@ -6,16 +6,21 @@ import { type Page, page } from "../../../platform/http/page.ts";
 
 const STYLE = "src/surfaces/web/ui/style.css";
 const CSS = "text/css; charset=utf-8";
+const SCRIPT = "src/surfaces/web/ui/script.js";
+const JS = "text/javascript; charset=utf-8";
 /** Sections of the dashboard's sheet that no public page uses, by the beginning of their titles. */
 const DASHBOARD_ONLY = [
   "Questions before destructive acts",
   "Charts",
   "Waterfall",
   "Timeline",
-  "Conversation",
+  "A session",
   "Causes",
   "Diff",
   "The menu",
+  "The team and the account",
+  "The dialog that searches",
+  "What needs attention",
 ];
 
 const FILES = {
@@ -25,9 +30,16 @@ const FILES = {
     media: CSS,
     read: () => `${without(readAsset(STYLE), DASHBOARD_ONLY)}\n${readAsset("src/surfaces/web/site/site.css")}`,
   },
-  "script.js": {
+  "script.js": { media: JS, read: () => readAsset(SCRIPT) },
+  /** The script of the public pages, without what only the dashboard has. */
+  "site.js": {
+    media: JS,
+    read: () => readAsset(SCRIPT).replace(/^ *\/\/ <dashboard>\n[\s\S]*?^ *\/\/ <\/dashboard>\n/gm, ""),
+  },
+  /** What only the dashboard does. */
+  "dashboard.js": {
     media: "text/javascript; charset=utf-8",
-    read: () => readAsset("src/surfaces/web/ui/script.js"),
+    read: () => readAsset("src/surfaces/web/ui/dashboard.js"),
   },
 } as const;
 

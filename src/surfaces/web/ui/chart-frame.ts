@@ -82,7 +82,8 @@ export function chartFrame(chart: Chart, scale: ScaleLinear<number, number>, dra
   return html`<figure class="chart"><figcaption><span class="chart-title">${title}</span>${series.length > 1 && legend(series)}</figcaption>
 <div class="chart-body"><svg class="chart-axis" width="44" height="${TOP + PLOT + FOOT}" aria-hidden="true">${ticks.map((tick) => html`<text x="36" y="${scale(tick)}" dy="4">${(chart.tick ?? compact)(tick)}</text>`)}</svg>
 <svg class="chart-plot" height="${TOP + PLOT + FOOT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${summary}</desc>
-${ticks.map((tick) => html`<line class="grid" x1="0" x2="100%"${attributes({ y1: scale(tick), y2: scale(tick) })}/>`)}${drawn}${axis(days)}${hits(chart)}</svg></div>
+${ticks.map((tick) => html`<line class="grid" x1="0" x2="100%"${attributes({ y1: scale(tick), y2: scale(tick) })}/>`)}${drawn}${axis(days)}</svg>
+<svg class="chart-hits" height="${TOP + PLOT}" aria-hidden="true">${hits(chart)}</svg></div>
 <details class="numbers"><summary>Show the numbers</summary>${numbers(chart)}</details></figure>`;
 }
 
@@ -101,7 +102,7 @@ function axis(days: readonly Point[]): Html {
   )}`;
 }
 
-/** Areas over each day that name it and its values when pointed at. */
+/** Areas over each day that name it and its values when pointed at, in an image of their own: no link may stand within the plot's. */
 function hits(chart: Chart): Html {
   const spell = speller(chart);
   return html`${chart.days.map(({ label, values, href }, i) => {

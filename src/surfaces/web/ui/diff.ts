@@ -8,23 +8,24 @@ const WORDS = { same: "", added: "added: ", removed: "removed: " } as const;
  * A line diff with the numbers of both sides. Added and removed lines differ by mark, by words for screen readers and by
  * colour.
  * @param label what is compared, e.g. the path
+ * @param numbered whether it is known at which lines
  */
-export function diff(label: string, hunks: readonly Hunk[]): Html {
+export function diff(label: string, hunks: readonly Hunk[], numbered = true): Html {
   if (hunks.length === 0) return html`<p class="says">No differences.</p>`;
   return html`<div class="table-frame diff" role="region" aria-label="Changes of ${label}" tabindex="0" data-scroll><table><caption class="vh">Changes of ${label}</caption>
 <thead class="vh"><tr><th scope="col">Old line</th><th scope="col">New line</th><th scope="col">Text</th></tr></thead>
-${hunks.map(hunkRows)}</table></div>`;
+${hunks.map((hunk) => hunkRows(hunk, numbered))}</table></div>`;
 }
 
-function hunkRows({ oldStart, newStart, lines }: Hunk): Html {
+function hunkRows({ oldStart, newStart, lines }: Hunk, numbered: boolean): Html {
   let oldLine = oldStart;
   let newLine = newStart;
   const oldCount = lines.filter(({ kind }) => kind !== "added").length;
   const newCount = lines.filter(({ kind }) => kind !== "removed").length;
-  return html`<tbody><tr class="hunk"><td colspan="3">@@ −${oldStart},${oldCount} +${newStart},${newCount} @@</td></tr>
+  return html`<tbody>${numbered && html`<tr class="hunk"><td colspan="3">@@ −${oldStart},${oldCount} +${newStart},${newCount} @@</td></tr>`}
 ${lines.map(({ kind, text }) => {
-  const before = kind === "added" ? "" : oldLine++;
-  const after = kind === "removed" ? "" : newLine++;
+  const before = kind === "added" || !numbered ? "" : oldLine++;
+  const after = kind === "removed" || !numbered ? "" : newLine++;
   const word = WORDS[kind];
   return html`<tr class="${kind}"><td class="line">${before}</td><td class="line">${after}</td><td class="text"><span class="mark" aria-hidden="true">${MARKS[kind]}</span>${word && html`<span class="vh">${word}</span>`}<span>${text}</span></td></tr>\n`;
 })}</tbody>`;

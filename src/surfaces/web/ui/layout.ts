@@ -1,12 +1,14 @@
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { hiddenInputs } from "./confirm.ts";
 import { options } from "./field.ts";
+import { ICONS } from "./icons.ts";
 
-/** A place of the dashboard. Items of one group stand together, under its name; those without a group come first. */
+/** An item of the sidebar. Those of one group stand together, under its name; those without one come last. */
 export interface NavItem {
   /** Below the base URL, e.g. `/devices`. */
   readonly path: string;
   readonly label: string;
+  readonly icon?: Html | undefined;
   readonly current: boolean;
   readonly group?: string | undefined;
 }
@@ -34,10 +36,12 @@ export interface Page {
   readonly nav: readonly NavItem[] | null;
   readonly team?: Team | undefined;
   readonly person?: { readonly email: string; readonly name: string | null } | undefined;
+  /** The page that searches everything, its answers as JSON, and whose recent places the script keeps apart from those of others. */
+  readonly search?: { readonly href: string; readonly answers: string; readonly recent: string } | undefined;
   /** For the forms of the header; without it there is no switcher and no "Sign out". */
   readonly csrf?: string | undefined;
   readonly flash?: Flash | undefined;
-  readonly assets: Assets;
+  readonly assets: Assets & { readonly dashboard?: string };
   readonly main: Content;
   /** Uses the full width of the window, for logs and waterfalls. */
   readonly wide?: boolean | undefined;
@@ -74,7 +78,7 @@ ${more}
 /** The whole document of a page. */
 export function layout(page: Page): Html {
   const { title, nav, flash, assets, main, wide } = page;
-  return html`${documentHead(`${title} · Reckon`, assets, html`<meta name="robots" content="noindex">`)}
+  return html`${documentHead(`${title} · Reckon`, assets, html`<meta name="robots" content="noindex">${assets.dashboard !== undefined && html`<script defer${attributes({ src: assets.dashboard })}></script>`}`)}
 <body class="${nav === null ? "narrow" : "full"}${wide && " wide"}">
 <a class="skip" href="#main">Skip to content</a>
 ${header(page)}
@@ -91,15 +95,19 @@ export function flashBox({ kind, text }: Flash): Html {
 }
 
 function header(page: Page): Html {
-  const { href, nav, team, person } = page;
+  const { href, nav, team, person, search } = page;
   // `popovertarget` opens the menu without the script; on wide screens the style sheet shows it in place.
   const menu =
     nav !== null &&
     html`<button type="button" class="button quiet icon menu-button" popovertarget="menu" aria-label="Menu">${MENU_ICON}</button>`;
   return html`<header class="top">${menu}<a class="brand"${attributes({ href: href(nav === null ? "/" : "/overview") })}>${BRAND}<span>Reckon</span></a>
 ${team && teamSwitcher(page, team)}
-<div class="top-end">${THEME_SWITCH}${person && account(page, person)}</div></header>`;
+<div class="top-end">${search && searchLink(search)}${THEME_SWITCH}${person && account(page, person)}</div></header>`;
 }
+
+/** Leads to the page; the script opens a dialog instead. */
+const searchLink = ({ href, answers, recent }: NonNullable<Page["search"]>): Html =>
+  html`<a class="search-open"${attributes({ href, "data-answers": answers, "data-recent": recent, "aria-keyshortcuts": "Control+K Meta+K" })}>${ICONS.search}<span>Search</span><kbd aria-hidden="true">Ctrl K</kbd></a>`;
 
 function teamSwitcher({ href, csrf }: Page, { id = "", name, others }: Team): Html {
   if (others.length === 0 || csrf === undefined) return html`<p class="team-name">${name}</p>`;
@@ -115,13 +123,12 @@ ${csrf !== undefined && html`<form method="post"${attributes({ action: href("/lo
 }
 
 function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html {
-  const groups = Map.groupBy(nav, ({ group }) => group ?? "");
-  const lists = [...groups].sort(([a], [b]) => Number(b === "") - Number(a === ""));
-  return html`<nav id="menu" class="side" aria-label="Main" popover>${lists.map(
+  const groups = [...Map.groupBy(nav, ({ group }) => group ?? "")];
+  return html`<nav id="menu" class="side" aria-label="Main" popover>${groups.map(
     ([group, items]) =>
       html`${group && html`<h2>${group}</h2>`}<ul>${items.map(
-        ({ path, label, current }) =>
-          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${label}</a></li>`,
+        ({ path, label, icon, current }) =>
+          html`<li><a${attributes({ href: href(path), "aria-current": current && "page" })}>${icon}${label}</a></li>`,
       )}</ul>`,
   )}</nav>`;
 }

@@ -66,6 +66,14 @@ export function tabs(label: string, list: readonly Tab[]): Html {
   )}</ul></nav>`;
 }
 
+/** A few alternatives of which one is chosen, each a link. */
+export function choices(label: string, list: readonly Tab[]): Html {
+  return html`<nav class="choices" aria-label="${label}"><ul>${list.map(
+    ({ label, href, current }) =>
+      html`<li><a${attributes({ href, "aria-current": current && "true" })}>${label}</a></li>`,
+  )}</ul></nav>`;
+}
+
 /** A part of a page under its own heading. */
 export interface Section {
   readonly title: Content;

@@ -1,6 +1,7 @@
 /*
  * What the pages do beyond HTML. Everything works without this script. One classic script, loaded in the head: it sets the
- * chosen theme before the first paint and does the rest once the document is there.
+ * chosen theme before the first paint and does the rest once the document is there. What stands between the marks of the dashboard is
+ * left out of the script of the public pages (`assets.ts`).
  */
 (() => {
   const root = document.documentElement;
@@ -84,6 +85,7 @@
     }
   }
 
+  // <dashboard>
   // Countdowns run on the time that passed here, not on this computer's wall clock.
   function leftText(seconds) {
     if (seconds <= 0) return "expired";
@@ -106,6 +108,7 @@
       time.classList.toggle("over", left <= 0);
     }
   }
+  // </dashboard>
 
   // Copy buttons.
   async function copy(text) {
@@ -144,6 +147,7 @@
     }
   }
 
+  // <dashboard>
   // Questions before destructive acts: the revealed panel becomes a modal dialog.
   let questions = 0;
 
@@ -178,6 +182,7 @@
       if (question) dialog.setAttribute("aria-describedby", question.id);
     }
   }
+  // </dashboard>
 
   // Forms that send themselves; forms whose answer is fetched and swapped in.
   function autoForms(within) {
@@ -195,6 +200,135 @@
         for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
       });
   }
+
+  /** A part of a page as it is now; null where the page has none, as when somebody was signed out. */
+  async function fetchPart(url, selector, signal) {
+    const reply = await fetch(url, { headers: { accept: "text/html" }, signal });
+    return new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(selector);
+  }
+
+  // <dashboard>
+  // Links that open something within a part of their page.
+  function setUpSwaps() {
+    document.addEventListener("click", async (event) => {
+      const link = event.target instanceof Element && event.target.closest("a[data-swap]");
+      if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      const target = link.dataset.swap ?? "";
+      try {
+        const next = await fetchPart(link.href, target);
+        if (!next) return location.assign(link.href);
+        document.querySelector(target)?.replaceWith(next);
+        history.replaceState(history.state, "", link.href);
+        enhance(next);
+        document.getElementById(link.id)?.focus();
+      } catch {
+        location.assign(link.href);
+      }
+    });
+  }
+
+  // Parts that change while they are looked at: the server tells when, and they are fetched anew.
+  const REFRESH_MS = 2_000;
+  const RETRY_MS = 30_000;
+  const MAX_RETRIES = 5;
+  const streams = new Map();
+
+  const streamOf = (part) => (part.dataset.liveEvents ?? "").split("?")[0];
+
+  /** Follows what stands on the page, while it is seen: browsers have few connections for all their tabs. */
+  function followLive() {
+    const parts = window.EventSource && !document.hidden ? all("[data-live-events][id]") : [];
+    for (const [path, stream] of streams)
+      if (!parts.some((part) => streamOf(part) === path)) {
+        stream.close();
+        streams.delete(path);
+      }
+    for (const part of parts) if (!streams.has(streamOf(part))) openStream(part.id, part.dataset.liveEvents, 0);
+  }
+
+  function openStream(id, url, retries) {
+    const source = new EventSource(url);
+    const path = url.split("?")[0];
+    let tries = retries;
+    let timer;
+    let last = 0;
+    streams.set(path, {
+      close() {
+        clearTimeout(timer);
+        source.close();
+      },
+    });
+    const refresh = () => {
+      clearTimeout(timer);
+      timer = setTimeout(
+        async () => {
+          last = performance.now();
+          if (!(await refreshPart(id))) refresh();
+        },
+        Math.max(0, last + REFRESH_MS - performance.now()),
+      );
+    };
+    source.addEventListener("changed", refresh);
+    source.addEventListener("open", () => {
+      tries = 0;
+    });
+    source.addEventListener("error", () => {
+      // The browser itself comes again where the connection broke; not where it was refused.
+      if (source.readyState !== EventSource.CLOSED || tries >= MAX_RETRIES) return;
+      timer = setTimeout(() => {
+        const part = document.getElementById(id);
+        if (part?.dataset.liveEvents) openStream(id, part.dataset.liveEvents, tries + 1);
+      }, RETRY_MS);
+    });
+  }
+
+  /** @returns whether it was done, or need not be: not while somebody marks a text or writes in it */
+  async function refreshPart(id) {
+    const selection = getSelection();
+    const old = document.getElementById(id);
+    if (!old) return true;
+    if (selection && !selection.isCollapsed && old.contains(selection.anchorNode)) return false;
+    if (old.querySelector("dialog[open]") || old.querySelector(":is(input, textarea, select):focus")) return false;
+    try {
+      const next = await fetchPart(location.href, `#${CSS.escape(id)}`);
+      if (!next?.matches("[id]")) return true;
+      const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
+      const kept = keepState(old, next);
+      old.replaceWith(next);
+      enhance(next);
+      kept();
+      if (atEnd) scrollTo({ top: document.documentElement.scrollHeight });
+    } catch {
+      // It stays as it was; the next change tries again.
+    }
+    return true;
+  }
+
+  /** Where an element stands: below what is named, the how-manieth of its kind. */
+  function placeIn(part, element, kind) {
+    const named = element.parentElement?.closest("[id]") ?? part;
+    return `${named.id} ${[...named.querySelectorAll(kind)].indexOf(element)}`;
+  }
+
+  /** Carries over what is folded out, and what has the focus. @returns what sets the focus, once the part is there */
+  function keepState(old, next) {
+    const open = new Map(all("details", old).map((one) => [placeIn(old, one, "details"), one.open]));
+    for (const one of all("details", next)) {
+      const was = open.get(placeIn(next, one, "details"));
+      if (was !== undefined) one.open = was;
+    }
+    const focused = old.contains(document.activeElement) ? document.activeElement : null;
+    const kind = focused?.localName ?? "";
+    const place = focused && placeIn(old, focused, kind);
+    return () => {
+      if (focused)
+        all(kind, next)
+          .find((one) => placeIn(next, one, kind) === place)
+          ?.focus({ preventScroll: true });
+    };
+  }
+  // </dashboard>
 
   const DEBOUNCE_MS = 200;
 
@@ -220,9 +354,7 @@
         const old = document.querySelector(target);
         old?.setAttribute("aria-busy", "true");
         try {
-          const reply = await fetch(url, { headers: { accept: "text/html" }, signal: mine.signal });
-          const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-          const next = page.querySelector(target);
+          const next = await fetchPart(url, target, mine.signal);
           // Signed out meanwhile, or an error page: go there and see.
           if (!next) return location.assign(url);
           document.querySelector(target)?.replaceWith(next);
@@ -263,9 +395,14 @@
 
   function setUpKeys() {
     document.addEventListener("keydown", (event) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+      // Where "[" takes AltGr, browsers report Ctrl and Alt with it.
+      const plain = !(event.ctrlKey || event.metaKey || event.altKey) || event.getModifierState("AltGraph");
+      if (!plain || event.key.length !== 1) return;
       if (event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], dialog"))
         return;
+      const way = document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`);
+      if (way) return way.click();
+      if (event.key !== "/") return;
       const search = document.querySelector("[data-search]");
       if (!(search instanceof HTMLInputElement)) return;
       event.preventDefault();
@@ -285,6 +422,7 @@
       }
     });
 
+  // <dashboard>
   // A one-time link carries its token behind the "#", which is sent nowhere; a form takes it to the page.
   function openLink() {
     const form = document.querySelector("form[data-link]");
@@ -294,6 +432,7 @@
     form.elements.token.value = token;
     form.submit();
   }
+  // </dashboard>
 
   // Passkeys: the browser makes or uses one, and a form takes what came of it to the page.
   const bytesOf = (text) =>
@@ -372,22 +511,33 @@
   function enhance(within) {
     localTimes(within);
     copyButtons(within);
+    // <dashboard>
     confirmDialogs(within);
+    // </dashboard>
     autoForms(within);
     liveForms(within);
     passkeys(within);
     for (const frame of all("[data-scroll]", within)) frames?.observe(frame);
+    // <dashboard>
+    followLive();
     tick();
+    // </dashboard>
   }
 
   function start() {
     setUpTheme();
     setUpMenus();
     setUpKeys();
+    // <dashboard>
+    setUpSwaps();
+    document.addEventListener("visibilitychange", followLive);
+    // </dashboard>
     enhance(document);
+    // <dashboard>
     openLink();
     addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
+    // </dashboard>
   }
 
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -26,9 +26,11 @@ const PARAMS = { q: text(200), what: typed, all: choice(["1"]), ...DAYS };
 function filtersIn({ core, query, session }: Person) {
   const { q, what, all, ...days } = readParams(PARAMS, query);
   const action = isAction(core, what) ? what : "";
-  // An operator in no team has nothing else to see.
-  return { all: all !== undefined || (session.operator && session.team === null), text: q, action, days };
+  // An operator who may not see the team's, or is in none, has nothing else to see.
+  return { all: all !== undefined || (session.operator && !managesTeam(session)), text: q, action, days };
 }
+
+const managesTeam = ({ team }: Person["session"]) => team !== null && team.role !== "member";
 
 type Filters = ReturnType<typeof filtersIn>;
 
@@ -42,7 +44,7 @@ function scopeOf({ session }: Person, { all }: Filters): string | null {
   if (session.team.role === "member")
     fail(
       forbidden,
-      "The audit tells who did what and from which address, so only the team's owners and admins see it. What your own tokens read stands under My Brain.",
+      "The audit tells who did what and from which address, so only the team's owners and admins see it. What your own tokens read stands under Read tokens.",
     );
   return session.team.id;
 }
@@ -78,6 +80,7 @@ async function auditPage(call: Person) {
     above:
       session.operator &&
       session.team &&
+      managesTeam(session) &&
       tabs("Whose events", [
         { label: session.team.name, href: to("/audit", { all: undefined }), current: !all },
         { label: "Whole installation", href: to("/audit", { all: "1" }), current: all },

@@ -22,15 +22,6 @@ export const telemetryCommand = (baseUrl: string): string =>
   -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
   -d '{"repoKey":"github.com/acme/shop","entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'`;
 
-/** Publishes a first snapshot of a brain. */
-export const brainCommand = (baseUrl: string): string =>
-  `curl ${quote(`${baseUrl}/api/brain/ingest`)} \\
-  -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
-  -d '{"repoKey":"github.com/acme/shop","version":1,"files":[{"path":".claude/brain/errors.md","content":"# Errors\\n"}]}'`;
-
-/** What to do with the token that the exchange answers. */
-export const tokenCommand = "export RECKON_TOKEN=rkd_…";
-
 /** Whether whoever looks may connect a machine of their own. */
 export const mayConnect = ({ core, session }: Member): boolean =>
   mayBind(core, getTeam(core, session.team.id), session.userId);

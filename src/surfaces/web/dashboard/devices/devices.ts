@@ -1,20 +1,22 @@
-import { countDevices } from "../../../../identity/devices/devices.ts";
+import { countDevices, listDevices } from "../../../../identity/devices/devices.ts";
 import { getTeam, setMembersBind } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { actButton } from "../../ui/confirm.ts";
 import { formSpec } from "../../ui/form-spec.ts";
-import { empty, pageHead, section } from "../../ui/parts.ts";
+import { empty, pageHead, section, stats } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { seatsWarning } from "../shared/seats.ts";
 import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
 import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
+import { reporting } from "./figures.ts";
 import { deviceList, visibleDevices } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
 import { OTEL_PATH, otelPages } from "./otel.ts";
+import { pulsesSection } from "./pulses.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
 
@@ -35,6 +37,7 @@ function devicesPage(call: Member): Html {
   const binds = mayConnect(call);
   const { active } = countDevices(core, session.team.id, core.clock.now());
   const { seats, bindingClosedAt } = getTeam(core, session.team.id);
+  const all = listDevices(core, session.team.id);
   const any = visibleDevices(call).length > 0;
   const none = empty({
     title: admin ? "No devices yet" : "No devices of yours yet",
@@ -49,8 +52,10 @@ function devicesPage(call: Member): Html {
     actions: binds && any && mintButtons(call),
   })}
 ${seatsWarning(call)}
+${all.length > 0 && html`<section class="section" aria-label="Figures">${stats(reporting(call, all.filter(({ revokedAt }) => revokedAt === null).length))}</section>`}
 ${openCodes(call)}
 <div class="stack">${deviceList(call, none)}</div>
+${pulsesSection(call, new Map(all.map(({ id, label }) => [id, label])))}
 ${
   admin &&
   section({

@@ -1,64 +1,56 @@
-import type { Attribution, NamedShare, SessionShare } from "../../../../insight/causes/causes.ts";
+import type { Attribution, NamedShare } from "../../../../insight/causes/causes.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { table } from "../../ui/list.ts";
-import { anchor, columns, section } from "../../ui/parts.ts";
-import { number } from "../../ui/units.ts";
+import { anchor, section } from "../../ui/parts.ts";
+import { number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
+import { link, type Query } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
-/** Whose work defects were, as far as that is known well enough to be counted. */
+/** Whose work defects were, against how much work there was. */
 
-const SHOWN = 10;
+const SHOWN = 8;
+/** Of fewer sessions a rate says little. */
+const FEW_SESSIONS = 20;
 
-export function attributionSection(call: Member, { sessions, models, agents, defects }: Attribution): Content {
+/** @param kept what stays in the addresses that names lead to */
+export function attributionSection(call: Member, { models, agents, defects }: Attribution, kept: Query): Content {
   if (defects === 0) return false;
   return section({
     id: "causes",
     title: "Caused by",
-    intro:
-      "Counted is what evidence makes sure or probable, and what people said. “Possibly caused by” is never counted. An entry with several causes counts once for each.",
-    body: html`${sessionTable(call, sessions)}${
-      (models.length > 0 || agents.length > 0) && columns(shareTable("Model", models), shareTable("Agent", agents))
-    }`,
+    help: html`<p>Entries put down to a session, for each 100 sessions of the same model or agent. Evidence that makes it sure or probable counts, and what people said; “Possibly caused by” never does. An entry with several causes counts once for each.</p><p>Of fewer than ${FEW_SESSIONS} sessions a rate says little: it is marked with ≈.</p>`,
+    body: html`<div class="stack">${shareTable("Model", models, ({ name }) => name !== null && name !== "" && `${link(call, "/errors", { ...kept, state: "all", model: name })}#entries`)}${shareTable("Agent", agents, () => false)}</div>`,
   });
 }
 
-const more = (all: number, what: string) =>
-  all > SHOWN && html`<p class="says">${number(all - SHOWN)} more ${what} with fewer entries.</p>`;
-
-function sessionTable(call: Member, sessions: readonly SessionShare[]): Html {
-  return html`${table({
-    caption: "Entries caused by sessions",
-    columns: [
-      {
-        label: "Session",
-        heading: true,
-        grow: true,
-        cell: (share) => anchor(call.href(`/sessions/${share.sessionNumber}`), short(share.sessionId, 80)),
-      },
-      { label: "Agent", cell: (share) => short(share.agent ?? "–", 60) },
-      { label: "Model", cell: (share) => short(share.model ?? "–", 60) },
-      { label: "Entries", numeric: true, cell: (share) => share.defects },
-    ],
-    rows: sessions.slice(0, SHOWN),
-    empty: html`<p class="says">Commits only: no session made them.</p>`,
-  })}${more(sessions.length, "sessions")}`;
-}
-
-function shareTable(label: string, shares: readonly NamedShare[]): Html {
+function shareTable(label: string, shares: readonly NamedShare[], hrefOf: (share: NamedShare) => string | false): Html {
+  const ranked = shares.toSorted((a, b) => rateOf(b) - rateOf(a));
   return html`${table({
     caption: `Entries caused by each ${label.toLowerCase()}`,
     narrow: "scroll",
     columns: [
-      {
-        label,
-        heading: true,
-        grow: true,
-        cell: ({ name }) =>
-          name === null || name === "" ? html`<span class="muted">not said</span>` : short(name, 120),
-      },
+      { label, heading: true, grow: true, cell: (share) => nameCell(share, hrefOf(share)) },
       { label: "Entries", numeric: true, cell: ({ defects }) => defects },
+      { label: "Sessions", numeric: true, cell: ({ sessions }) => sessions },
+      { label: "Per 100", numeric: true, cell: rateCell },
     ],
-    rows: shares.slice(0, SHOWN),
-  })}${more(shares.length, `${label.toLowerCase()}s`)}`;
+    rows: ranked.slice(0, SHOWN),
+    empty: html`<p class="says">Commits only: no session made them.</p>`,
+  })}${shares.length > SHOWN && html`<p class="says">${plural(shares.length - SHOWN, `more ${label.toLowerCase()}`)}.</p>`}`;
+}
+
+const nameCell = ({ name }: NamedShare, href: string | false): Content => {
+  if (name === null || name === "") return html`<span class="muted">not said</span>`;
+  return href === false ? short(name, 60) : anchor(href, short(name, 60));
+};
+
+const rateOf = ({ defects, sessions }: NamedShare): number => (sessions === 0 ? 0 : (100 * defects) / sessions);
+
+function rateCell(share: NamedShare): Content {
+  if (share.sessions === 0) return "–";
+  const rate = rateOf(share);
+  const text = number(rate >= 10 ? Math.round(rate) : Number(rate.toFixed(1)));
+  if (share.sessions >= FEW_SESSIONS) return html`<strong>${text}</strong>`;
+  return html`<span class="muted" title="Of ${plural(share.sessions, "session")} only">≈ ${text}</span>`;
 }

@@ -1,95 +1,71 @@
-import { type Defect, defectsOfClass, onWire, type RecurringClass } from "../../../../insight/defects/defects.ts";
+import { linksOfEntry } from "../../../../insight/causes/causes.ts";
+import { type Defect, defectsOfClass, onWire } from "../../../../insight/defects/defects.ts";
+import { standingOfClass, standingOfEntry, timelineOf } from "../../../../insight/triage/triage.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
+import type { FormError } from "../../ui/form-spec.ts";
 import { type Table, table } from "../../ui/list.ts";
 import { occurrences } from "../../ui/occurrences.ts";
 import { facts, pageHead, section } from "../../ui/parts.ts";
-import { dayText, number, plural } from "../../ui/units.ts";
+import { dayText, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { link, pathText, repoName } from "../shared/links.ts";
+import { link, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
-import { causeCell, entryBadges, entryLink, ruleText, titleOf } from "./labels.ts";
+import { causeCell, causeLink, entryLink, ruleText, stateBadge, titleOf } from "./labels.ts";
+import { type Triaged, triagePanel } from "./triage.ts";
 
 /** Classes of entries: what came again although there was a rule against it. */
 
-const SHOWN = 20;
-const MAX_RULE = 280;
-const MAX_HEAD = 140;
+const SHOWN = 50;
+const SIBLINGS = 10;
 
 const today = ({ core }: Member) => isoInstant(core.clock.now()).slice(0, 10);
-const classPath = (call: Member, fingerprint: string) => call.href(`/errors/classes/${fingerprint}`);
+const classPath = (fingerprint: string) => `/errors/classes/${fingerprint}` as const;
 
-/** The classes that came more than once, most occurrences first. */
-export function recurringSection(
-  call: Member,
-  classes: readonly RecurringClass[],
-  repoKey: string | undefined,
-): Content {
-  const shown = classes.slice(0, SHOWN);
-  const from = [today(call), ...shown.map(({ firstSeen }) => firstSeen)].sort()[0] as string;
-  const to = today(call);
-  return section({
-    id: "recurring",
-    title: "What comes again",
-    intro:
-      shown.length > 0
-        ? `Entries with the same prevention rule, or without one the same title, are one class. The lines run from ${dayText(from)} to today.`
-        : undefined,
-    body: html`${table({
-      caption: "Recurring classes",
-      columns: [
-        {
-          label: "Prevention rule",
-          heading: true,
-          grow: true,
-          cell: ({ fingerprint, rule, titles }) =>
-            html`<a href="${classPath(call, fingerprint)}">${ruleText(rule ?? titles[0] ?? fingerprint, MAX_RULE)}</a>${rule === null && html`<br><small class="muted">no rule written; the title came again</small>`}`,
-        },
-        { label: "Times", numeric: true, cell: ({ occurrences }) => occurrences },
-        {
-          label: "When",
-          grow: true,
-          cell: ({ fingerprint, occurrences: times }) =>
-            occurrences({ days: daysOf(call, fingerprint, repoKey), from, to, summary: plural(times, "time") }),
-        },
-        {
-          label: "Last seen",
-          cell: ({ firstSeen, lastSeen }) =>
-            html`<span class="nowrap">${dayText(lastSeen)}</span><br><small class="muted nowrap">since ${dayText(firstSeen)}</small>`,
-        },
-      ],
-      rows: shown,
-      empty: html`<p class="says">Nothing came twice. Two entries are of one class when their prevention rule is the same.</p>`,
-    })}${classes.length > shown.length && html`<p class="says">${number(classes.length - shown.length)} more classes came again${classes.length === 100 ? ", or even more" : ""}.</p>`}`,
-  });
+/** A class with its entries, the newest first. @throws Problem (404) */
+function classOf(call: Member): {
+  readonly triaged: Triaged;
+  readonly all: readonly Defect[];
+  readonly newest: Defect;
+} {
+  const teamId = call.session.team.id;
+  const fingerprint = call.params.fingerprint ?? "";
+  const all = defectsOfClass(call.core, teamId, fingerprint);
+  const standing = standingOfClass(call.core, teamId, fingerprint);
+  const [newest] = all;
+  if (!newest || !standing) fail(notFound, "This team's brain holds no entry of such a class.");
+  const open = all.filter((entry) => entry.open).length;
+  const fileSays =
+    all.length > 1
+      ? open > 0
+        ? `${plural(open, "entry says", "entries say")} open`
+        : "by its entries"
+      : "its entry says so";
+  return {
+    triaged: { subject: { teamId, fingerprint }, path: classPath(fingerprint), standing, fileSays },
+    all,
+    newest,
+  };
 }
 
-/** Days on which the entries of errors files are dated; other kinds of files make no class recur. */
-function daysOf({ core, session }: Member, fingerprint: string, repoKey: string | undefined): string[] {
-  const all = defectsOfClass(core, session.team.id, fingerprint, repoKey);
-  return all.filter(({ kind }) => kind === "error").map(({ date }) => date);
-}
+export const triagedClass = (call: Member): Triaged => classOf(call).triaged;
 
 /** One class with all its entries. */
-export function classPage(call: Member): Html {
-  const { core, session, params, href } = call;
-  const fingerprint = params.fingerprint ?? "";
-  const all = defectsOfClass(core, session.team.id, fingerprint);
-  const [newest] = all;
-  const oldest = all.at(-1);
-  if (!newest || !oldest) fail(notFound, "This team's brain holds no entry of such a class.");
+export function classPage(call: Member, error?: FormError): Html {
+  const { triaged, all, newest } = classOf(call);
+  const oldest = all.at(-1) ?? newest;
+  const { fingerprint } = triaged.subject;
   const repos = new Set(all.map(({ repoKey }) => repoKey));
+  const title = titleOf(newest);
   const main = html`${pageHead({
-    title: newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_HEAD),
-    intro:
-      all.length === 1
-        ? "This happened once so far."
-        : `${plural(all.length, "entry has", "entries have")} this ${newest.rule === null ? "title" : "prevention rule"}${repos.size > 1 ? `, in ${number(repos.size)} repositories` : ""}.`,
-    crumbs: [{ label: "Errors", href: href("/errors") }, { label: `Class ${fingerprint}` }],
+    title,
+    intro: html`${stateBadge(triaged.standing.state)} ${plural(all.length, "entry", "entries")} with this ${newest.rule === null ? "title" : "prevention rule"}${repos.size > 1 ? `, in ${number(repos.size)} repositories` : ` in ${short(repoName(newest.repoKey), 120)}`}`,
+    crumbs: [{ label: "Errors", href: call.href("/errors") }, { label: short(title, 60) }],
   })}
-${newest.rule !== null && newest.rule.length > MAX_HEAD && section({ title: "Prevention rule", body: html`<p class="rule">${ruleText(newest.rule, 4_000)}</p>` })}
+<div class="issue"><div class="issue-main">${cameAgainNote(call, fingerprint)}
+${newest.rule !== null && section({ title: "Prevention rule", body: html`<p class="rule">${ruleText(newest.rule, 4_000)}</p>` })}
 ${section({
   title: "When",
   framed: true,
@@ -102,12 +78,36 @@ ${section({
     { label: "Last seen", value: dayText(newest.date) },
     {
       label: "Fingerprint",
-      value: html`<code>${fingerprint}</code> <span class="muted">how agents name the class in pulses and briefings</span>`,
+      value: html`<code>${fingerprint}</code> <span class="muted">in pulses, briefings and the API</span>`,
     },
   ])}`,
 })}
-${section({ title: "Its entries", body: table(entryTable(call, all, "Entries of the class")) })}`;
-  return frame(call, { title: `Class ${fingerprint}`, main });
+${section({
+  title: "Entries",
+  body: html`${table(entryTable(call, all.slice(0, SHOWN), "Entries of the class"))}${all.length > SHOWN && html`<p class="says">${number(all.length - SHOWN)} older ones are not shown.</p>`}`,
+})}</div>${triagePanel(call, triaged, error)}</div>`;
+  return frame(call, { title: short(title, 80), main, wide: true });
+}
+
+/** `Resolved by Ada on 18 Nov, came again on 21 Nov in “Write the login page”.` */
+export function cameAgainNote(call: Member, fingerprint: string): Content {
+  const events = timelineOf(call.core, call.session.team.id, fingerprint);
+  const at = events.findIndex(({ kind }) => kind === "came-again");
+  const came = events[at];
+  // What was said of it since has been said knowing that.
+  if (
+    !came ||
+    events.slice(0, at).some(({ kind, entryId }) => entryId === 0 && (kind === "resolved" || kind === "snoozed"))
+  )
+    return false;
+  const before = events.slice(at).find(({ kind }) => kind === "resolved" || kind === "snoozed");
+  const now = call.core.clock.now();
+  const entryId = Number(came.otherId);
+  const [cause] = linksOfEntry(call.core, call.session.team.id, { id: entryId }).filter(({ counts }) => counts);
+  return html`<p class="came-again">${
+    before &&
+    html`${before.kind === "resolved" ? "Resolved" : "Snoozed"} by ${short(before.actorLabel, 80)}, ${time(before.at, now)}. `
+  }<a href="${call.href(`/errors/${entryId}`)}">Came again on ${dayText(came.body ?? "")}</a>${cause && html` in ${causeLink(call, cause)}`}.</p>`;
 }
 
 /** Other entries of an entry's class. */
@@ -118,29 +118,33 @@ export function siblingsSection(call: Member, defect: Defect): Content {
   return section({
     title: "It happened before or again",
     intro: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
-    actions: html`<a class="button small" href="${classPath(call, fingerprint)}">The whole class</a>`,
-    body: table(entryTable(call, others.slice(0, SHOWN), "Entries of the same class")),
+    actions: html`<a class="button small" href="${call.href(classPath(fingerprint))}">All ${number(others.length + 1)}</a>`,
+    body: table(entryTable(call, others.slice(0, SIBLINGS), "Entries of the same class")),
   });
 }
 
-/** Entries with what they are put down to. */
-export function entryTable(call: Member, rows: readonly Defect[], caption: string, empty?: Content): Table<Defect> {
+/** Entries with the sessions that they are put down to. */
+function entryTable(call: Member, rows: readonly Defect[], caption: string): Table<Defect> {
+  const { core, session } = call;
   return {
     caption,
+    dense: true,
     columns: [
       {
         label: "Entry",
         heading: true,
         grow: true,
         cell: (entry) =>
-          html`${entryLink(call, entry)}<br><small class="muted">${short(repoName(entry.repoKey), 60)} · <a href="${fileLink(call, entry)}">${pathText(short(entry.path, 120))}</a></small>`,
+          html`${entryLink(call, entry)} <small class="muted">${short(repoName(entry.repoKey), 60)}</small>`,
       },
-      { label: "Kind", cell: entryBadges },
-      { label: "Date", cell: (entry) => html`<span class="nowrap">${dayText(entry.date)}</span>` },
-      { label: "Caused by", cell: (entry) => causeCell(call, entry) },
+      { label: "Date", cell: (entry) => dayText(entry.date) },
+      {
+        label: "State",
+        cell: (entry) => stateBadge(standingOfEntry(core, session.team.id, onWire(entry.fingerprint), entry).state),
+      },
+      { label: "Caused by", grow: true, cell: (entry) => causeCell(call, entry) },
     ],
     rows,
-    empty,
   };
 }
 

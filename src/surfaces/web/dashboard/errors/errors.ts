@@ -1,61 +1,65 @@
 import { attribution, freshenLinks } from "../../../../insight/causes/causes.ts";
-import { brainMetrics, pageOfDefects } from "../../../../insight/defects/defects.ts";
+import { countClasses } from "../../../../insight/triage/triage.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { filters, table } from "../../ui/list.ts";
-import { codeBlock, empty, pageHead, section } from "../../ui/parts.ts";
+import { filters } from "../../ui/list.ts";
+import { codeBlock, columns, empty, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { link, repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
+import { repoKeyIn, repoName, repoOptions, setOf } from "../shared/links.ts";
 import { readParams, selectFilter } from "../shared/params.ts";
 import { attributionSection } from "./attribution.ts";
-import { classPage, entryTable, recurringSection } from "./classes.ts";
+import { classPage, triagedClass } from "./classes.ts";
+import { figures, undatedNote } from "./figures.ts";
 import { listSection, PARAMS } from "./list.ts";
-import { defectOf, entryPage, judgeCause, sayCause } from "./one.ts";
-import { figures, trendChart, trendWords } from "./trend.ts";
+import { defectOf, entryPage, entryProof, judgeCause, sayCause, triagedEntry } from "./one.ts";
+import { courseChart, courseOf } from "./trend.ts";
+import { TRIAGE_ACTS, takeAct } from "./triage.ts";
 
-/** What the errors files of the team's brains come to. */
-
-const OPEN_SHOWN = 5;
+/** The errors of the team's brains, and who takes them on. */
 
 async function errorsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
   await freshenLinks(core);
-  const yieldNow = cooperative(core.clock);
-  const params = readParams(PARAMS, call.query);
+  const params = readParams(PARAMS, query);
   const repoKey = repoKeyIn(params.repo);
   const repos = listRepositories(core, team).map((repository) => repository.repoKey);
-  const metrics = brainMetrics(core, team, repoKey);
-  // Entries of other files than errors are listed, but not counted.
-  if (metrics.total === 0 && pageOfDefects(core, team, { limit: 1 }).rows.length === 0)
-    return frame(call, { title: "Errors", main: html`${head}${nothing(call, repos.length)}` });
-  await yieldNow();
+  const counts = countClasses(core, team, { repoKey });
+  if (counts.entries === 0 && repoKey === undefined)
+    return frame(call, {
+      title: "Errors",
+      main: html`${pageHead(HEAD)}${nothing(call, repos.length)}${undatedNote(call, repoKey)}`,
+    });
+  await cooperative(core.clock)();
   const causes = attribution(core, team, repoKey === undefined ? {} : { repoKey });
-  await yieldNow();
-  const paged = query.has("cursor");
-  const main = html`${head}
-${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo)}
+  const course = courseOf(call, repoKey);
+  const kept = setOf({ repo: params.repo });
+  const main = html`${pageHead({
+    ...HEAD,
+    actions: (repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo),
+  })}
+${figures(call, { counts, course, causes, kept })}
+${listSection(call, params, causes)}
 ${
-  !paged &&
-  html`${figures(metrics, causes, repoKey === undefined ? "" : repoName(repoKey))}
-<section class="section" aria-label="Trend"><p>${trendWords(metrics)}</p>${trendChart(call, metrics, repoKey)}</section>
-${openSection(call, metrics.openTotal, params.repo, repoKey)}
-${recurringSection(call, metrics.recurring, repoKey)}
-${attributionSection(call, causes)}`
+  !query.has("cursor") &&
+  columns(
+    section({ id: "trend", title: "Trend", body: courseChart(call, course, kept) }),
+    attributionSection(call, causes, kept),
+  )
 }
-${listSection(call, params)}`;
-  return frame(call, { title: "Errors", main });
+${undatedNote(call, repoKey)}`;
+  return frame(call, { title: "Errors", main, wide: true });
 }
 
-const head = pageHead({
+const HEAD = {
   title: "Errors",
-  intro:
-    "What went wrong, as the brains' errors files record it: how often, what comes again, and which agent session caused it.",
-});
+  intro: "What went wrong, as the errors files of the brains record it, and who takes it on.",
+  help: html`<p>Entries with the same prevention rule, or without one the same title, are one error. It is open while an entry says so, came again when there is a second entry, and resolved when neither holds.</p><p>What people say of it counts before the file: an error that somebody resolved stays so until another entry is dated later.</p>`,
+};
 
 function repoFilter(call: Member, repos: readonly string[], repo: string): Html {
   return filters({
@@ -69,31 +73,6 @@ function repoFilter(call: Member, repos: readonly string[], repo: string): Html 
         repoName,
       ),
     ],
-  });
-}
-
-function openSection(call: Member, total: number, repo: string, repoKey: string | undefined): Html {
-  const { rows } = pageOfDefects(call.core, call.session.team.id, {
-    repoKey,
-    kind: "error",
-    open: true,
-    limit: OPEN_SHOWN,
-  });
-  const all = link(call, "/errors", { repo: repo || undefined, kind: "error", open: "on" });
-  return section({
-    id: "open",
-    title: "Open",
-    intro:
-      total > 0 && "Entries whose heading is marked or whose status says open, unresolved, in progress or pending.",
-    actions: total > rows.length && buttonLink(`All ${total}`, `${all}#entries`, { small: true }),
-    body: table(
-      entryTable(
-        call,
-        rows,
-        "Open entries",
-        html`<p class="says">None. An entry is open while its heading is marked or its status says so.</p>`,
-      ),
-    ),
   });
 }
 
@@ -129,6 +108,17 @@ export const errorPages = [
     await freshenLinks(call.core);
     return entryPage(call, defectOf(call));
   }),
+  page({ id: "errorProof", method: "GET", path: "/errors/:id/proof", access }, entryProof),
+  ...TRIAGE_ACTS.flatMap((name) => [
+    page(
+      { id: `errorClassTriage-${name}`, method: "POST", path: `/errors/classes/:fingerprint/${name}`, access },
+      (call) => takeAct(call, name, triagedClass(call), (error) => classPage(call, error)),
+    ),
+    page({ id: `errorTriage-${name}`, method: "POST", path: `/errors/:id/${name}`, access }, (call) => {
+      const defect = defectOf(call);
+      return takeAct(call, name, triagedEntry(call, defect), (error) => entryPage(call, defect, error));
+    }),
+  ]),
   page({ id: "errorSayCause", method: "POST", path: "/errors/:id/links", access }, sayCause),
   page({ id: "errorJudgeCause", method: "POST", path: "/errors/:id/links/:link", access }, judgeCause),
 ];

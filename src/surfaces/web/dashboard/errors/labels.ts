@@ -1,8 +1,12 @@
 import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
+import type { Standing, State } from "../../../../insight/triage/triage.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
-import { anchor, badge } from "../../ui/parts.ts";
+import { oneLine } from "../../../../kit/strings.ts";
+import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import { agoText, dayText, utcText } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { kindBadge } from "../shared/links.ts";
 import { shaText, short } from "../shared/text.ts";
@@ -10,6 +14,7 @@ import { shaText, short } from "../shared/text.ts";
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
 
 const MAX_TITLE = 160;
+const MAX_SESSION = 72;
 
 /** What an entry is called. */
 export const titleOf = ({ title, heading }: Pick<Defect, "title" | "heading">): string =>
@@ -51,14 +56,42 @@ export function causesOf({ core, session }: Member, defect: Defect): Link[] {
   return linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
 }
 
+/** The session of a cause by what its agent was asked, or the commit. */
+export function causeLink(call: Member, { sessionNumber, sessionId, promptExcerpt, commit }: Link): Html {
+  if (sessionNumber === null) return html`commit <code>${shaText(commit ?? "")}</code>`;
+  const title = promptExcerpt === null ? `session ${short(sessionId ?? "", 40)}` : oneLine(promptExcerpt, MAX_SESSION);
+  return anchor(call.href(`/sessions/${sessionNumber}`), title);
+}
+
 /** What an entry is put down to, in the cell of a table: the first cause, and how many more there are. */
 export function causeCell(call: Member, defect: Defect): Content {
   const [first, ...more] = causesOf(call, defect);
   if (!first) return html`<span class="none">–</span>`;
-  const { sessionNumber, agent, sessionId, commit } = first;
-  const name =
-    sessionNumber === null
-      ? html`<code>${shaText(commit ?? "")}</code>`
-      : anchor(call.href(`/sessions/${sessionNumber}`), short(agent || (sessionId ?? "session"), 32));
-  return html`<span class="nowrap">${bandBadge(first)}</span><br><small>${name}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}</small>`;
+  return html`${bandBadge(first)} ${causeLink(call, first)}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}`;
 }
+
+/** How each state is called, and how loudly. */
+const STATE_LOOKS: Readonly<Record<State, readonly [Kind, string]>> = {
+  again: ["bad", "Came again"],
+  open: ["warn", "Open"],
+  snoozed: ["neutral", "Snoozed"],
+  resolved: ["good", "Resolved"],
+};
+
+export const stateBadge = (state: State): Html => badge(...STATE_LOOKS[state]);
+
+/** How a person is called. */
+export const nameOf = ({ name, email }: NonNullable<Standing["owner"]>): string => name ?? email;
+
+/** A day relative to today: `today`, `yesterday`, `3 days ago`. */
+export function sinceDay(day: string, now: number): Html {
+  const at = Date.parse(day);
+  const days = Math.floor(now / DAY_MS) - Math.floor(at / DAY_MS);
+  // Where it is tomorrow already, entries say so.
+  const words = days <= 0 ? "today" : days === 1 ? "yesterday" : agoText(at, now);
+  return html`<time datetime="${day}" title="${dayText(day)}">${words}</time>`;
+}
+
+/** Until when something is snoozed. */
+export const snoozeText = ({ snoozedUntil }: Pick<Standing, "snoozedUntil">): string =>
+  snoozedUntil === null ? "until it comes again" : `until ${utcText(snoozedUntil)}`;

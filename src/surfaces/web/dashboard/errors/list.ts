@@ -1,52 +1,230 @@
-import { DEFECT_KINDS, pageOfDefects } from "../../../../insight/defects/defects.ts";
-import { type Html, html } from "../../../../kit/html.ts";
-import { empty, section } from "../../ui/parts.ts";
+import type { DefectKind } from "../../../../formats/brain-kinds.ts";
+import { listMembers } from "../../../../identity/members/members.ts";
+import { type Attribution, linksOfEntry } from "../../../../insight/causes/causes.ts";
+import { DEFECT_KINDS, errorCalendar } from "../../../../insight/defects/defects.ts";
+import {
+  type ClassQuery,
+  countClasses,
+  ownersOf,
+  pageOfErrors,
+  SORTS,
+  STATES,
+  type State,
+} from "../../../../insight/triage/triage.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Filter, filters, pager, type Sort, type Table, table } from "../../ui/list.ts";
+import { anchor, empty, tabs } from "../../ui/parts.ts";
+import { sparkline } from "../../ui/sparkline.ts";
+import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { kindName, repoKeyIn } from "../shared/links.ts";
-import { list } from "../shared/list.ts";
-import { choice, type Params, selectFilter, text, ticked } from "../shared/params.ts";
-import { entryTable } from "./classes.ts";
+import { kindBadge, kindName, link, type Query, repoKeyIn, repoName, setOf } from "../shared/links.ts";
+import { choice, DAYS, dayFilters, type Params, selectFilter, text } from "../shared/params.ts";
+import { NOBODY } from "../shared/people.ts";
+import { short } from "../shared/text.ts";
+import { nameOf, sinceDay, stateBadge } from "./labels.ts";
 
-/** All entries, page by page. */
+/** Errors as they are taken on: a row a class. */
 
 const PAGE = 25;
+const SPARK_WEEKS = 12;
 const MAX_TEXT = 200;
+const MAX_TITLE = 120;
+/** Which states each tab shows. */
+const TABS = {
+  open: { label: "Open", states: ["open", "again"] },
+  again: { label: "Came again", states: ["again"] },
+  snoozed: { label: "Snoozed", states: ["snoozed"] },
+  resolved: { label: "Resolved", states: ["resolved"] },
+  all: { label: "All", states: STATES },
+} as const satisfies Record<string, { readonly label: string; readonly states: readonly State[] }>;
+type Tab = keyof typeof TABS;
+const TAB_NAMES = Object.keys(TABS) as Tab[];
+/** Columns whose first click puts the least first. */
+const RISING = ["title", "state"];
 
 /** What narrows the list; what cannot be understood does not. */
-export const PARAMS = { repo: text(1_024), q: text(MAX_TEXT), kind: choice(DEFECT_KINDS), open: ticked };
+export const PARAMS = {
+  repo: text(1_024),
+  q: text(MAX_TEXT),
+  kind: choice(DEFECT_KINDS),
+  owner: text(100),
+  model: text(512),
+  state: choice(TAB_NAMES),
+  sort: choice(SORTS.flatMap((sort) => [sort, `-${sort}`])),
+  ...DAYS,
+};
+export type ErrorParams = Params<typeof PARAMS>;
 
-export function listSection(call: Member, { repo, q, kind, open }: Params<typeof PARAMS>): Html {
-  const { rows, older, newer } = pageOfDefects(call.core, call.session.team.id, {
+/** What the query asks for, whatever the state. */
+export function queryOf(call: Member, params: ErrorParams, { models }: Attribution): ClassQuery {
+  const { repo, q, kind, owner, model, from, to } = params;
+  const lists: (readonly string[])[] = [];
+  if (q.trim() !== "" || from !== "" || to !== "")
+    lists.push(
+      errorCalendar.classesWith(call.core, call.session.team.id, {
+        ...{ text: q, from: from || undefined, to: to || undefined },
+      }),
+    );
+  if (model !== "") lists.push(models.find(({ name }) => name === model)?.classes ?? []);
+  const [first, second] = lists.map((list) => new Set(list));
+  return {
     repoKey: repoKeyIn(repo),
-    text: q,
+    kind,
+    owner: owner === "" ? undefined : owner === NOBODY ? "" : owner === "me" ? call.session.userId : owner,
+    only: first && [...(second ? first.intersection(second) : first)],
+  };
+}
+
+export function listSection(call: Member, params: ErrorParams, causes: Attribution): Html {
+  const { core, session } = call;
+  const team = session.team.id;
+  const query = queryOf(call, params, causes);
+  const { sort = "last", state = "open" } = params;
+  const key = sort.replace("-", "") as (typeof SORTS)[number];
+  const { classes } = countClasses(core, team, query);
+  const page = pageOfErrors(core, team, {
+    ...query,
+    states: TABS[state].states,
+    sort: key,
+    ascending: RISING.includes(key) !== sort.startsWith("-"),
     cursor: call.query.get("cursor") ?? undefined,
     limit: PAGE,
-    ...(kind && { kind }),
-    ...(open && { open: true }),
   });
-  const body = list(call, {
-    path: "/errors",
-    params: { q, kind, open },
-    kept: { repo: repo || undefined },
-    hash: "#entries",
-    id: "results",
-    label: "Filter entries",
-    filters: [
-      { kind: "search", name: "q", label: "Text", value: q, placeholder: "Words of a heading, a rule or a path" },
-      selectFilter(
-        { name: "kind", label: "Kind", value: kind ?? "" },
-        "all",
-        DEFECT_KINDS.map((value) => ({ value, label: kindName(value) })),
-      ),
-      { kind: "checkbox", name: "open", label: "Only open", value: open },
-    ],
-    table: entryTable(
-      call,
-      rows,
-      "Entries",
-      empty({ title: "No entry fits", intro: "Take a filter back, or search for other words." }),
+  const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
+  const countOf = (tab: Tab) => TABS[tab].states.reduce((sum: number, state) => sum + classes[state], 0);
+  return html`<section class="section" id="entries" aria-label="List of errors"><div class="stack">${listFilters(call, params, causes)}
+<div id="results" class="errors-list" data-count="${page.rows.length}">${tabs(
+    "States",
+    TAB_NAMES.map((tab) => ({
+      label: `${TABS[tab].label} ${number(countOf(tab))}`,
+      href: address({ state: tab === "open" ? "" : tab }),
+      current: tab === state,
+    })),
+  )}
+${table(errorTable(call, page.rows, { sort: (name) => sortOf(name, sort, address), none: nothing(call, params, countOf("all")) }))}${pager(
+  {
+    newer: page.newer && address({ cursor: page.newer }),
+    older: page.older && address({ cursor: page.older }),
+    labels: { newer: "Previous", older: "Next" },
+  },
+)}</div></div></section>`;
+}
+
+function sortOf(name: (typeof SORTS)[number], current: string, address: (query: Query) => string): Sort {
+  const isCurrent = current.replace("-", "") === name;
+  const isTurned = isCurrent && current.startsWith("-");
+  const rises = RISING.includes(name) !== isTurned;
+  const next = isCurrent && !isTurned ? `-${name}` : name;
+  return {
+    href: address({ sort: next === "last" ? "" : next }),
+    direction: isCurrent ? (rises ? "ascending" : "descending") : undefined,
+  };
+}
+
+function listFilters(call: Member, params: ErrorParams, { models }: Attribution): Html {
+  const { q, kind, owner, model, repo, state, sort, from, to } = params;
+  const people = listMembers(call.core, call.session.team.id);
+  const others = people.filter(({ userId }) => userId !== call.session.userId);
+  const shown: Filter[] = [
+    { kind: "search", name: "q", label: "Text", value: q, placeholder: "Words of a heading, a rule or a path" },
+    selectFilter({ name: "owner", label: "Owner", value: owner }, "anybody", [
+      { value: "me", label: "me" },
+      { value: NOBODY, label: "nobody" },
+      ...others.map((person) => ({ value: person.userId, label: person.name ?? person.email })),
+    ]),
+    selectFilter(
+      { name: "model", label: "Model", value: model },
+      "all",
+      models.flatMap(({ name }) => (name ? [{ value: name, label: short(name, 60) }] : [])),
     ),
-    pages: { older: { cursor: older }, newer: { cursor: newer } },
+    selectFilter(
+      { name: "kind", label: "Kind", value: kind ?? "" },
+      "all",
+      DEFECT_KINDS.map((value) => ({ value, label: kindName(value) })),
+    ),
+    ...(from !== "" || to !== "" ? dayFilters({ from, to }) : []),
+  ];
+  const kept = setOf({ repo, state, sort });
+  return filters({
+    action: call.href("/errors"),
+    label: "Filter errors",
+    filters: shown,
+    hidden: kept,
+    clear: `${link(call, "/errors", kept)}#entries`,
+    live: "#results",
   });
-  return section({ id: "entries", title: "All entries", body: html`<div class="stack">${body}</div>` });
+}
+
+function nothing(call: Member, params: ErrorParams, others: number): Html {
+  const isNarrowed = [params.q, params.owner, params.model, params.kind ?? "", params.from].some(
+    (value) => value !== "",
+  );
+  const all = { ...params, state: "all", cursor: undefined };
+  if (isNarrowed && others === 0)
+    return empty({ title: "No error fits", intro: "Take a filter back, or search for other words." });
+  return empty({
+    title: params.state === "again" ? "None came again" : params.state ? "None here" : "Nothing is open",
+    intro: "An error is open while its entry in the errors file says so, or somebody opened it.",
+    actions: anchor(`${link(call, "/errors", setOf(all))}#entries`, `All ${number(others)}`),
+  });
+}
+
+type Row = ReturnType<typeof pageOfErrors>["rows"][number];
+
+interface Look {
+  sort(name: (typeof SORTS)[number]): Sort;
+  readonly none: Content;
+}
+
+function errorTable(call: Member, rows: readonly Row[], { sort, none }: Look): Table<Row> {
+  const { core, session } = call;
+  const now = core.clock.now();
+  const owners = ownersOf(
+    core,
+    rows.map(({ ownerId }) => ownerId),
+  );
+  return {
+    caption: "Errors",
+    dense: true,
+    columns: [
+      { label: "Error", heading: true, grow: true, sort: sort("title"), cell: (row) => titleCell(call, row) },
+      {
+        label: "Trend",
+        cell: ({ fingerprint }) => {
+          const weeks = errorCalendar.weeksOfClass(core, session.team.id, fingerprint, SPARK_WEEKS);
+          return sparkline(weeks, `Entries in each of the last ${SPARK_WEEKS} weeks: ${weeks.join(", ")}`);
+        },
+      },
+      { label: "Entries", numeric: true, sort: sort("count"), cell: countCell },
+      { label: "Last seen", sort: sort("last"), cell: ({ lastSeen }) => sinceDay(lastSeen, now) },
+      { label: "State", sort: sort("state"), cell: ({ state }) => stateBadge(state) },
+      {
+        label: "Owner",
+        cell: ({ ownerId }) => {
+          const owner = owners.get(ownerId ?? "");
+          return owner ? nameOf(owner) : html`<span class="none">nobody</span>`;
+        },
+      },
+      { label: "Model", cell: ({ newestId }) => modelCell(call, newestId) },
+    ],
+    rows,
+    empty: none,
+  };
+}
+
+const countCell = ({ occurrences }: Row): Html =>
+  html`${number(occurrences)}<span class="narrow-only">${occurrences === 1 ? " entry" : " entries"}</span>`;
+
+/** The only entry of a class is its page. */
+function titleCell(call: Member, row: Row): Html {
+  const { fingerprint, occurrences, newestId, title, kind, repoKey, repos } = row;
+  const href = call.href(occurrences === 1 ? `/errors/${newestId}` : `/errors/classes/${fingerprint}`);
+  const others = (JSON.parse(repos) as string[]).length - 1;
+  return html`<a href="${href}">${short(title, MAX_TITLE)}</a> ${kind !== "error" && html`${kindBadge(kind as DefectKind)} `}<small class="muted">${short(repoName(repoKey), 60)}${others > 0 && ` +${others}`}</small>`;
+}
+
+/** Of the session that its newest entry is put down to, where that counts. */
+function modelCell({ core, session }: Member, entryId: number): Content {
+  const cause = linksOfEntry(core, session.team.id, { id: entryId }).find(({ counts, model }) => counts && model);
+  return cause?.model ? short(cause.model, 40) : html`<span class="none">–</span>`;
 }

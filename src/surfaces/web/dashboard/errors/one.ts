@@ -1,22 +1,28 @@
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
-import { type Html, html, trustedHtml } from "../../../../kit/html.ts";
+import { standingOfEntry } from "../../../../insight/triage/triage.ts";
+import { type Content, type Html, html, trustedHtml } from "../../../../kit/html.ts";
 import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import { fail, invalid, notFound } from "../../../../kit/problem.ts";
-import { type PageReply, redirect } from "../../../../platform/http/page.ts";
+import { download, type PageReply, redirect } from "../../../../platform/http/page.ts";
+import { currentBrains } from "../../../../record/brain/brain.ts";
 import { getSession } from "../../../../record/traces/traces.ts";
+import { prove } from "../../../../share/proofs/proofs.ts";
+import { buttonLink } from "../../ui/button.ts";
 import type { FormError } from "../../ui/form-spec.ts";
 import { anchor, facts, pageHead, prose, section } from "../../ui/parts.ts";
 import { dayText, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Member } from "../shared/call.ts";
+import { exported } from "../shared/exported.ts";
 import { handleForm } from "../shared/forms.ts";
-import { link, pathText, repoName, sessionsOf } from "../shared/links.ts";
+import { kindBadge, link, pathText, repoName, sessionsOf } from "../shared/links.ts";
 import { choice, idIn, readParams } from "../shared/params.ts";
 import { shaText, short } from "../shared/text.ts";
 import { CAUSE, causesSection } from "./causes.ts";
-import { fileLink, siblingsSection } from "./classes.ts";
-import { entryBadges, ruleText, titleOf } from "./labels.ts";
+import { cameAgainNote, fileLink, siblingsSection } from "./classes.ts";
+import { ruleText, stateBadge, titleOf } from "./labels.ts";
+import { type Triaged, triagePanel } from "./triage.ts";
 
 /** One entry: what it says, what it is put down to. */
 
@@ -30,13 +36,34 @@ export function defectOf({ core, session, params }: Member): Defect {
   return found;
 }
 
+/** What is said of an entry: of its class where that has no other. */
+export function triagedEntry(call: Member, defect: Defect): Triaged {
+  const teamId = call.session.team.id;
+  const fingerprint = onWire(defect.fingerprint);
+  const standing = standingOfEntry(call.core, teamId, fingerprint, defect);
+  const isAlone = defectsOfClass(call.core, teamId, fingerprint).length === 1;
+  const subject = { teamId, fingerprint, ...(!isAlone && { entryId: defect.id }) };
+  return { subject, path: `/errors/${defect.id}`, standing, fileSays: "the errors file says so" };
+}
+
+/** Those of the class before and after an entry. */
+function ways(call: Member, defect: Defect): Content {
+  const all = defectsOfClass(call.core, call.session.team.id, onWire(defect.fingerprint));
+  const at = all.findIndex(({ id }) => id === defect.id);
+  const [newer, older] = [all[at - 1], all[at + 1]];
+  return html`${older && buttonLink("← Previous", call.href(`/errors/${older.id}`), { small: true })}${newer && buttonLink("Next →", call.href(`/errors/${newer.id}`), { small: true })}`;
+}
+
 export function entryPage(call: Member, defect: Defect, error?: FormError): Html {
+  const triaged = triagedEntry(call, defect);
   const text = entryText(call.core, call.session.team.id, defect)?.trim();
   const main = html`${pageHead({
     title: titleOf(defect),
-    intro: html`${entryBadges(defect)} ${dayText(defect.date)} in ${short(repoName(defect.repoKey), 120)}`,
+    intro: html`${stateBadge(triaged.standing.state)} ${defect.kind !== "error" && kindBadge(defect.kind)} ${dayText(defect.date)} in ${short(repoName(defect.repoKey), 120)}`,
+    actions: html`${buttonLink("Download proof", call.href(`/errors/${defect.id}/proof`), { small: true })}${ways(call, defect)}`,
     crumbs: [{ label: "Errors", href: call.href("/errors") }, { label: short(titleOf(defect), 60) }],
   })}
+<div class="issue"><div class="issue-main">${triaged.subject.entryId === undefined && cameAgainNote(call, triaged.subject.fingerprint)}
 ${section({
   title: "What happened",
   // Rendered without HTML of its own, as the brain's files are.
@@ -46,8 +73,8 @@ ${section({
 })}
 ${causesSection(call, defect, error)}
 ${section({ title: "Facts", framed: true, body: factList(call, defect) })}
-${siblingsSection(call, defect)}`;
-  return frame(call, { title: short(titleOf(defect), 80), main });
+${siblingsSection(call, defect)}</div>${triagePanel(call, triaged, error)}</div>`;
+  return frame(call, { title: short(titleOf(defect), 80), main, wide: true });
 }
 
 function factList(call: Member, defect: Defect): Html {
@@ -91,6 +118,21 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
   ambiguousCommit: "Several commits of the team begin so: give more digits.",
   notMadeBySession: "Another session made this commit: name one of the two.",
 };
+
+/** Hands out what proves that the brain which an entry stands in is in the log. */
+export function entryProof(call: Member): Promise<PageReply> {
+  const { core, session } = call;
+  const { id, repoKey } = defectOf(call);
+  const brain = currentBrains(core, session.team.id).find((current) => current.repoKey === repoKey);
+  if (!brain) fail(notFound, "The brain of this entry is gone.");
+  const proof = prove(core, session.team.id, "snapshot", brain.snapshotId);
+  const target = { kind: "snapshot", id: `${brain.snapshotId}`, label: `snapshot ${brain.snapshotId}` };
+  return exported(
+    call,
+    { action: "proof.made", teamId: session.team.id, target, extent: {} },
+    download(`error-${id}.tlog-proof`, "text/plain; charset=utf-8", proof),
+  );
+}
 
 /** Keeps somebody's own word of what caused an entry. */
 export function sayCause(call: Member): Promise<Html | PageReply> {

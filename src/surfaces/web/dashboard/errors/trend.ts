@@ -1,77 +1,101 @@
-import type { Attribution } from "../../../../insight/causes/causes.ts";
-import { type Metrics, type Trend, weeklyHistory } from "../../../../insight/defects/defects.ts";
+import { errorCalendar, type Trend } from "../../../../insight/defects/defects.ts";
+import { type ClassQuery, newClassesByDay } from "../../../../insight/triage/triage.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
-import { type Stat, stats } from "../../ui/parts.ts";
+import type { Point } from "../../ui/chart-frame.ts";
 import { dayText, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
+import { link, type Query } from "../shared/links.ts";
 
-/** How many entries there are, whether they become more. */
+/** How many entries came new, and how many again. */
 
-const WEEKS_SHOWN = 26;
+const MAX_WEEKS = 26;
+/** Shorter than this, days are shown. */
+const MIN_WEEKS = 4;
+const WEEK_DAYS = 7;
 
 const ARROWS = { up: "↑", down: "↓", flat: "→" } as const;
-
-/** `3 entries in the last 7 days, against a mean of 1.67 in the three weeks before: up.` */
-export function trendWords({ weeks, trend, priorMean }: Trend): string {
-  const now = plural(weeks.at(-1)?.count ?? 0, "entry", "entries");
-  return `${now} in the last 7 days, against a mean of ${number(priorMean)} in the three weeks before: ${trend}.`;
-}
 
 /** The trend for where room is short. */
 export const trendShort = ({ trend, priorMean }: Trend): string =>
   `${ARROWS[trend]} ${trend}, from a mean of ${number(priorMean)}`;
 
-export function figures(metrics: Metrics, { ofSessions, defects }: Attribution, here: string): Html {
-  const { weeks, trend, total, openTotal, recurring, skipped } = metrics;
-  const tiles: Stat[] = [
-    {
-      label: "Last 7 days",
-      value: number(weeks.at(-1)?.count ?? 0),
-      sub: trendShort(metrics),
-      tone: trend === "up" ? "warn" : trend === "down" ? "good" : undefined,
-    },
-    {
-      label: "Open",
-      value: number(openTotal),
-      sub: `of ${plural(total, "entry", "entries")} in errors.md`,
-      href: openTotal > 0 ? "#open" : undefined,
-      tone: openTotal > 0 ? "warn" : undefined,
-    },
-    {
-      label: "Came again",
-      value: number(recurring.length),
-      sub: recurring.length === 1 ? "class with more than one entry" : "classes with more than one entry",
-      href: recurring.length > 0 ? "#recurring" : undefined,
-    },
-    {
-      label: "Caused by a session",
-      value: number(ofSessions),
-      sub: defects > ofSessions ? `and ${number(defects - ofSessions)} by a commit` : "by evidence or somebody's word",
-      href: ofSessions > 0 ? "#causes" : undefined,
-    },
-  ];
-  const first = here === "" ? "" : ` in ${here}`;
-  return html`<section class="section" aria-label="Figures">${stats(tiles)}${skipped > 0 && html`<p class="says">${plural(skipped, "heading has", "headings have")} no date${first}, so nothing counts ${skipped === 1 ? "it" : "them"}. An entry begins with <code>## YYYY-MM-DD</code>.</p>`}</section>`;
+/** Entries of some days: those that began a class, and the others. */
+export interface Course {
+  /** Oldest first, the last one ends today; from where the first entry is. */
+  readonly spans: readonly CourseSpan[];
+  readonly unit: "day" | "week";
 }
 
-/** Weeks of seven days, the last one ending today: those of the trend stand out from what was before. */
-export function trendChart({ core, session }: Member, metrics: Metrics, repoKey: string | undefined): Html {
-  const history = weeklyHistory(core, session.team.id, WEEKS_SHOWN, repoKey);
-  const early = history.length - metrics.weeks.length;
-  return barChart({
-    title: "Entries per week",
-    summary: trendWords(metrics),
-    period: "Week until",
+interface CourseSpan {
+  /** First and last day, YYYY-MM-DD. */
+  readonly from: string;
+  readonly to: string;
+  readonly fresh: number;
+  readonly again: number;
+}
+
+const dayOf = (number: number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
+
+/** When entries came, by week, or by day while there are only a few weeks of them; at most half a year. */
+export function courseOf({ core, session }: Member, repoKey: string | undefined): Course {
+  const team = session.team.id;
+  const from = errorCalendar.dayBefore(core, MAX_WEEKS * WEEK_DAYS - 1);
+  const all = errorCalendar.entriesByDay(core, team, from, repoKey);
+  const query: Pick<ClassQuery, "repoKey"> = { repoKey };
+  const fresh = new Map(newClassesByDay(core, team, from, query).map(({ date, count }) => [date, count]));
+  const today = Math.floor(core.clock.now() / DAY_MS);
+  const first = Math.min(today, Math.floor(Date.parse(all[0]?.date ?? dayOf(today)) / DAY_MS));
+  const unit = today - first < MIN_WEEKS * WEEK_DAYS ? "day" : "week";
+  const length = unit === "day" ? 1 : WEEK_DAYS;
+  const count = Math.max(unit === "day" ? WEEK_DAYS : 1, Math.ceil((today - first + 1) / length));
+  const spans = Array.from({ length: count }, (_, i): CourseSpan => {
+    const last = today - (count - 1 - i) * length;
+    const [begin, end] = [dayOf(last - length + 1), dayOf(last)];
+    // Tomorrow is today somewhere.
+    const until = i === count - 1 ? dayOf(today + 1) : end;
+    const within = all.filter(({ date }) => date >= begin && date <= until);
+    const sum = within.reduce((total, day) => total + day.count, 0);
+    const began = within.reduce((total, { date }) => total + (fresh.get(date) ?? 0), 0);
+    return { from: begin, to: until, fresh: Math.min(sum, began), again: Math.max(0, sum - began) };
+  });
+  return { spans, unit };
+}
+
+/** What came in the last days. */
+export function lately({ spans, unit }: Course): { readonly fresh: number; readonly again: number } {
+  const last = unit === "week" ? spans.slice(-1) : spans.slice(-WEEK_DAYS);
+  return {
+    fresh: last.reduce((sum, { fresh }) => sum + fresh, 0),
+    again: last.reduce((sum, { again }) => sum + again, 0),
+  };
+}
+
+/** `5 entries in the last 7 days: 3 new, 2 came again.` */
+export function courseWords(course: Course): string {
+  const { fresh, again } = lately(course);
+  const all = `${plural(fresh + again, "entry", "entries")} in the last 7 days`;
+  return fresh + again === 0 ? `${all}.` : `${all}: ${number(fresh)} new, ${number(again)} came again.`;
+}
+
+/** @param kept what stays in the address that a bar leads to */
+export function courseChart(call: Member, course: Course, kept: Query): Html {
+  const { spans, unit } = course;
+  const days = spans.map(({ from, to, fresh, again }): Point => {
+    const label = dayText(from).replace(/ \d{4}$/, "");
+    const href = `${link(call, "/errors", { ...kept, state: "all", from, to })}#entries`;
+    return { label, iso: from, values: [again, fresh], ...(fresh + again > 0 && { href }) };
+  });
+  return html`${barChart({
+    title: `Entries per ${unit}`,
+    summary: courseWords(course),
+    period: unit === "week" ? "Week from" : "Day",
     unit: "entries",
     series: [
-      { name: "the four weeks of the trend", tone: "accent" },
-      { name: "before", tone: "neutral" },
+      { name: "came again", tone: "bad" },
+      { name: "new", tone: "accent" },
     ],
-    days: history.map(({ end, count }, i) => ({
-      label: dayText(end).replace(/ \d{4}$/, ""),
-      iso: end,
-      values: i < early ? [null, count] : [count, null],
-    })),
-  });
+    days,
+  })}`;
 }

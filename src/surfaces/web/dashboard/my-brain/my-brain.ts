@@ -27,7 +27,7 @@ function myBrainPage(call: Person): Html {
   const live = tokens.filter(({ status }) => status === "active");
   const ended = tokens.filter(({ status }) => status !== "active");
   const main = html`${pageHead({
-    title: "My Brain",
+    title: "Read tokens",
     intro: "Personal read tokens let tools of yours ask your teams’ brains questions and get cited slices back.",
     actions: buttonLink("New read token", href("/my-brain/tokens/new"), { look: "primary" }),
   })}
@@ -36,7 +36,7 @@ ${
   html`<div class="flash warn">You are in no team, so your tokens read nothing. Ask an owner or admin of a team for an invitation.</div>`
 }
 ${section({
-  title: "Read tokens",
+  title: "Active",
   intro: `They are yours, whatever team you look at. Each reads ${number(core.config.limitReadDaily)} times a day at most, counted from midnight UTC.`,
   body: table({
     caption: "Read tokens",
@@ -56,7 +56,7 @@ ${section({
 })}
 ${ended.length > 0 && endedTokens(call, ended, now)}
 ${tokens.length > 0 && reads(call, [...live, ...ended.slice(0, ENDED_SHOWN)], now)}`;
-  return frame(call, { title: "My Brain", main });
+  return frame(call, { title: "Read tokens", main });
 }
 
 const tokenColumns = ({ session }: Person, now: number): Column<ReadTokenFacts>[] => [

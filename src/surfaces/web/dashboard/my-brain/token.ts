@@ -93,7 +93,7 @@ function newTokenPage(call: Person, error?: FormError): Html {
     title: TITLE,
     intro:
       "It lets a tool of yours read your teams’ brains. By MCP it also reads which prompts lines of code come from, and spend, unless you narrow it to paths or kinds. Whatever you narrow it by, it never reads more than you may read yourself.",
-    crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: TITLE }],
+    crumbs: [{ label: "Read tokens", href: href("/my-brain") }, { label: TITLE }],
   })}
 <div class="card">${READ_TOKEN.draw(call, {
     action: "/my-brain/tokens",
@@ -115,7 +115,7 @@ function issuedPage(call: Person, name: string, { token, scope, expiresAt }: Iss
   const curl = `curl -sG ${baseUrl}/api/me/brain/context \\
   -H "Authorization: Bearer ${token}" \\
   --data-urlencode "q=what broke last week"`;
-  const main = html`${pageHead({ title, crumbs: [{ label: "My Brain", href: href("/my-brain") }, { label: title }] })}
+  const main = html`${pageHead({ title, crumbs: [{ label: "Read tokens", href: href("/my-brain") }, { label: title }] })}
 ${secretOnce({
   label: name,
   value: token,

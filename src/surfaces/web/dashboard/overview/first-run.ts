@@ -1,61 +1,94 @@
+import { listDevices } from "../../../../identity/devices/devices.ts";
+import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { countEntries } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
-import { buttonLink } from "../../ui/button.ts";
+import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { listSessions } from "../../../../record/traces/traces.ts";
+import { actButton } from "../../ui/confirm.ts";
 import { connectLine } from "../../ui/connect-line.ts";
-import { badge, codeBlock, section } from "../../ui/parts.ts";
-import { ASK_AN_ADMIN, brainCommand, mayConnect, tokenCommand } from "../devices/connect.ts";
+import { badge, codeBlock } from "../../ui/parts.ts";
+import { ASK_AN_ADMIN, mayConnect } from "../devices/connect.ts";
 import type { Member } from "../shared/call.ts";
+
+/** The way from nothing to a first error: what is done of it, and the line for what is not. */
 
 /** What a team has done already of what it takes to begin. */
 export interface Begun {
   readonly device: boolean;
-  readonly telemetry: boolean;
-  /** Null where the team's tier holds no brain. */
-  readonly brain: boolean | null;
+  /** A session, or entries of telemetry. */
+  readonly session: boolean;
+  /** An entry of an errors file; null where the team's tier holds no brain. */
+  readonly error: boolean | null;
 }
 
 /** Whether there is anything left to begin with. */
-export const isBegun = ({ device, telemetry, brain }: Begun): boolean => device && telemetry && brain !== false;
+export const isBegun = ({ device, session, error }: Begun): boolean => device && session && error !== false;
+
+export async function begunBy({ core, session }: Member): Promise<Begun> {
+  const { id } = session.team;
+  const holdsBrain = tiersWith("brain").includes(getTeam(core, id).tier);
+  return {
+    device: listDevices(core, id).length > 0,
+    session: listRepoKeys(core, id).length > 0 || (await listSessions(core, id, { limit: 1 })).rows.length > 0,
+    error: holdsBrain ? countEntries(core, id).entries > 0 : null,
+  };
+}
+
+/** Writes an entry as agents do, and sends it. */
+const FIRST_ERROR = `mkdir -p .claude/brain && printf '## %s Tests failed after the upgrade\\n\\n**Prevention rule:** pin the version.\\n' "$(date +%F)" >> .claude/brain/errors.md && reckon agent run`;
 
 interface Step {
   readonly title: string;
   readonly done: boolean;
-  readonly body: Html;
+  readonly says: Html;
+  readonly line: string;
+  /** Beside what the step says. */
+  readonly act?: Html | false;
 }
 
-/** The steps from nothing to a first record. Of those not done only the first is spelled out. */
-export function firstRun(call: Member, begun: Begun): Html {
+function stepsOf(call: Member, { device, session, error }: Begun): Step[] {
   const { baseUrl, href } = call;
-  const command = (text: string, label: string) => codeBlock(text, { label, wrap: true });
-  const steps: Step[] = [
+  const docs = (slug: string, text: string) => html`<a href="${href(`/docs/${slug}`)}">${text}</a>`;
+  return [
     {
       title: "Connect a device",
-      done: begun.device,
-      body: html`<p class="says">Machines are bound to the team with a connect code, which works once, for 15 minutes. ${mayConnect(call) ? "Mint one, then on the machine that agents work on:" : ASK_AN_ADMIN}</p>
-${mayConnect(call) && html`<p>${buttonLink("Mint a connect code", href("/devices"), { look: "primary" })}</p>`}${command(connectLine(baseUrl), "Connect the machine")}<p class="says">It says what it reads, sends and changes before it does so, and <a href="${href("/docs/capture")}">all of that is written down</a>. <code>--dry-run</code> changes and sends nothing.</p>`,
+      done: device,
+      says: mayConnect(call)
+        ? html`On the machine that agents work on. The code works once, for 15 minutes; <code>--dry-run</code> changes and sends nothing. ${docs("capture", "What is read and sent")}.`
+        : html`${ASK_AN_ADMIN}`,
+      act:
+        mayConnect(call) &&
+        actButton(call, { action: "/devices/codes", label: "Make a connect code", look: "primary" }),
+      line: connectLine(baseUrl),
     },
     {
       title: "Receive a session",
-      done: begun.telemetry,
-      body: html`<p class="says">What agents did in the last 30 days is sent when a machine is connected, and each new session by itself. Nothing came yet: give an agent on it something to do, then send at once, or ask what is watched and what waits:</p>${command("reckon agent run\nreckon agent status", "On the machine")}`,
+      done: session,
+      says: html`Give an agent on it something to do. The last 30 days and each new session come by themselves; this sends at once:`,
+      line: "reckon agent run",
     },
-    ...(begun.brain === null
+    ...(error === null
       ? []
       : [
           {
-            title: "Publish a brain",
-            done: begun.brain,
-            body: html`<p class="says">A repository's brain is its markdown files: errors, decisions, notes. A connected machine publishes those below <code>.claude/brain</code> whenever they change; every version is kept and can be searched. By hand:</p>${command(`${tokenCommand}\n${brainCommand(baseUrl)}`, "Publish a first snapshot")}`,
+            title: "Record an error",
+            done: error,
+            says: html`Agents write down what went wrong in <code>.claude/brain/errors.md</code> of a repository, and Reckon finds the session that caused it. ${docs("defects", "How entries look")}. By hand, in a repository:`,
+            line: FIRST_ERROR,
           },
         ]),
   ];
+}
+
+/** The steps; of those not done only the first is spelled out. The script looks every few seconds whether more is done. */
+export function firstRun(call: Member, begun: Begun): Html {
+  const steps = stepsOf(call, begun);
   const next = steps.findIndex(({ done }) => !done);
-  return section({
-    title: "First steps",
-    intro: `${steps.filter(({ done }) => done).length} of ${steps.length} done.`,
-    framed: true,
-    body: html`<ol class="timeline">${steps.map(
-      ({ title, done, body }, i) =>
-        html`<li class="${done ? "good" : i === next ? "info" : "neutral"}"><p class="timeline-head"><strong>${i + 1}. ${title}</strong> ${done ? badge("good", "done") : i === next && badge("info", "next")}</p>${i === next && html`<div class="timeline-body stack">${body}</div>`}</li>`,
-    )}</ol>`,
-  });
+  const open = ({ says, act, line, title }: Step) =>
+    html`<div class="timeline-body stack"><p class="says">${says}</p>${act && html`<p>${act}</p>`}${codeBlock(line, { label: title, wrap: true })}</div>`;
+  return html`<section class="section" id="first-steps" data-poll="4" data-state="${next}" aria-label="First steps"><div class="section-head"><div><h2>First steps</h2><p class="says">${steps.filter(({ done }) => done).length} of ${steps.length} done.</p></div></div>
+<div class="card"><ol class="timeline">${steps.map(
+    (step, i) =>
+      html`<li class="${step.done ? "good" : i === next ? "info" : "neutral"}"><p class="timeline-head"><strong>${i + 1}. ${step.title}</strong> ${step.done ? badge("good", "done") : i === next && badge("info", "next")}</p>${i === next && open(step)}</li>`,
+  )}</ol></div></section>`;
 }

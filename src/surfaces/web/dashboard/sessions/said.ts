@@ -10,7 +10,10 @@ export interface Budget {
   text: number;
 }
 
-export const pageBudget = (): Budget => ({ text: 256 * 1024 });
+export const pageBudget = (): Budget => ({ text: 128 * 1024 });
+
+/** Said of what the budget has no room for; the step's own row in the waterfall has. */
+export const tooMuch = "too long for this page; open the step in the waterfall, or download the record.";
 
 const EXCERPT = { lines: 8, chars: 700 };
 const INLINE = { lines: 4, chars: 320 };
@@ -20,10 +23,10 @@ const fits = (text: string, { lines, chars }: typeof EXCERPT) =>
   text.length <= chars && text.split("\n", lines + 1).length <= lines;
 
 /** Text as it was written, in the font of the page; or as code. */
-const shown = (text: string, look: "prose" | "code"): Html =>
+const shown = (text: string, look: "prose" | "code" | "failed"): Html =>
   look === "prose"
-    ? html`<div class="said">${text}</div>`
-    : html`<div class="code wrap"><pre>\n<code>${text}</code></pre></div>`;
+    ? html`<div class="said" dir="auto">${text}</div>`
+    : html`<div class="code wrap${look === "failed" && " failed"}"><pre>\n<code>${text}</code></pre></div>`;
 
 /** What a prompt or an answer says: a long one by its beginning, with the whole behind a click. */
 export function saidText(text: string, label: string, budget: Budget): Html {
@@ -34,31 +37,45 @@ export function saidText(text: string, label: string, budget: Budget): Html {
   return html`${shown(excerpt.endsWith("…") ? excerpt : `${excerpt}\n…`, "prose")}${folded(`Show ${what}, ${number(trimmed.length)} characters`, trimmed, `${label}, whole`, budget)}`;
 }
 
+/** What fits on a line beside a word or two. */
+const ONE_LINE = 110;
+/** The end of a failing step's output, where compilers and tests say what is wrong. */
+const TAIL = { lines: 16, chars: 2_000 };
+
 /**
  * What went into a tool or came out of it.
  * @param label tells it from every other on the page
- * @param open of what somebody will want to read, such as an error
+ * @param failed of a step that failed: its end is shown at once
  */
-export function toolText(text: string, word: string, label: string, budget: Budget, open = false): Content {
+export function toolText(text: string, word: string, label: string, budget: Budget, failed = false): Content {
   const trimmed = text.replace(/^\n+|\s+$/g, "");
   if (trimmed === "") return false;
-  if (fits(trimmed, INLINE)) return shown(trimmed, "code");
-  const first = short(
-    trimmed
+  if (!failed && trimmed.length <= ONE_LINE && !trimmed.includes("\n"))
+    return html`<p class="line"><span class="muted">${word}</span> <code>${trimmed}</code></p>`;
+  if (fits(trimmed, failed ? TAIL : INLINE)) return shown(trimmed, failed ? "failed" : "code");
+  const lines = trimmed.split("\n").length;
+  const extent = lines > 1 ? plural(lines, "line") : `${number(trimmed.length)} characters`;
+  const summary = html`${word}, ${extent}`;
+  if (failed) return html`${folded(summary, trimmed, label, budget)}${shown(tailOf(trimmed), "failed")}`;
+  return folded(html`${summary} <code>${firstLine(trimmed)}</code>`, trimmed, label, budget);
+}
+
+function tailOf(text: string): string {
+  const last = text.slice(-TAIL.chars).toWellFormed().split("\n").slice(-TAIL.lines).join("\n");
+  return `…\n${last}`;
+}
+
+const firstLine = (text: string): string =>
+  short(
+    text
       .slice(0, 4 * FIRST_LINE_CHARS)
       .trimStart()
       .split("\n", 1)[0] ?? "",
     FIRST_LINE_CHARS,
   );
-  const extent = /\n/.test(trimmed)
-    ? plural(trimmed.split("\n").length, "line")
-    : `${number(trimmed.length)} characters`;
-  return folded(html`${word}, ${extent} <code>${first}</code>`, trimmed, label, budget, open);
-}
 
-function folded(summary: Content, text: string, label: string, budget: Budget, open = false): Html {
+function folded(summary: Content, text: string, label: string, budget: Budget): Html {
   budget.text -= text.length;
-  if (budget.text < 0)
-    return html`<p class="says">${summary}: too much for this page. The whole stands in the record.</p>`;
-  return html`<details class="numbers"${open && html` open`}><summary>${summary}</summary>${codeBlock(text, { label, wrap: true, tall: true })}</details>`;
+  if (budget.text < 0) return html`<p class="says">${summary}: ${tooMuch}</p>`;
+  return html`<details class="numbers"><summary>${summary}</summary>${codeBlock(text, { label, wrap: true, tall: true })}</details>`;
 }

@@ -1,61 +1,42 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
-import { listSessions, type SessionRow, sessionFacets } from "../../../../record/traces/traces.ts";
+import { listSessions, sessionFacets } from "../../../../record/traces/traces.ts";
 import type { Filter, Table } from "../../ui/list.ts";
 import { empty, pageHead } from "../../ui/parts.ts";
 import { duration, isInstant, number, plural, time, utcText } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { repoKeyIn, repoName, repoOptions } from "../shared/links.ts";
+import { link, type Query, repoName, repoOptions, setOf } from "../shared/links.ts";
 import { listPage, type Pages } from "../shared/list.ts";
-import { DAYS, dayFilters, type Params, readParams, selectFilter, spanOf, text } from "../shared/params.ts";
-import { deviceIdsOf, personFilter, personName } from "../shared/people.ts";
+import { dayFilters, readParams, selectFilter } from "../shared/params.ts";
+import { personFilter, personName } from "../shared/people.ts";
 import { proofPage } from "../shared/proof.ts";
 import { short } from "../shared/text.ts";
+import { filesPage } from "./files.ts";
+import { SESSION_PARAMS, type SessionParams, sessionFilterOf } from "./filter.ts";
 import { outcomeBadge } from "./labels.ts";
-import { sessionPage, sessionRecord } from "./one.ts";
+import { transcriptPage } from "./one.ts";
+import { recordFile, recordPage } from "./record.ts";
+import { waterfallPage } from "./waterfall.ts";
 
 /** The team's agent sessions. */
+
+type SessionPage = Awaited<ReturnType<typeof listSessions>>;
+type SessionRow = SessionPage["rows"][number];
 
 const PAGE = 50;
 const MAX_TITLE = 110;
 const MAX_NAME = 60;
 const MAX_WORD = 28;
-const MAX_VALUE = 1_000;
-
-const VALUE = text(MAX_VALUE);
-/** Filters as the query spells them; `""` is not set. */
-const PARAMS = {
-  q: VALUE,
-  repo: VALUE,
-  agent: VALUE,
-  model: VALUE,
-  outcome: VALUE,
-  branch: VALUE,
-  device: VALUE,
-  person: VALUE,
-  ...DAYS,
-};
-type SessionParams = Params<typeof PARAMS>;
-
 async function sessionsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
-  const params = readParams(PARAMS, query);
+  const params = readParams(SESSION_PARAMS, query);
   const devices = listDevices(core, team);
-  const { repo, device, person, outcome, agent, model, branch, q, from, to } = params;
   const found = await listSessions(core, team, {
-    repoKey: repoKeyIn(repo),
-    deviceId: device || undefined,
-    deviceIds: deviceIdsOf(devices, person),
-    outcome: outcome || undefined,
-    agent: agent || undefined,
-    model: model || undefined,
-    branch: branch || undefined,
-    ...spanOf({ from, to }),
-    text: q.trim() || undefined,
+    ...sessionFilterOf(params, devices),
     cursor: query.get("cursor") ?? "",
     limit: PAGE,
   });
@@ -73,8 +54,12 @@ async function sessionsPage(call: Member): Promise<Html> {
     params,
     id: "results",
     label: "Filter sessions",
-    filters: [...filtersOf(params, sessionFacets(core, team)), ...personFilter(devices, person), ...dayFilters(params)],
-    table: sessionTable(call, found.rows, devices),
+    filters: [
+      ...filtersOf(params, sessionFacets(core, team)),
+      ...personFilter(devices, params.person),
+      ...dayFilters(params),
+    ],
+    table: sessionTable(call, found.rows, devices, setOf(params)),
     pages: pagesOf(found),
   });
 }
@@ -104,7 +89,12 @@ function filtersOf(
   ];
 }
 
-function sessionTable(call: Member, rows: readonly SessionRow[], devices: readonly Device[]): Table<SessionRow> {
+function sessionTable(
+  call: Member,
+  rows: readonly SessionRow[],
+  devices: readonly Device[],
+  params: Query,
+): Table<SessionRow> {
   const now = call.core.clock.now();
   const people = new Map(devices.flatMap(({ id, person }) => (person ? [[id, personName(person)] as const] : [])));
   return {
@@ -116,7 +106,7 @@ function sessionTable(call: Member, rows: readonly SessionRow[], devices: readon
         grow: true,
         cell: (
           session,
-        ) => html`<a href="${call.href(`/sessions/${session.id}`)}">${short(session.firstPrompt ?? session.externalId, MAX_TITLE)}</a>
+        ) => html`<a href="${link(call, `/sessions/${session.id}`, params)}">${short(session.firstPrompt ?? session.externalId, MAX_TITLE)}</a>
 <br><small class="muted">${short(repoName(session.repoKey), MAX_NAME)}${session.branch && ` · ${short(session.branch, MAX_NAME)}`}</small>`,
       },
       { label: "Outcome", cell: (session) => outcomeBadge(session.outcome) },
@@ -179,8 +169,11 @@ function noSessions(call: Member): Html {
 
 export const sessionPages: Page[] = [
   page({ id: "sessions", method: "GET", path: "/sessions", access: "member" }, sessionsPage),
-  page({ id: "session", method: "GET", path: "/sessions/:id", access: "member" }, sessionPage),
-  page({ id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member" }, sessionRecord),
+  page({ id: "session", method: "GET", path: "/sessions/:id", access: "member" }, transcriptPage),
+  page({ id: "sessionWaterfall", method: "GET", path: "/sessions/:id/waterfall", access: "member" }, waterfallPage),
+  page({ id: "sessionFiles", method: "GET", path: "/sessions/:id/files", access: "member" }, filesPage),
+  page({ id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member" }, recordPage),
+  page({ id: "sessionRecordFile", method: "GET", path: "/sessions/:id/record.json", access: "member" }, recordFile),
   page({ id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member" }, (call) =>
     proofPage("session", call),
   ),

@@ -37,11 +37,28 @@ export interface Turn {
 /** Spans that stand for others below them: alone they tell nothing. */
 const FRAMES = new Set(["turn", "session", "agent", "workflow", "chain"]);
 
-const isFrame = ({ kind, edits, attributes, usage }: Span): boolean =>
-  FRAMES.has(kind?.toLowerCase() ?? "") &&
-  edits.length === 0 &&
-  usage === null &&
-  attributes["error.type"] === undefined;
+const isFrame = ({ kind, edits, failure, usage }: Span): boolean =>
+  FRAMES.has(kind?.toLowerCase() ?? "") && edits.length === 0 && usage === null && failure === null;
+
+/**
+ * The steps that failed, in their order; of one that failed because a step below it did, that one alone. Of a session whose steps are
+ * too large to be read together, those that were read.
+ */
+export function failedSteps(spans: readonly Span[]): ReadonlySet<Span> {
+  const failed = spans.filter(({ failure }) => failure !== null);
+  if (failed.length === 0) return new Set();
+  const byId = new Map(spans.map((span) => [span.externalId, span]));
+  const above = new Set<Span>();
+  for (const span of failed) {
+    let parent = byId.get(span.parentId ?? "");
+    // What was gone up before leads to the same.
+    while (parent && parent !== span && !above.has(parent)) {
+      above.add(parent);
+      parent = byId.get(parent.parentId ?? "");
+    }
+  }
+  return new Set(failed.filter((span) => !above.has(span)));
+}
 
 /** All that a session tells of, by time; what has no time comes last, and what happened at once stays as it was sent. */
 export function eventsOf({ prompts, spans, commits, labels }: Session): Event[] {
@@ -83,10 +100,10 @@ export function turnsOf(events: readonly Event[]): Turn[] {
   return turns;
 }
 
-/** How long a turn took, in milliseconds; null where that is not told. */
+/** How long a turn took until its last step, in milliseconds; null where that is not told. A commit may be made days later. */
 export function lengthOf({ events }: Turn): number | null {
   const from = events[0]?.at ?? null;
-  const ends = events.map((event) => (event.kind === "step" ? (event.span.endedAt ?? event.at) : event.at));
+  const ends = events.flatMap((event) => (event.kind === "step" ? [event.span.endedAt ?? event.at] : []));
   const to = ends.reduce((a: number | null, b) => (b !== null && (a === null || b > a) ? b : a), null);
   return from === null || to === null || to <= from ? null : to - from;
 }

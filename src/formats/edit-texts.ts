@@ -1,0 +1,73 @@
+import { isObject } from "../kit/json.ts";
+import { asObjects, asText, type Fields, parseJson } from "./values.ts";
+
+/** What a tool that edits files was told to write, as texts before and after. */
+
+/** One place of a file. */
+export interface EditText {
+  /** Null where the input does not name it. */
+  readonly path: string | null;
+  /** Empty for a file that is written whole. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What an edit's input says. */
+export interface EditTexts {
+  readonly texts: readonly EditText[];
+  /** A patch instead, unified or as Codex writes them; null for none. */
+  readonly patch: string | null;
+  /** What else the input says, as JSON; empty for nothing. */
+  readonly rest: string;
+}
+
+const PATHS = ["file_path", "filePath", "path", "target_file", "absolute_path", "notebook_path"];
+const BEFORE = ["old_string", "oldString", "old_str", "old_source"];
+const AFTER = ["new_string", "newString", "new_str", "new_source"];
+const WHOLE = ["content", "contents", "file_text"];
+const PATCHES = ["patch", "diff", "input", "patchText"];
+/** Of one input: what a person still reads. */
+const MAX_TEXTS = 50;
+
+/**
+ * Reads the input of an editing tool: Claude Code's Edit, MultiEdit, Write and NotebookEdit, Anthropic's text editor, Gemini's
+ * replace and write_file, OpenCode's edit and write, Codex's apply_patch.
+ * @param input an object of parameters, its JSON text, or the text of a patch
+ * @returns undefined for any other input
+ */
+export function readEditTexts(input: unknown): EditTexts | undefined {
+  if (isPatch(input)) return { texts: [], patch: input, rest: "" };
+  const value = typeof input === "string" ? parseJson(input) : input;
+  if (!isObject(value)) return undefined;
+  const fields: Fields = value;
+  const patch = PATCHES.map((name) => fields[name]).find(isPatch);
+  const rest = (of: readonly string[]) => restOf(fields, [...PATHS, ...of]);
+  if (patch !== undefined) return { texts: [], patch, rest: rest(PATCHES) };
+  const path = textAt(fields, PATHS) ?? null;
+  const many = asObjects(fields.edits).slice(0, MAX_TEXTS);
+  const texts = (many.length > 0 ? many : [fields]).flatMap((one) => replacement(one, path));
+  if (texts.length > 0) return { texts, patch: null, rest: rest([...BEFORE, ...AFTER, "edits"]) };
+  const whole = path === null ? undefined : textAt(fields, WHOLE);
+  return whole === undefined
+    ? undefined
+    : { texts: [{ path, before: "", after: whole }], patch: null, rest: rest(WHOLE) };
+}
+
+const isPatch = (value: unknown): value is string =>
+  typeof value === "string" && /^(?:\*\*\* (?:Begin Patch|Update File|Add File)|@@ |--- )/m.test(value.slice(0, 2_000));
+
+const textAt = (fields: Fields, names: readonly string[]) =>
+  names.map((name) => asText(fields[name])).find((text) => text !== undefined);
+
+function replacement(fields: Fields, path: string | null): EditText[] {
+  const after = AFTER.map((name) => fields[name]).find((text) => typeof text === "string");
+  if (after === undefined) return [];
+  const before = BEFORE.map((name) => fields[name]).find((text) => typeof text === "string") ?? "";
+  return [{ path: textAt(fields, PATHS) ?? path, before, after }];
+}
+
+/** What is set beside what was understood; `false` is what all of these tools do by default. */
+function restOf(fields: Fields, understood: readonly string[]): string {
+  const rest = Object.entries(fields).filter(([name, value]) => !understood.includes(name) && value !== false);
+  return rest.length === 0 ? "" : JSON.stringify(Object.fromEntries(rest));
+}

@@ -1,0 +1,95 @@
+import { type Preparer, statements } from "../../platform/store/store.ts";
+import type { State } from "./standing.ts";
+
+/** What narrows a list of classes; null narrows nothing. */
+export interface ClassFilter {
+  readonly teamId: string;
+  readonly now: number;
+  readonly repoKey: string | null;
+  readonly kind: string | null;
+  /** A person's id; empty for those that are nobody's. */
+  readonly owner: string | null;
+  /** JSON array of classes. */
+  readonly only: string | null;
+}
+
+export interface ClassRange extends ClassFilter {
+  /** JSON array of states. */
+  readonly states: string;
+  /** The class to begin beyond, and its key in the list's order; null for the top. */
+  readonly at: string | null;
+  readonly key: string | number | null;
+  readonly count: number;
+}
+
+export interface ListedClassRow {
+  readonly class: string;
+  readonly occurrences: number;
+  readonly firstSeen: string;
+  readonly lastSeen: string;
+  readonly repoKey: string;
+  readonly repos: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly rule: string | null;
+  readonly newestId: number;
+  readonly state: State;
+  readonly ownerId: string | null;
+  readonly snoozedUntil: number | null;
+  readonly tracker: string | null;
+  /** What the list is in the order of. */
+  readonly key: string | number;
+}
+
+/** As `stateOfClass` has it. */
+const STATE = `CASE WHEN w.snoozed = 'again' OR (w.snoozed = 'until' AND w.snoozed_until > @now) THEN 'snoozed'
+  WHEN w.state IS NOT NULL THEN w.state WHEN c.occurrences > 1 THEN 'again' WHEN c.open > 0 THEN 'open' ELSE 'resolved' END`;
+
+/** What a list can be in the order of; those of one key by their fingerprints. */
+const KEYS = {
+  last: "last_seen",
+  first: "first_seen",
+  count: "occurrences",
+  title: "title COLLATE NOCASE",
+  state: "instr('again   open    snoozed resolved', state)",
+} as const;
+export type SortKey = keyof typeof KEYS;
+export const SORT_KEYS = Object.keys(KEYS) as SortKey[];
+
+/** Both by primary key: all classes of a team, of which there are thousands; each word by its own. */
+const STANDING = `SELECT c.*, ${STATE} AS state, w.owner_id, w.snoozed_until, w.tracker
+  FROM triage_classes c LEFT JOIN triage_words w ON w.team_id = c.team_id AND w.class = c.class AND w.entry_id = 0
+  WHERE c.team_id = @teamId AND c.occurrences > 0
+    AND (@repoKey IS NULL OR EXISTS (SELECT 1 FROM json_each(c.repos) WHERE value = @repoKey))
+    AND (@kind IS NULL OR c.kind = @kind)
+    AND (@owner IS NULL OR coalesce(w.owner_id, '') = @owner)
+    AND (@only IS NULL OR c.class IN (SELECT value FROM json_each(@only)))`;
+
+/** A page in one order and way. */
+function page(db: Preparer, sort: SortKey, way: "ASC" | "DESC") {
+  const key = KEYS[sort];
+  return db.prepare<[ClassRange], ListedClassRow>(
+    `SELECT class, occurrences, first_seen AS firstSeen, last_seen AS lastSeen, repo_key AS repoKey, repos, kind, title, rule,
+       newest_id AS newestId, state, owner_id AS ownerId, snoozed_until AS snoozedUntil, tracker, ${key} AS key
+     FROM (${STANDING})
+     WHERE state IN (SELECT value FROM json_each(@states))
+       AND (@at IS NULL OR (${key}, class) ${way === "ASC" ? ">" : "<"} (@key, @at))
+     ORDER BY ${key} ${way}, class ${way} LIMIT @count`,
+  );
+}
+
+export const classRows = statements((db) => ({
+  pages: Object.fromEntries(
+    SORT_KEYS.map((sort) => [sort, { ASC: page(db, sort, "ASC"), DESC: page(db, sort, "DESC") }]),
+  ) as Record<SortKey, Record<"ASC" | "DESC", ReturnType<typeof page>>>,
+  counts: db.prepare<[ClassFilter], { state: State; classes: number; nobodys: number; entries: number }>(
+    `SELECT state, count(*) AS classes, count(*) FILTER (WHERE owner_id IS NULL) AS nobodys, sum(occurrences) AS entries
+     FROM (${STANDING}) GROUP BY state`,
+  ),
+  // By primary key, all classes of a team.
+  newByDay: db.prepare<[string, string | null, string | null, string], { date: string; count: number }>(
+    `SELECT first_seen AS date, count(*) AS count FROM triage_classes
+     WHERE team_id = ? AND occurrences > 0 AND first_repo = coalesce(?, first_repo) AND kind = coalesce(?, kind) AND first_seen >= ?
+     GROUP BY first_seen`,
+  ),
+}));

@@ -1,0 +1,63 @@
+import type { DiffLine, Hunk } from "./diff.ts";
+
+/** What a patch changes in one file. */
+export interface FilePatch {
+  /** As the patch names it; null where it does not. */
+  readonly path: string | null;
+  readonly hunks: readonly Hunk[];
+  /** The patch tells at which lines; otherwise they are counted from 1. */
+  readonly numbered: boolean;
+}
+
+/** Of one patch: what a person still reads. */
+const MAX_LINES = 5_000;
+
+const FILE = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(.+)$/;
+const HEADER = /^@@(?: -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@)?/;
+const MARKS: Readonly<Record<string, DiffLine["kind"]>> = { "+": "added", "-": "removed", " ": "same" };
+
+interface Open {
+  path: string | null;
+  hunks: { oldStart: number; newStart: number; lines: DiffLine[] }[];
+  numbered: boolean;
+}
+
+/**
+ * Reads a patch as a person would: POSIX `diff -u`, also without its file names, and the one of Codex (`*** Begin Patch`), which has no
+ * line numbers. What is neither is passed over.
+ */
+export function readPatch(text: string): FilePatch[] {
+  const files: Open[] = [];
+  const file = (path: string | null): Open => {
+    const last = files.at(-1);
+    if (path === null && last) return last;
+    if (last && last.hunks.length === 0) files.pop();
+    const begun: Open = { path, hunks: [], numbered: false };
+    files.push(begun);
+    return begun;
+  };
+  let hunk: Open["hunks"][number] | undefined;
+  for (const line of text.split("\n", MAX_LINES)) {
+    const named = FILE.exec(line);
+    const header = HEADER.exec(line);
+    const kind = MARKS[line[0] ?? " "];
+    if (named) {
+      file(named[1] as string);
+      hunk = undefined;
+    } else if (header) {
+      const of = file(null);
+      of.numbered = header[1] !== undefined;
+      hunk = { oldStart: Number(header[1] ?? 1), newStart: Number(header[2] ?? 1), lines: [] };
+      of.hunks.push(hunk);
+    } else if (kind && !/^--- /.test(line) && files.length > 0) {
+      if (!hunk) {
+        hunk = { oldStart: 1, newStart: 1, lines: [] };
+        file(null).hunks.push(hunk);
+      }
+      hunk.lines.push({ kind, text: line.slice(1) });
+    }
+  }
+  return files
+    .map(({ hunks, ...rest }) => ({ ...rest, hunks: hunks.filter(({ lines }) => lines.length > 0) }))
+    .filter(({ hunks }) => hunks.length > 0);
+}

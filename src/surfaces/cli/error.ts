@@ -1,0 +1,195 @@
+import { type Command, Option } from "commander";
+import type { Core } from "../../core.ts";
+import { getUser } from "../../identity/people/people.ts";
+import { getTeam } from "../../identity/teams/teams.ts";
+import { defectsOfClass, entriesProjection, findDefect, onWire } from "../../insight/defects/defects.ts";
+import {
+  type Act,
+  act,
+  ownersOf,
+  pageOfErrors,
+  STATES,
+  type State,
+  type Subject,
+  standingOfClass,
+  standingOfEntry,
+  timelineOf,
+} from "../../insight/triage/triage.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
+import { fail, notFound } from "../../kit/problem.ts";
+import { COMMAND_LINE } from "../../platform/audit/audit.ts";
+import { catchUp } from "../../platform/projections/projections.ts";
+import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { facts, type Output, table } from "./output.ts";
+import { instant, oneOf, wholeNumber } from "./values.ts";
+
+const DEFAULT_LISTED = 100;
+
+interface OfTeam extends CommonOptions {
+  readonly team: string;
+}
+
+/** An error as somebody names it: a class by 8 hexadecimal digits, or an entry by its number. */
+interface Named extends Subject {
+  readonly title: string;
+}
+
+const ofTeam = (command: Command) =>
+  common(command).addOption(new Option("--team <team>", "id or exact name").makeOptionMandatory());
+
+/** @throws Problem 404 */
+async function named(core: Core, team: string, id: string): Promise<Named> {
+  await catchUp(core, entriesProjection);
+  const teamId = getTeam(core, team).id;
+  const isClass = /^[0-9a-f]{8}$/.test(id);
+  const entry = isClass ? defectsOfClass(core, teamId, id)[0] : findDefect(core, teamId, Number(id));
+  if (!entry) fail(notFound, `There is no error "${id}" (see: reckon error list)`);
+  const title = entry.title || entry.heading;
+  return { teamId, fingerprint: onWire(entry.fingerprint), title, ...(!isClass && { entryId: entry.id }) };
+}
+
+/** How it stands, as commands print it. */
+function standingAsJson(core: Core, { teamId, fingerprint, entryId, title }: Named) {
+  const entry = entryId === undefined ? undefined : findDefect(core, teamId, entryId);
+  const standing = entry
+    ? standingOfEntry(core, teamId, fingerprint, entry)
+    : standingOfClass(core, teamId, fingerprint);
+  const { state = "resolved", owner = null, snoozedUntil = null, tracker = null } = standing ?? {};
+  return {
+    ...{ class: fingerprint, entry: entryId ?? null, title, state, owner },
+    ...{ snoozedUntil: instantOrNull(snoozedUntil), tracker },
+  };
+}
+
+export function errorCommands(program: Command, cli: Cli): void {
+  const error = program.command("error").description("what went wrong, by the errors files, and who takes it on");
+  addList(error, cli);
+  addShow(error, cli);
+  addActs(error, cli);
+}
+
+interface Listed extends OfTeam {
+  readonly state?: State;
+  readonly owner?: string;
+  readonly nobody: boolean;
+  readonly repo?: string;
+  readonly limit: number;
+}
+
+function addList(error: Command, cli: Cli): void {
+  ofTeam(error.command("list").description("list errors, the one seen last first"))
+    .option("--state <state>", `one of ${STATES.join(", ")}`, oneOf(STATES))
+    .addOption(new Option("--owner <email>", "only those of this person: e-mail address or id").conflicts("nobody"))
+    .option("--nobody", "only those that nobody has taken on", false)
+    .option("--repo <key>", "only those of this repository")
+    .option("--limit <n>", `how many at most, up to 200 (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
+    .action((options: Listed) =>
+      withCore(cli, options, async (core, output) => {
+        await catchUp(core, entriesProjection);
+        const { rows, older } = pageOfErrors(core, getTeam(core, options.team).id, {
+          states: options.state ? [options.state] : STATES,
+          repoKey: options.repo,
+          owner: options.nobody ? "" : options.owner && getUser(core, options.owner).id,
+          ...{ sort: "last", ascending: false, limit: options.limit },
+        });
+        printList(core, output, rows);
+        if (older !== undefined) output.note(`There are more than ${rows.length}: narrow the list, or raise --limit.`);
+      }),
+    );
+}
+
+function printList(core: Core, output: Output, rows: ReturnType<typeof pageOfErrors>["rows"]): void {
+  const owners = ownersOf(
+    core,
+    rows.map(({ ownerId }) => ownerId),
+  );
+  const asJson = rows.map(({ fingerprint, title, rule, state, occurrences, firstSeen, lastSeen, ...row }) => ({
+    ...{ class: fingerprint, title, rule, state, owner: owners.get(row.ownerId ?? "") ?? null },
+    ...{ occurrences, firstSeen, lastSeen, repoKeys: JSON.parse(row.repos) as string[] },
+    ...{ snoozedUntil: state === "snoozed" ? instantOrNull(row.snoozedUntil) : null, tracker: row.tracker },
+  }));
+  output.result(asJson, () =>
+    table(
+      ["CLASS", "STATE", "ENTRIES", "LAST SEEN", "OWNER", "TITLE"],
+      asJson.map((one) => [
+        ...[one.class, one.state, one.occurrences, one.lastSeen, one.owner?.email ?? null, one.title],
+      ]),
+      "No such errors.",
+    ),
+  );
+}
+
+function addShow(error: Command, cli: Cli): void {
+  ofTeam(error.command("show").argument("<error>", "8 digits of a class, or the number of an entry"))
+    .description("show how an error stands, and what was said and done of it")
+    .action((id: string, options: OfTeam) =>
+      withCore(cli, options, async (core, output) => {
+        const one = await named(core, options.team, id);
+        const standing = standingAsJson(core, one);
+        const activity = timelineOf(core, one.teamId, one.fingerprint, one.entryId).map((event) => ({
+          ...{ at: isoInstant(event.at), kind: event.kind, by: event.actorLabel, entry: event.entryId || null },
+          ...{ to: event.person?.email ?? null, text: event.body },
+        }));
+        output.result({ ...standing, activity }, () => {
+          const head = facts([
+            ...Object.entries(standing).map(
+              ([name, value]) =>
+                [name, typeof value === "object" ? (value?.email ?? null) : value] as [string, string | number | null],
+            ),
+          ]);
+          const lines = activity.map(({ at, kind, by, to, text }) =>
+            [at, by, kind, to ?? text ?? ""].join("\t").replace(/\s+$/, ""),
+          );
+          return [head, ...lines].join("\n");
+        });
+      }),
+    );
+}
+
+function addActs(error: Command, cli: Cli): void {
+  const add = (name: string, description: string) =>
+    ofTeam(error.command(name).argument("<error>", "8 digits of a class, or the number of an entry")).description(
+      description,
+    );
+  const perform = (id: string, options: OfTeam, what: (core: Core) => Act) =>
+    withCore(cli, options, async (core, output) => {
+      const one = await named(core, options.team, id);
+      const changed = await act(core, one, what(core), COMMAND_LINE);
+      const standing = standingAsJson(core, one);
+      output.result({ ...standing, changed }, () =>
+        changed ? `${id}\t${standing.state}\t${standing.owner?.email ?? "-"}` : `${id} was so before`,
+      );
+    });
+  const assign = add("assign", "say who takes an error on, e.g. ada@example.com")
+    .argument("[email]", "e-mail address or id of one of the team's people")
+    .option("--nobody", "take it away from whoever has it", false)
+    .action((id: string, email: string | undefined, options: OfTeam & { nobody: boolean }) => {
+      if ((email !== undefined) === options.nobody)
+        assign.error("error: name a person of the team, or --nobody", { exitCode: 2 });
+      return perform(id, options, (core) => ({
+        kind: "assign",
+        ownerId: email === undefined ? null : getUser(core, email).id,
+      }));
+    });
+  add("resolve", "say that an error is resolved; one that comes again opens by itself").action(
+    (id: string, options: OfTeam) => perform(id, options, () => ({ kind: "resolve" })),
+  );
+  add("reopen", "say that an error is open").action((id: string, options: OfTeam) =>
+    perform(id, options, () => ({ kind: "reopen" })),
+  );
+  add("snooze", "leave an error aside until it comes again, or until a day")
+    .option("--until <day>", "a date such as 2026-12-31", instant)
+    .action((id: string, options: OfTeam & { until?: number }) =>
+      perform(id, options, () => ({ kind: "snooze", until: options.until ?? null })),
+    );
+  add("comment", "comment on an error")
+    .argument("<text>", "at most 4,000 characters")
+    .action((id: string, text: string, options: OfTeam) => perform(id, options, () => ({ kind: "comment", text })));
+  const link = add("link", "say where an error is tracked")
+    .argument("[url]", "begins with https://")
+    .option("--none", "take the link away", false)
+    .action((id: string, url: string | undefined, options: OfTeam & { none: boolean }) => {
+      if ((url !== undefined) === options.none) link.error("error: name an address, or --none", { exitCode: 2 });
+      return perform(id, options, () => ({ kind: "link", url: url ?? null }));
+    });
+}

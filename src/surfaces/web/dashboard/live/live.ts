@@ -1,0 +1,49 @@
+import { findSession } from "../../../../identity/web-sessions/web-sessions.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
+import { teamDeliveries } from "../../../../log/log.ts";
+import { cookieNames, readCookies } from "../../../../platform/http/cookies.ts";
+import { type Page, type PageReply, page } from "../../../../platform/http/page.ts";
+import { follow } from "../../../../platform/live/live.ts";
+import { sessionState } from "../../../../record/traces/traces.ts";
+import type { Member } from "../shared/call.ts";
+import { idIn } from "../shared/params.ts";
+
+/** What pages follow while they are looked at, see `data-live-events` in the script. */
+
+/** A state, as pages and browsers hand it back. */
+const STATE = /^[\w.-]{1,64}$/;
+
+function liveOf(call: Member, state: () => string | undefined): PageReply {
+  const { core, session, query, header, baseUrl } = call;
+  const token = readCookies(header("cookie")).get(cookieNames(baseUrl).session) ?? "";
+  const since = header("last-event-id") ?? query.get("since") ?? "";
+  return follow(core, {
+    person: session.userId,
+    since: STATE.test(since) ? since : undefined,
+    // The same sign-in, looking at the same team.
+    state: () => (findSession(core, token)?.team?.id === session.team.id ? state() : undefined),
+  });
+}
+
+/** Whatever the team's devices deliver. */
+function teamLive(call: Member): PageReply {
+  const { core, session } = call;
+  return liveOf(
+    call,
+    () => `${teamDeliveries(core, session.team.id, "older", Number.MAX_SAFE_INTEGER, 1)[0]?.id ?? 0}`,
+  );
+}
+
+/** What comes of one session. */
+function sessionLive(call: Member): PageReply {
+  const { core, session, params } = call;
+  const id = idIn(params.id) ?? 0;
+  const state = () => sessionState(core, session.team.id, id);
+  if (state() === undefined) fail(notFound, "This team has no such session.");
+  return liveOf(call, state);
+}
+
+export const livePages: Page[] = [
+  page({ id: "live", method: "GET", path: "/live", access: "member", formless: true }, teamLive),
+  page({ id: "sessionLive", method: "GET", path: "/sessions/:id/live", access: "member", formless: true }, sessionLive),
+];

@@ -1,0 +1,58 @@
+import { DAY_MS } from "../../../../kit/clock.ts";
+import { type Html, html } from "../../../../kit/html.ts";
+import type { Concern, Concerns } from "../../../../platform/rooms/rooms.ts";
+import { anchor, section } from "../../ui/parts.ts";
+import { ago } from "../../ui/units.ts";
+import { placesFor } from "../navigation.ts";
+import type { Member } from "../shared/call.ts";
+
+/** What somebody should look at: each place says what it has, and the most urgent of all stands first. */
+
+/** What happened longer ago is not news any more; what lasts is shown however old. */
+const RECENT_MS = 7 * DAY_MS;
+const SHOWN = 10;
+const SHOWN_OF_A_KIND = 4;
+
+export interface Attention {
+  readonly count: number;
+  /** Those that have anything to say. */
+  readonly all: readonly Concerns[];
+  /** A few of each, most urgent first. */
+  readonly list: readonly Concern[];
+}
+
+const ORDER: readonly Concern["kind"][] = ["bad", "warn", "info"];
+
+export async function attentionOf(call: Member): Promise<Attention> {
+  const since = call.core.clock.now() - RECENT_MS;
+  const all: Concerns[] = [];
+  for (const { watch } of placesFor(call, call.session))
+    if (watch) all.push(...(await watch(call, since, SHOWN_OF_A_KIND)));
+  const said = all.filter(({ count }) => count > 0);
+  // The first of each kind, then the second: none pushes out another.
+  const ranked = said.flatMap(({ list }) => list.map((one, rank) => ({ one, rank }))).sort((a, b) => a.rank - b.rank);
+  return {
+    count: said.reduce((sum, { count }) => sum + count, 0),
+    all: said,
+    list: ranked
+      .slice(0, SHOWN)
+      .map(({ one }) => one)
+      .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (b.at ?? 0) - (a.at ?? 0)),
+  };
+}
+
+export function attentionSection({ core }: Member, { all, list }: Attention): Html {
+  const now = core.clock.now();
+  return section({
+    id: "attention",
+    title: "Needs attention",
+    body:
+      list.length === 0
+        ? html`<p class="card says">Nothing at the moment: no open error, no failed session and no gap in the last 7 days.</p>`
+        : html`<ul class="concerns">${list.map((one) => concern(one, now))}</ul>
+<p class="says more">${all.map(({ says, href }, i) => html`${i > 0 && " · "}${anchor(href, says)}`)}</p>`,
+  });
+}
+
+const concern = ({ kind, what, title, about, href, at }: Concern, now: number): Html =>
+  html`<li class="${kind}"><span class="concern-kind">${what}</span><span class="concern-title"><a href="${href}">${title}</a>${about && html` <small class="muted">${about}</small>`}</span>${ago(at, now, "")}</li>\n`;

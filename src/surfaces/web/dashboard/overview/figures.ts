@@ -1,0 +1,110 @@
+import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
+import { type Content, html } from "../../../../kit/html.ts";
+import type { Stat } from "../../ui/parts.ts";
+import { sparkline } from "../../ui/sparkline.ts";
+import { number, plural } from "../../ui/units.ts";
+import type { Member } from "../shared/call.ts";
+import { link } from "../shared/links.ts";
+import { dollars } from "../spend/labels.ts";
+import type { Attention } from "./attention.ts";
+import { type Course, change, dayIso, type Period } from "./period.ts";
+import type { Seen } from "./seen.ts";
+
+/** The four figures of the overview; each leads to what it counts. */
+
+export function figures(call: Member, period: Period, seen: Seen, attention: Attention): Stat[] {
+  return [
+    sessionsTile(call, period, seen),
+    spendTile(call, period, seen),
+    errorsTile(call, period, seen),
+    attentionTile(attention),
+  ];
+}
+
+/** Parts of a line under a figure; those without anything to say are left out. */
+const line = (...parts: Content[]): Content =>
+  parts.filter(Boolean).map((part, i) => html`${i > 0 && html` <span aria-hidden="true">·</span> `}${part}`);
+
+const course = (what: string, { values }: Course, spell = number) =>
+  sparkline(
+    values,
+    `${what} a day: ${spell(Math.min(...values))} to ${spell(Math.max(...values))}, ${spell(values.at(-1) ?? 0)} today`,
+  );
+
+/** All sessions, however they ended. */
+export function allOf({ sessions }: Seen): Course {
+  const kinds = OUTCOME_KINDS.map((kind) => sessions[kind]);
+  return {
+    values: kinds[0]?.values.map((_, i) => kinds.reduce((sum, { values }) => sum + (values[i] ?? 0), 0)) ?? [],
+    total: kinds.reduce((sum, { total }) => sum + total, 0),
+    before: kinds.reduce((sum, { before }) => sum + before, 0),
+  };
+}
+
+function sessionsTile(call: Member, period: Period, seen: Seen): Stat {
+  const all = allOf(seen);
+  const { succeeded, failed, stopped } = seen.sessions;
+  const share = (when: "total" | "before") => {
+    const known = succeeded[when] + failed[when] + stopped[when];
+    return known === 0 ? null : Math.round((succeeded[when] / known) * 100);
+  };
+  const [now, before] = [share("total"), share("before")];
+  return {
+    label: "Sessions",
+    value: number(all.total),
+    sub: line(
+      change(period, all),
+      now !== null &&
+        html`<span${before !== null && html` title="${before} % in the ${period.days} days before"`}>${now} % succeeded</span>`,
+    ),
+    spark: course("Sessions", all),
+    href: link(call, "/sessions", { from: dayIso(period.first), to: dayIso(period.last) }),
+  };
+}
+
+/** What has no price is never shown as nothing. */
+function spendTile(call: Member, period: Period, seen: Seen): Stat {
+  const { course: cost, priced, prices } = seen.spend;
+  const sessions = allOf(seen).total;
+  const known = priced.some((usd) => usd !== null);
+  return {
+    label: "Spend",
+    value: known ? dollars(cost.total) : "–",
+    sub: line(
+      known && change(period, cost, undefined, dollars),
+      prices.problem ??
+        (known ? sessions > 0 && `${dollars(cost.total / sessions)} a session` : "nothing that has a price"),
+    ),
+    spark: course("Dollars", cost, dollars),
+    href: link(call, "/spend", { days: period.days === 30 ? undefined : period.days }),
+    tone: prices.problem === null ? undefined : "warn",
+  };
+}
+
+function errorsTile(call: Member, period: Period, { errors }: Seen): Stat {
+  const own = { label: "New errors", href: call.href("/errors") };
+  if (!errors) return { ...own, value: "–", sub: "no brain published" };
+  const { all, again } = errors;
+  return {
+    ...own,
+    value: number(all.total),
+    sub: line(change(period, all, "fewer"), `${number(again.total)} came again`),
+    spark: course("Errors", all),
+  };
+}
+
+const NAMED = 2;
+
+function attentionTile({ count, all }: Attention): Stat {
+  const most = all.toSorted((a, b) => b.count - a.count).slice(0, NAMED);
+  return {
+    label: "Needs attention",
+    value: number(count),
+    sub: count === 0 ? "nothing at the moment" : line(...most.map(({ says }) => says)),
+    href: "#attention",
+    tone: count > 0 ? "warn" : "good",
+  };
+}
+
+/** For charts: `21 sessions in 30 days`. */
+export const inDays = (count: number, one: string, { days }: Period): string => `${plural(count, one)} in ${days} days`;

@@ -1,0 +1,64 @@
+import { OUTCOME_KINDS, type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
+import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
+import { countEntries, errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
+import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
+import { DAY_MS } from "../../../../kit/clock.ts";
+import { sessionDays } from "../../../../record/traces/traces.ts";
+import type { Member } from "../shared/call.ts";
+import { type Course, courseOf, dayIso, type Period } from "./period.ts";
+
+/** What the figures and charts of the overview are made of; all of it is summed by day already. */
+
+export interface Seen {
+  /** Sessions by how they ended. */
+  readonly sessions: Readonly<Record<OutcomeKind, Course>>;
+  /** Dollars. `priced` by day of the period, null where nothing has a price. */
+  readonly spend: {
+    readonly course: Course;
+    readonly priced: readonly (number | null)[];
+    readonly prices: SpendReport["prices"];
+  };
+  /** Entries of errors files, and those that came again; null where the team's tier or its brains hold none. */
+  readonly errors: { readonly all: Course; readonly again: Course } | null;
+}
+
+export async function look({ core, session }: Member, period: Period): Promise<Seen> {
+  await freshenEntries(core);
+  await freshenSpend(core);
+  const team = session.team.id;
+  const ended = sessionDays(core, team, period.before, period.last);
+  const ofKind = (kind: OutcomeKind) =>
+    courseOf(
+      period,
+      summed(ended.filter(({ outcome }) => outcomeKind(outcome) === kind).map((one) => [one.day, one.sessions])),
+    );
+  const report = spendReport(core, team, { from: period.before * DAY_MS, to: core.clock.now(), by: "day" });
+  const cost = new Map(report.groups.map(({ key, usd, reportedUsd }) => [dayOf(key), usd ?? reportedUsd]));
+  return {
+    sessions: Object.fromEntries(OUTCOME_KINDS.map((kind) => [kind, ofKind(kind)])) as Seen["sessions"],
+    spend: {
+      course: courseOf(period, new Map([...cost].map(([day, usd]) => [day, usd ?? 0]))),
+      priced: Array.from({ length: period.days }, (_, i) => cost.get(period.first + i) ?? null),
+      prices: report.prices,
+    },
+    errors: errorsOf({ core, session }, period),
+  };
+}
+
+function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Seen["errors"] {
+  const { id } = session.team;
+  if (!tiersWith("brain").includes(getTeam(core, id).tier) || countEntries(core, id).repositories === 0) return null;
+  const { days } = errorDays(core, id, dayIso(period.before), dayIso(period.last), 0);
+  return {
+    all: courseOf(period, summed(days.map(({ date, entries }) => [dayOf(date), entries]))),
+    again: courseOf(period, summed(days.map(({ date, again }) => [dayOf(date), again]))),
+  };
+}
+
+const dayOf = (iso: string) => Date.parse(iso) / DAY_MS;
+
+function summed(list: readonly (readonly [day: number, count: number])[]): Map<number, number> {
+  const sums = new Map<number, number>();
+  for (const [day, count] of list) sums.set(day, (sums.get(day) ?? 0) + count);
+  return sums;
+}

@@ -1,0 +1,157 @@
+import { listDevices } from "../../../../identity/devices/devices.ts";
+import { listMembers } from "../../../../identity/members/members.ts";
+import { freshenEntries, pageOfDefects } from "../../../../insight/defects/defects.ts";
+import { findSessions, freshenFinds } from "../../../../insight/find/find.ts";
+import { listRepositories, searchBrain } from "../../../../record/brain/brain.ts";
+import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { sessionFacets } from "../../../../record/traces/traces.ts";
+import { docIndex } from "../../site/site.ts";
+import { titleOf } from "../errors/labels.ts";
+import { placesFor } from "../navigation.ts";
+import { isAdmin, type Member, type Person } from "../shared/call.ts";
+import { link, repoName, sessionsOf } from "../shared/links.ts";
+import { personName } from "../shared/people.ts";
+import { short } from "../shared/text.ts";
+
+/** Where search looks: each answers with its first few hits. */
+
+export interface Hit {
+  readonly title: string;
+  /** Where it is, in a few words; `""` where the title says all. */
+  readonly context: string;
+  readonly href: string;
+}
+
+export interface Found {
+  /** What the hits are, e.g. `Sessions`. */
+  readonly label: string;
+  readonly hits: readonly Hit[];
+  /** Where the same is looked for with filters. */
+  readonly more?: string;
+}
+
+/** Hits of one source. */
+const MOST = 5;
+const MAX_TEXT = 90;
+
+const holds = (text: string, ...values: readonly (string | null | undefined)[]): boolean =>
+  values.some((value) => value?.toLowerCase().includes(text));
+
+/** What everybody finds: pages that they may open, and documents. */
+export function findPages(call: Person, text: string): Found[] {
+  const { core, href, session } = call;
+  const all = [
+    ...placesFor(call, session).map(({ label, group, path }) => ({ label, group, path })),
+    { label: "Your account", group: "You", path: "/account" },
+  ];
+  const pages = all.filter(({ label }) => holds(text, label));
+  const docs = docIndex(core).filter(({ title, summary }) => holds(text, title, summary));
+  return [
+    {
+      label: "Pages",
+      hits: pages.slice(0, MOST).map(({ label, group, path }) => ({ title: label, context: group, href: href(path) })),
+    },
+    {
+      label: "Documentation",
+      hits: docs
+        .toSorted((a, b) => Number(holds(text, b.title)) - Number(holds(text, a.title)))
+        .slice(0, MOST)
+        .map(({ title, summary, path }) => ({ title, context: short(summary, MAX_TEXT), href: href(path) })),
+    },
+  ];
+}
+
+export async function sessionHits(call: Member, text: string): Promise<Found> {
+  const { core, session, href } = call;
+  await freshenFinds(core);
+  const hits = findSessions(core, session.team.id, text, MOST);
+  return {
+    label: "Sessions",
+    hits: hits.map(({ id, title, repoKey, branch }) => ({
+      title: short(title, MAX_TEXT),
+      context: [repoName(repoKey), branch]
+        .filter(Boolean)
+        .map((part) => short(part, MAX_TEXT))
+        .join(" · "),
+      href: href(`/sessions/${id}`),
+    })),
+    more: link(call, "/sessions", { q: text }),
+  };
+}
+
+export async function errorHits(call: Member, text: string): Promise<Found> {
+  const { core, session, href } = call;
+  await freshenEntries(core);
+  const { rows } = pageOfDefects(core, session.team.id, { text, limit: MOST });
+  return {
+    label: "Errors",
+    hits: rows.map((entry) => ({
+      title: short(titleOf(entry), MAX_TEXT),
+      context: `${short(repoName(entry.repoKey), MAX_TEXT)} · ${entry.date}${entry.open ? " · open" : ""}`,
+      href: href(`/errors/${entry.id}`),
+    })),
+    more: `${link(call, "/errors", { q: text })}#entries`,
+  };
+}
+
+export async function brainHits(call: Member, text: string): Promise<Found> {
+  const { core, session } = call;
+  const { hits } = await searchBrain(core, session.team.id, text, { limit: MOST });
+  return {
+    label: "Brain",
+    hits: hits.map(({ repoKey, filePath, heading, line }) => ({
+      title: short(heading || filePath, MAX_TEXT),
+      context: `${short(repoName(repoKey ?? ""), MAX_TEXT)} · ${short(filePath, MAX_TEXT)}`,
+      href: `${link(call, "/brain/file", { repo: repoKey ?? "", path: filePath, line })}#L${line}`,
+    })),
+    more: link(call, "/brain", { q: text }),
+  };
+}
+
+export function repositoryHits(call: Member, text: string): Found {
+  const { core, session } = call;
+  const team = session.team.id;
+  const keys = new Set([
+    ...listRepositories(core, team).map(({ repoKey }) => repoKey),
+    ...listRepoKeys(core, team),
+    ...sessionFacets(core, team).repoKeys,
+  ]);
+  const found = [...keys].filter((key) => key !== "" && holds(text, key)).sort();
+  return {
+    label: "Repositories",
+    hits: found
+      .slice(0, MOST)
+      .map((key) => ({ title: short(key, MAX_TEXT), context: "", href: sessionsOf(call, key) })),
+  };
+}
+
+export function deviceHits(call: Member, text: string): Found {
+  const { core, session, href } = call;
+  const found = listDevices(core, session.team.id).filter(
+    ({ id, label, person, personId }) =>
+      (isAdmin(call) || personId === session.userId) && holds(text, id, label, person?.email, person?.name),
+  );
+  return {
+    label: "Devices",
+    hits: found.slice(0, MOST).map(({ id, label, person }) => ({
+      title: short(label ?? id, MAX_TEXT),
+      context: person ? short(personName(person), MAX_TEXT) : "",
+      href: href(`/devices/${id}`),
+    })),
+    more: link(call, "/devices", { q: text }),
+  };
+}
+
+export function peopleHits(call: Member, text: string): Found {
+  const { core, session, href } = call;
+  const members = listMembers(core, session.team.id, text).slice(0, MOST);
+  return {
+    label: "People",
+    hits: members.map(({ userId, name, email }) => ({
+      title: short(name ?? email, MAX_TEXT),
+      context: name === null ? "" : short(email, MAX_TEXT),
+      href: isAdmin(call) ? href(`/people/${userId}`) : link(call, "/people", { q: email }),
+    })),
+    more: link(call, "/people", { q: text }),
+  };
+}

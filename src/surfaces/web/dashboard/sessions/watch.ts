@@ -1,0 +1,40 @@
+import { outcomeKind } from "../../../../formats/outcomes.ts";
+import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import type { Watch } from "../../../../platform/rooms/rooms.ts";
+import { listSessions, sessionDays } from "../../../../record/traces/traces.ts";
+import { plural } from "../../ui/units.ts";
+import { link, repoName } from "../shared/links.ts";
+import { short } from "../shared/text.ts";
+import { titleOfSession } from "./labels.ts";
+
+const MAX_REPO = 60;
+
+/** Sessions that failed. */
+export const watchSessions: Watch = async (call, since, most) => {
+  const { core, session, href } = call;
+  const team = session.team.id;
+  const first = Math.floor(since / DAY_MS);
+  const failed = sessionDays(core, team, first, Math.floor(core.clock.now() / DAY_MS)).filter(
+    ({ outcome }) => outcomeKind(outcome) === "failed",
+  );
+  if (failed.length === 0) return [];
+  const from = isoInstant(first * DAY_MS).slice(0, 10);
+  const { rows } = await listSessions(core, team, { outcomeKind: "failed", from: first * DAY_MS, limit: most });
+  const words = [...new Set(failed.map(({ outcome }) => outcome))];
+  const count = failed.reduce((sum, { sessions }) => sum + sessions, 0);
+  return [
+    {
+      count,
+      says: plural(count, "failed session"),
+      href: link(call, "/sessions", { from, outcome: words.length === 1 ? words[0] : undefined }),
+      list: rows.map((one) => ({
+        kind: "warn",
+        what: "Failed session",
+        title: titleOfSession(one),
+        about: short(repoName(one.repoKey), MAX_REPO),
+        href: href(`/sessions/${one.id}`),
+        at: one.endedAt ?? one.startedAt,
+      })),
+    },
+  ];
+};

@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import { reckon } from "../faults/support/process.ts";
+import { withTeam } from "../unit/triage/support.ts";
+
+const RULE = "set Path on every cookie.";
+
+it("takes errors on, resolves and discusses them from the command line, beside a running server", async () => {
+  const kit = await withTeam();
+  await kit.say([
+    { date: "2026-11-12", title: "Loop again", rule: RULE },
+    { date: "2026-11-10", title: "Login loop", rule: RULE, open: true },
+    { date: "2026-11-01", title: "Slow \u001b[31msearch", open: true },
+  ]);
+  const run = (...args: string[]) => reckon(["error", ...args, "--team", kit.teamId, "--data", kit.t.directory]);
+  const json = async (...args: string[]) => {
+    const done = await run(...args, "--json");
+    expect([args.join(" "), done.code, done.stderr]).toEqual([args.join(" "), 0, ""]);
+    return JSON.parse(done.stdout);
+  };
+  const fingerprint = kit.classOf("Login loop");
+  const listed = await json("list");
+  expect(listed).toEqual([
+    {
+      ...{ class: fingerprint, title: "Loop again", rule: RULE, state: "again", owner: null, occurrences: 2 },
+      ...{ firstSeen: "2026-11-10", lastSeen: "2026-11-12", repoKeys: ["github.com/acme/shop"] },
+      ...{ snoozedUntil: null, tracker: null },
+    },
+    expect.objectContaining({ state: "open" }),
+  ]);
+  expect((await run("list")).stdout).not.toContain("\u001b");
+  const owner = { id: kit.ada.id, email: kit.ada.label, name: null };
+  expect(await json("assign", fingerprint, kit.ada.label)).toMatchObject({ owner, changed: true });
+  expect(await json("assign", fingerprint, kit.ada.label)).toMatchObject({ owner, changed: false });
+  expect(await json("list", "--owner", kit.ada.label)).toMatchObject([{ class: fingerprint }]);
+  expect(await json("list", "--nobody", "--state", "open")).toHaveLength(1);
+  expect(await json("comment", fingerprint, "It is the proxy.")).toMatchObject({ changed: true });
+  const tracker = "https://tracker.example.com/SHOP-1";
+  expect(await json("link", fingerprint, tracker)).toMatchObject({ tracker });
+  const entry = String(kit.entryId("Login loop"));
+  expect(await json("resolve", entry)).toMatchObject({ entry: Number(entry), state: "resolved" });
+  expect(await json("resolve", fingerprint)).toMatchObject({ entry: null, state: "resolved" });
+  const until = new Date(Date.now() + 86_400_000).toISOString();
+  expect(await json("snooze", fingerprint, "--until", until)).toMatchObject({ state: "snoozed", snoozedUntil: until });
+  expect(await json("reopen", fingerprint)).toMatchObject({ state: "open", snoozedUntil: null });
+  expect(await json("assign", fingerprint, "--nobody")).toMatchObject({ owner: null });
+  expect(await json("link", fingerprint, "--none")).toMatchObject({ tracker: null });
+  const shown = await json("show", fingerprint);
+  expect(shown.activity.map(({ kind, by }: { kind: string; by: string }) => `${kind} ${by}`)).toEqual(
+    ["unlinked", "unassigned", "reopened", "snoozed", "resolved", "resolved", "linked", "commented", "assigned"].map(
+      (kind) => `${kind} command line`,
+    ),
+  );
+  expect((await run("show", fingerprint)).stdout).toContain("It is the proxy.");
+  for (const [args, code, words] of [
+    [["resolve", "00000000"], 1, 'no error "00000000"'],
+    [["show", "999999"], 1, "no error"],
+    [["assign", fingerprint], 2, "name a person"],
+    [["assign", fingerprint, "nobody@example.com"], 1, "no account"],
+    [["link", fingerprint, "javascript:alert(1)"], 1, "begins with https://"],
+    [["snooze", fingerprint, "--until", "2020-01-01"], 1, "to come"],
+    [["list", "--state", "lost"], 2, "must be one of"],
+  ] as const) {
+    const done = await run(...args);
+    expect([args.join(" "), done.code, done.stdout]).toEqual([args.join(" "), code, ""]);
+    expect(done.stderr).toContain(words);
+  }
+});

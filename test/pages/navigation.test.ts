@@ -1,0 +1,225 @@
+import { expect, it } from "vitest";
+import type { Person, Site } from "../support/browser.ts";
+import { startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+const WORK = ["Overview", "Sessions", "Errors", "Spend", "Brain"];
+const MEMBERS_TABS = ["People", "Policy", "Packs", "Licence", "Read tokens"];
+const INSTALLATION_TABS = [
+  "Settings",
+  "Teams",
+  "Accounts",
+  "Configuration",
+  "Installers",
+  "Background work",
+  "Requests",
+  "Marketplace",
+];
+
+/** What stands around a page: the sidebar's items and the tabs, and which of them is the page's own. */
+async function around(site: Site, person: Person, path: string) {
+  const { page, go, context } = await site.open(person);
+  await go(path);
+  const side = page.getByRole("navigation", { name: "Main" });
+  const tabs = page.locator("main > nav.tabs").first();
+  const links = [...(await side.getByRole("link").all()), ...(await tabs.getByRole("link").all())];
+  const found = {
+    groups: await side.getByRole("heading").allTextContents(),
+    items: await side.getByRole("link").allTextContents(),
+    tabs: await tabs.getByRole("link").allTextContents(),
+    current: await page.locator("nav.side [aria-current], main > nav.tabs [aria-current]").allTextContents(),
+    addresses: await Promise.all(links.map(async (link) => (await link.getAttribute("href")) as string)),
+  };
+  await context.close();
+  return found;
+}
+
+it("leads everybody to what they may open, and to nothing else", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const member = await site.person({ team: owner.team, role: "member" });
+  const operator = await site.person({ operator: true, team: owner.team, role: "member" });
+  const stranger = await site.person();
+  site.t.instance.core.store.db.prepare("DELETE FROM memberships WHERE user_id = ?").run(stranger.userId);
+
+  const seen = await around(site, owner, "/people");
+  expect(seen).toMatchObject({
+    groups: ["Work", "Evidence"],
+    items: [...WORK, "Devices", "Telemetry", "Audit", "Team settings"],
+    tabs: ["People", "Policy", "Retention", "Packs", "Licence", "API tokens", "Read tokens"],
+    current: ["Team settings", "People"],
+  });
+  expect(await around(site, member, "/policy")).toMatchObject({
+    items: [...WORK, "Devices", "Telemetry", "Team settings"],
+    tabs: MEMBERS_TABS,
+    current: ["Team settings", "Policy"],
+  });
+  const installation = await around(site, operator, "/settings/teams");
+  expect(installation).toMatchObject({
+    items: [...WORK, "Devices", "Telemetry", "Audit", "Team settings", "Installation"],
+    tabs: INSTALLATION_TABS,
+    current: ["Installation", "Teams"],
+  });
+  expect(await around(site, stranger, "/overview")).toMatchObject({
+    groups: ["Work"],
+    items: ["Overview", "Team settings"],
+    tabs: [],
+    current: ["Overview"],
+  });
+  for (const [person, { addresses }] of [[owner, seen] as const, [operator, installation] as const])
+    for (const path of addresses)
+      expect([path, (await fetch(site.url + path, { headers: { cookie: person.cookie } })).status]).toEqual([
+        path,
+        200,
+      ]);
+});
+
+it("keeps the tabs and the item of the sidebar on the pages below", async () => {
+  const site = await startSite();
+  const owner = await site.person({ operator: true });
+  const of = async (path: string) => (await around(site, owner, path)).current;
+  expect(await of("/my-brain/tokens/new")).toEqual(["Team settings", "Read tokens"]);
+  expect(await of(`/settings/teams/${owner.team.id}`)).toEqual(["Installation", "Teams"]);
+  expect(await of("/account")).toEqual([]);
+});
+
+it("opens the same menu on a phone", async () => {
+  const site = await startSite();
+  const owner = await site.person();
+  const { page, go, judge } = await site.open(owner);
+  await go("/people");
+  await judge("navigation-tabs");
+  await page.setViewportSize({ width: 380, height: 800 });
+  const side = page.getByRole("navigation", { name: "Main" });
+  expect(await side.isVisible()).toBe(false);
+  await page.getByRole("button", { name: "Menu" }).click();
+  await side.getByRole("link", { name: "Errors" }).click();
+  await page.getByRole("heading", { level: 1, name: "Errors" }).waitFor();
+});
+
+/** A team in which one thing of each kind is called after a word. */
+async function findable(site: Site) {
+  const owner = await site.person({ name: "Grace Plover" });
+  const { t } = site;
+  const device = await t.device(owner.team);
+  const send = async (path: string, json: object) =>
+    expect((await t.post(path, { token: device.token, json })).status).toBe(200);
+  const sha = "3f2a9c1d4e5f60718293a4b5c6d7e8f901234567";
+  await send("/api/agent-traces/ingest", {
+    repoKey: "github.com/acme/plover",
+    sessions: [
+      {
+        id: "s-1",
+        outcome: "success",
+        branch: "topic-plover",
+        spans: [],
+        prompts: [{ text: "Tame the Plover" }],
+        commits: [sha],
+      },
+      { id: "s-2", outcome: "success", spans: [], prompts: [{ text: "<img src=x onerror=alert(1)> heron" }] },
+    ],
+  });
+  await send("/api/brain/ingest", {
+    repoKey: "github.com/acme/plover",
+    version: 1,
+    files: [{ path: ".claude/brain/errors.md", content: "## 2026-11-20 Plover flew away\n\nThe plover left.\n" }],
+  });
+  await t.instance.core.store.write(() =>
+    t.instance.core.store.db.prepare("UPDATE devices SET label = 'plover-laptop'").run(),
+  );
+  return { owner, sha };
+}
+
+const groupsOf = async (site: Site, person: Person, q: string) => {
+  const reply = await fetch(`${site.url}/search.json?${new URLSearchParams({ q })}`, {
+    headers: { cookie: person.cookie },
+  });
+  expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
+  const { groups } = (await reply.json()) as {
+    groups: { label: string; hits: { title: string; context: string; href: string }[] }[];
+  };
+  return groups;
+};
+
+it("finds everything that somebody may open by three letters, and nothing of others", async () => {
+  const site = await startSite();
+  const { owner, sha } = await findable(site);
+  const groups = await groupsOf(site, owner, "plo");
+  expect(groups.map(({ label, hits }) => [label, hits[0]?.title])).toEqual([
+    ["Sessions", "Tame the Plover"],
+    ["Errors", "Plover flew away"],
+    ["Repositories", "github.com/acme/plover"],
+    ["Devices", "plover-laptop"],
+    ["People", "Grace Plover"],
+  ]);
+  for (const { href } of groups.flatMap(({ hits }) => hits))
+    expect([href, (await fetch(site.url + href, { headers: { cookie: owner.cookie } })).status]).toEqual([href, 200]);
+  const titles = async (q: string) =>
+    (await groupsOf(site, owner, q)).flatMap(({ hits }) => hits.map(({ title }) => title));
+  expect(await titles(sha)).toEqual(["Tame the Plover"]);
+  expect(await titles("3F2A9C")).toEqual(["Tame the Plover"]);
+  expect(await titles("topic-plo")).toEqual(["Tame the Plover"]);
+  expect(await titles("plover flew")).toContain("Plover flew away");
+  expect(await titles("policy")).toContain("Policy");
+  expect(await titles("redaction")).not.toEqual([]);
+  expect(await titles("pl")).toEqual([]);
+  expect(await titles("% _")).toEqual([]);
+  const eve = await site.person();
+  expect(await groupsOf(site, eve, "plo")).toEqual([]);
+  expect((await fetch(`${site.url}/search.json?q=plo`, { redirect: "manual" })).status).toBe(303);
+  // A member finds only their own machines.
+  const member = await site.person({ team: owner.team, role: "member" });
+  expect((await groupsOf(site, member, "plo")).map(({ label }) => label)).not.toContain("Devices");
+  expect(site.t.rows("SELECT words FROM session_finds ORDER BY session_id")).toEqual([
+    { words: "tame the plover\ns-1\ntopic-plover\n3f2a9c1d4e5f" },
+    { words: "<img src=x onerror=alert(1)> heron\ns-2" },
+  ]);
+});
+
+it("opens search by Ctrl-K, leads on by arrows and Enter, and gives the focus back", async () => {
+  const site = await startSite();
+  const { owner } = await findable(site);
+  const { page, go, judge } = await site.open(owner);
+  await go("/policy");
+  await page.getByRole("link", { name: "Policy" }).first().focus();
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Search everything" });
+  await input.fill("plo");
+  await page.getByRole("option").filter({ hasText: "Tame the Plover" }).waitFor();
+  await judge("search-dialog");
+  expect(await page.getByRole("option", { selected: true }).textContent()).toBe(
+    "Tame the Plovergithub.com/acme/plover · topic-plover",
+  );
+  await page.keyboard.press("ArrowDown");
+  expect(await page.getByRole("option", { selected: true }).textContent()).toContain("Plover flew away");
+  expect(await input.getAttribute("aria-activedescendant")).toBe("find-1");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  expect(await page.getByRole("option", { selected: true }).textContent()).toContain("Grace Plover");
+  await page.keyboard.press("Escape");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Policy");
+  await page.keyboard.press("/");
+  await input.fill("heron");
+  await page.getByRole("option").filter({ hasText: "<img src=x onerror=alert(1)> heron" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/sessions/2");
+  await page.getByRole("link", { name: "Search" }).click();
+  expect(await page.getByRole("group", { name: "Recent" }).getByRole("option").allTextContents()).toEqual(["Policy"]);
+});
+
+it("searches without a script, too", async () => {
+  const site = await startSite();
+  const { owner } = await findable(site);
+  const { page, go } = await site.open(owner, { javaScript: false });
+  await go("/policy");
+  await page.getByRole("link", { name: "Search" }).click();
+  await page.getByRole("searchbox").or(page.getByRole("textbox")).first().fill("plover");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  await page.getByRole("link", { name: "Tame the Plover" }).click();
+  await page.waitForURL("**/sessions/1");
+  const seen = await site.open(owner);
+  await seen.go("/search?q=plover");
+  await seen.judge("search-page");
+});

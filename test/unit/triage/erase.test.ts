@@ -1,0 +1,87 @@
+import { expect, it } from "vitest";
+import { exportTriage } from "../../../src/insight/triage/triage.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { filesWith } from "../../support/erasure.ts";
+import { type Kit, REPO, withTeam } from "./support.ts";
+
+const RULE = "set Path on every cookie.";
+
+async function spokenOf() {
+  const kit = await withTeam();
+  const bea = await kit.somebody();
+  await kit.say([
+    { date: "2026-11-10", title: "marigold loop", rule: "marigold rule." },
+    { date: "2026-11-09", title: "marigold shared", rule: RULE },
+    { date: "2026-11-08", title: "marigold shared too", rule: RULE },
+  ]);
+  await kit.say([{ date: "2026-11-05", title: "Lavender", rule: RULE }], "other");
+  const [own, shared] = [kit.classOf("marigold loop"), kit.classOf("Lavender")];
+  for (const [fingerprint, text] of [
+    [own, "primrose says it"],
+    [shared, "cowslip says it"],
+  ] as const) {
+    await kit.act(fingerprint, { kind: "comment", text }, bea);
+    await kit.act(fingerprint, { kind: "assign", ownerId: bea.id }, kit.ada);
+    await kit.act(fingerprint, { kind: "link", url: "https://tracker.example.com/foxglove" }, kit.ada);
+  }
+  await kit.act(shared, { kind: "resolve" }, bea, { entryId: kit.entryId("marigold shared") });
+  return { ...kit, bea, own, shared };
+}
+
+async function erase({ core }: Pick<Kit, "core">, target: Parameters<typeof resolveTarget>[1]) {
+  await carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+}
+
+it("takes what was said of a repository's errors with it, and leaves what another has as well", async () => {
+  const kit = await spokenOf();
+  const { t, own, shared } = kit;
+  await erase(kit, { repo: REPO });
+  for (const text of ["marigold", "primrose"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  expect(t.rows("SELECT DISTINCT class FROM triage_events")).toEqual([{ class: shared }]);
+  expect(t.rows("SELECT class, entry_id AS entry FROM triage_words")).toEqual([{ class: shared, entry: 0 }]);
+  expect(t.rows("SELECT class, title, occurrences FROM triage_classes")).toEqual([
+    { class: shared, title: "Lavender", occurrences: 1 },
+  ]);
+  expect([kit.state(own), kit.standing(shared)?.owner?.id]).toEqual([undefined, kit.bea.id]);
+});
+
+it("takes a person out of comments and assignments, and leaves that something was done", async () => {
+  const kit = await spokenOf();
+  const { t, bea, shared } = kit;
+  await erase(kit, { person: bea.label });
+  for (const text of ["primrose", "cowslip", bea.label])
+    expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  expect(t.rows("SELECT count(*) AS n FROM triage_words WHERE owner_id IS NOT NULL")).toEqual([{ n: 0 }]);
+  expect(kit.timeline(shared)).toEqual([
+    `commented by erased-${bea.id}`,
+    `assigned by ${kit.ada.label}`,
+    `linked by ${kit.ada.label}`,
+    `resolved by erased-${bea.id}`,
+  ]);
+  expect(t.rows("SELECT actor_id, body FROM triage_events WHERE kind = 'commented'")).toEqual(
+    Array(2).fill({ actor_id: null, body: null }),
+  );
+});
+
+it("is in an export of its team, of its repositories and of who said it", async () => {
+  const { core, teamId, bea, own, shared, ada } = await spokenOf();
+  const exported = (repoKey: string | null, personId: string | null) =>
+    [...exportTriage(core, teamId, { repoKey, personId })] as {
+      class: string;
+      what: string;
+      kind?: string;
+      actorLabel?: string;
+      body?: string | null;
+    }[];
+  expect(exported(null, null).filter(({ what }) => what === "standing")).toHaveLength(3);
+  expect(exported(null, null).filter(({ what }) => what === "event")).toHaveLength(7);
+  expect(new Set(exported("other", null).map((one) => one.class))).toEqual(new Set([shared]));
+  expect(new Set(exported(REPO, null).map((one) => one.class))).toEqual(new Set([own, shared]));
+  const told = exported(null, bea.id).filter(({ what }) => what === "event");
+  expect(told.map(({ kind, actorLabel, body }) => `${kind} ${actorLabel} ${body}`).sort()).toEqual([
+    `commented ${bea.label} cowslip says it`,
+    `commented ${bea.label} primrose says it`,
+    `resolved ${bea.label} null`,
+  ]);
+  expect(exported(null, ada.id).every(({ what }) => what === "event")).toBe(true);
+});
