@@ -1,5 +1,7 @@
 import { statements } from "../../platform/store/store.ts";
-import type { SessionSource } from "../../record/traces/traces.ts";
+import type { readSessionSource } from "../../record/traces/traces.ts";
+
+type SessionSource = NonNullable<ReturnType<typeof readSessionSource>>;
 
 export interface EditRow {
   readonly id: number;

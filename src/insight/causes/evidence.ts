@@ -1,7 +1,7 @@
 import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
 import { understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
-import type { SessionSource, sourceSpans } from "../../record/traces/traces.ts";
+import type { readSessionSource, sourceSpans } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
 
 /** A file's edit, its path as the repository knows it. */
@@ -61,7 +61,7 @@ export function editsOf(spans: Spans, roots: readonly string[]): Edit[] {
  * @param noted commits that notes say it wrote lines of
  */
 export function evidenceOf(
-  source: SessionSource,
+  source: NonNullable<ReturnType<typeof readSessionSource>>,
   edits: readonly Edit[],
   times: { readonly first: number | null; readonly last: number | null },
   noted: readonly { readonly sha: string }[],

@@ -1,6 +1,8 @@
 import { promptTitle, understandSession } from "../../formats/session.ts";
-import type { SessionSource } from "../../record/traces/traces.ts";
+import type { readSessionSource } from "../../record/traces/traces.ts";
 import type { FindsRow } from "./rows.ts";
+
+type SessionSource = NonNullable<ReturnType<typeof readSessionSource>>;
 
 /** What a session is called, and what it is found by. */
 

@@ -58,11 +58,6 @@ export const followRows = statements((db) => ({
     `SELECT id, external_id AS externalId, started_at AS startedAt, ended_at AS endedAt, document FROM trace_spans
      WHERE session_id = ? AND id > ? AND instr(document, ?) > 0 ORDER BY id LIMIT ?`,
   ),
-  // By trace_sessions_by_team, all of a team's.
-  outcomes: db.prepare<[string, number, number], { outcome: string; sessions: number }>(
-    `SELECT outcome, count(*) AS sessions FROM trace_sessions WHERE team_id = ? AND started_at >= ? AND started_at < ?
-     GROUP BY outcome`,
-  ),
   // By trace_sessions' unique index (device_id, external_id).
   place: db.prepare<[string, string], { model: string | null; branch: string | null }>(
     "SELECT model, branch FROM trace_sessions WHERE device_id = ? AND external_id = ?",

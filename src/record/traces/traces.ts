@@ -13,10 +13,8 @@ export { sessionDays } from "./daily.ts";
 export { traceErasure } from "./erase.ts";
 export { traceExport } from "./export.ts";
 export {
-  countOutcomes,
   countSessionsAfter,
   readSessionSource,
-  type SessionSource,
   sessionsAfter,
   sessionsBetween,
   sourceSpans,

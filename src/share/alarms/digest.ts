@@ -8,7 +8,7 @@ import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
-import { countOutcomes } from "../../record/traces/traces.ts";
+import { sessionDays } from "../../record/traces/traces.ts";
 import { listChannels } from "../notifications/notifications.ts";
 import { QUIET_MS } from "./watch.ts";
 
@@ -92,7 +92,7 @@ const spend = (core: Core, teamId: string, from: number, until: number): number 
 /** How many sessions began, and what share of those whose outcome is known went well; null where none is. */
 function sessions(core: Core, teamId: string, from: number, until: number): { all: number; rate: number | null } {
   let [all, good, known] = [0, 0, 0];
-  for (const { outcome, sessions } of countOutcomes(core, teamId, from, until)) {
+  for (const { outcome, sessions } of sessionDays(core, teamId, from / DAY_MS, until / DAY_MS - 1)) {
     all += sessions;
     const went = outcomeKind(outcome);
     if (went !== "unknown") known += sessions;
