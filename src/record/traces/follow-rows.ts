@@ -60,11 +60,6 @@ export const followRows = statements((db) => ({
     `SELECT id, external_id AS externalId, started_at AS startedAt, ended_at AS endedAt, document FROM trace_spans
      WHERE session_id = ? AND id > ? AND instr(document, ?) > 0 ORDER BY id LIMIT ?`,
   ),
-  // By trace_sessions_by_team, all of a team's.
-  outcomes: db.prepare<[string, number, number], { outcome: string; sessions: number }>(
-    `SELECT outcome, count(*) AS sessions FROM trace_sessions WHERE team_id = ? AND started_at >= ? AND started_at < ?
-     GROUP BY outcome`,
-  ),
   // By trace_spans_by_session.
   signedSpans: db.prepare<
     [{ sessionId: number; after: number; signs: string; limit: number }],

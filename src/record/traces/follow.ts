@@ -47,10 +47,6 @@ export function sessionsBetween(core: Core, after: number, upTo: number): Sessio
   return followRows(core.store).between.all(after, upTo);
 }
 
-/** How many of a team's sessions began from one instant to before another, by their outcomes. */
-export const countOutcomes = (core: Core, teamId: string, from: number, until: number) =>
-  followRows(core.store).outcomes.all(teamId, from, until);
-
 export interface SessionSource extends Omit<SessionSourceRow, "document"> {
   /** Without its spans; what `understandSession` reads. */
   readonly document: Record<string, unknown>;

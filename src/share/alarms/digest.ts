@@ -92,7 +92,7 @@ const spend = (core: Core, teamId: string, from: number, until: number): number 
 /** How many sessions began, and what share of those whose outcome is known went well; null where none is. */
 function sessions(core: Core, teamId: string, from: number, until: number): { all: number; rate: number | null } {
   let [all, good, known] = [0, 0, 0];
-  for (const { outcome, sessions } of sessionCounts.outcomes(core, teamId, from, until)) {
+  for (const { outcome, sessions } of sessionCounts.byDay(core, teamId, from / DAY_MS, until / DAY_MS - 1)) {
     all += sessions;
     const went = outcomeKind(outcome);
     if (went !== "unknown") known += sessions;
