@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { sessionCounts } from "../../../src/record/traces/traces.ts";
@@ -57,12 +60,16 @@ it("counts what an older database holds", async () => {
   await t.instance.settle();
   const days = [stored(t), t.rows("SELECT * FROM spend_days")];
   expect(days.map((rows) => rows.length)).toEqual([1, 1]);
-  t.instance.core.store.db.exec(
+  await t.close();
+  const db = new Sqlite(join(t.directory, "reckon.db"));
+  db.exec(
     `DROP TRIGGER trace_sessions_day_in; DROP TRIGGER trace_sessions_day_out; DROP TRIGGER trace_sessions_day_over;
      DROP TRIGGER spend_cells_day; DROP TRIGGER spend_cells_day_out; DROP TABLE trace_session_days; DROP TABLE spend_days; DROP TABLE session_finds;
-     DELETE FROM projections WHERE name = 'finds'; PRAGMA user_version = 16;`,
+     DELETE FROM projections WHERE name = 'finds';`,
   );
-  await t.close();
+  for (const step of ["0022-days", "0023-finds"])
+    db.exec(readFileSync(`src/platform/store/migrations/${step}.sql`, "utf8"));
+  db.close();
   const newer = await startInstance({ directory: t.directory });
   expect([stored(newer), newer.rows("SELECT * FROM spend_days")]).toEqual(days);
   await newer.instance.settle();
