@@ -21,6 +21,12 @@ const DASHBOARD_ONLY = [
   "The team and the account",
   "The dialog that searches",
   "What needs attention",
+  "An error",
+  "Figures",
+  "Folded filters",
+  "Explanations",
+  "Glyphs",
+  "Lists that are looked",
 ];
 
 const FILES = {

@@ -432,7 +432,6 @@
     form.elements.token.value = token;
     form.submit();
   }
-  // </dashboard>
 
   // Passkeys: the browser makes or uses one, and a form takes what came of it to the page.
   const bytesOf = (text) =>
@@ -506,6 +505,7 @@
       });
     }
   }
+  // </dashboard>
 
   /** Enhances a part of the page; run again on what is swapped in. */
   function enhance(within) {
@@ -513,10 +513,10 @@
     copyButtons(within);
     // <dashboard>
     confirmDialogs(within);
+    passkeys(within);
     // </dashboard>
     autoForms(within);
     liveForms(within);
-    passkeys(within);
     for (const frame of all("[data-scroll]", within)) frames?.observe(frame);
     // <dashboard>
     followLive();
