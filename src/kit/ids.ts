@@ -19,6 +19,9 @@ export type IdPrefix =
   | "era"
   | "hold"
   | "sso"
+  | "stk"
+  | "scu"
+  | "scg"
   | "fac";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */

@@ -38,6 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 16, file: "src/platform/store/migrations/0016-otlp.sql" },
   { version: 17, file: "src/platform/store/migrations/0017-sso.sql" },
   { version: 18, file: "src/platform/store/migrations/0018-second-factor.sql" },
+  { version: 19, file: "src/platform/store/migrations/0019-scim.sql" },
 ];
 
 export interface SchemaPlan {
