@@ -1,38 +1,29 @@
 import { describe, expect, it } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
-import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
-import { setOperator } from "../../src/identity/people/people.ts";
-import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
-import { changeIssuer, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
-import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { cliToken } from "../support/cli.ts";
-import { filesWith } from "../support/erasure.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { readToken } from "../support/reads.ts";
-import { type Directory, ENTERPRISE, entraUser, oktaUser, patch, startDirectory } from "../support/scim.ts";
+import {
+  account,
+  add,
+  ENTERPRISE,
+  entraUser,
+  oktaUser,
+  patch,
+  startDirectory,
+  teamsOf,
+  withTeams,
+} from "../support/scim.ts";
 
 /** Provisioning, in the very requests that Okta and Entra ID send. */
 
 const LIST = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
 const ERROR = "urn:ietf:params:scim:api:messages:2.0:Error";
-const PASSWORD = "plough-the-north-field";
 
-const teamsOf = (t: TestInstance, email: string) =>
-  t
-    .rows(
-      `SELECT teams.name, role FROM memberships JOIN teams ON teams.id = team_id JOIN users ON users.id = user_id
-       WHERE email = ? ORDER BY teams.name`,
-      email,
-    )
-    .map(({ name, role }) => `${name}:${role}`);
-const account = (t: TestInstance, email: string) =>
-  t.rows("SELECT id, name, password_hash, operator, disabled_at IS NULL AS open FROM users WHERE email = ?", email)[0];
 const actions = (t: TestInstance, like = "%") =>
   t.rows("SELECT action FROM audit_events WHERE action LIKE ? ORDER BY id", like).map(({ action }) => action);
 
@@ -51,25 +42,6 @@ async function belongings(t: TestInstance, userId: string, teamId: string): Prom
     (await t.get("/api/me/brain/context?q=x", { token: read })).status,
     (await t.get("/api/devices", { token: api })).status,
   ];
-}
-
-async function add(directory: Directory, ...names: readonly string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const name of names) {
-    const { status, body } = await directory.send("POST", "Users", oktaUser(`${name}@acme.example`));
-    expect([name, status]).toEqual([name, 201]);
-    ids.push(body.id);
-  }
-  return ids;
-}
-
-async function withTeams() {
-  const t = await startInstance();
-  const engines = await t.team({ name: "Engines" });
-  const guests = await t.team({ name: "Guests" });
-  const groups = ["engineers=Engines:member", "leads=Engines:admin", "8aa1a0c0=Guests:member"];
-  const directory = await startDirectory(t, "acme", { groups });
-  return { t, engines, guests, directory };
 }
 
 describe("what Okta sends", () => {

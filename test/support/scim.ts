@@ -1,6 +1,7 @@
+import { expect } from "vitest";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { addIssuer, type Issuer, type IssuerChange } from "../../src/identity/sso/sso.ts";
-import type { Answer, Ask, TestInstance } from "./instance.ts";
+import { type Answer, type Ask, startInstance, type TestInstance } from "./instance.ts";
 
 /** An issuer's directory, as it provisions. */
 export interface Directory {
@@ -24,7 +25,8 @@ export async function startDirectory(t: TestInstance, name = "acme", change: Iss
   const { token } = await createScimToken(core, issuer);
   const send: Directory["send"] = (method, path, json, ask = {}) => {
     const body = json === undefined ? {} : { body: JSON.stringify(json) };
-    const headers = { ...(json === undefined ? {} : { "content-type": "application/scim+json" }), ...ask.headers };
+    const sends = json !== undefined || ask.body !== undefined;
+    const headers = { ...(sends ? { "content-type": "application/scim+json; charset=utf-8" } : {}), ...ask.headers };
     return t.call(method, `/scim/v2/${path}`, { token, ...body, ...ask, headers });
   };
   const find: Directory["find"] = async (type, filter) => {
@@ -78,3 +80,37 @@ export const patch = (...Operations: readonly object[]) => ({
   schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
   Operations,
 });
+
+/** The teams of somebody, with their roles. */
+export const teamsOf = (t: TestInstance, email: string) =>
+  t
+    .rows(
+      `SELECT teams.name, role FROM memberships JOIN teams ON teams.id = team_id JOIN users ON users.id = user_id
+       WHERE email = ? ORDER BY teams.name`,
+      email,
+    )
+    .map(({ name, role }) => `${name}:${role}`);
+/** An account as it is stored. */
+export const account = (t: TestInstance, email: string) =>
+  t.rows("SELECT id, name, password_hash, operator, disabled_at IS NULL AS open FROM users WHERE email = ?", email)[0];
+
+/** Provisions people as Okta does. @returns their ids */
+export async function add(directory: Directory, ...names: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of names) {
+    const { status, body } = await directory.send("POST", "Users", oktaUser(`${name}@acme.example`));
+    expect([name, status]).toEqual([name, 201]);
+    ids.push(body.id);
+  }
+  return ids;
+}
+
+/** An instance with a directory whose groups mean teams. */
+export async function withTeams() {
+  const t = await startInstance();
+  const engines = await t.team({ name: "Engines" });
+  const guests = await t.team({ name: "Guests" });
+  const groups = ["engineers=Engines:member", "leads=Engines:admin", "8aa1a0c0=Guests:member"];
+  const directory = await startDirectory(t, "acme", { groups });
+  return { t, engines, guests, directory };
+}
