@@ -21,6 +21,7 @@ export {
   listScimTokens,
   revokeScimToken,
   type ScimPrincipal,
+  type ScimTokenFacts,
   scimToken,
   touchScimToken,
 } from "./tokens.ts";
