@@ -38,5 +38,3 @@ export const GROUP_EXAMPLE = {
   members: [{ value: USER_ID, display: "ada@acme.example", $ref: `${BASE}/Users/${USER_ID}` }],
   meta: { resourceType: "Group", ...META, location: `${BASE}/Groups/${GROUP_ID}` },
 };
-
-export const MEMBER_EXAMPLE = { value: USER_ID };

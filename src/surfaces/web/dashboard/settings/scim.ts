@@ -12,7 +12,7 @@ import { button, buttonLink } from "../../ui/button.ts";
 import { confirmButton, hiddenInputs } from "../../ui/confirm.ts";
 import { table } from "../../ui/list.ts";
 import { codeBlock, empty, secretOnce, section } from "../../ui/parts.ts";
-import { ago, time } from "../../ui/units.ts";
+import { ago } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { settingsFrame } from "./parts.ts";
@@ -31,13 +31,15 @@ export function scimSection(call: ByOperator, issuer: Issuer) {
   const tokens = listScimTokens(core, issuer.id);
   return section({
     title: "Provisioning (SCIM)",
-    framed: true,
+    actions:
+      tokens.length < 2 &&
+      html`<form method="post" action="${call.href(pathOf(issuer))}">${hiddenInputs({ _csrf: call.csrf })}${button("Make a token")}</form>`,
     body: html`${codeBlock(addressOf(call), { label: "Tenant URL", titled: true })}
 ${table({
   caption: "SCIM tokens",
   columns: [
     { label: "Token", heading: true, grow: true, cell: ({ id }: ScimTokenFacts) => html`<code>${id}</code>` },
-    { label: "Made", cell: ({ createdAt }) => time(createdAt, now) },
+    { label: "Made", cell: ({ createdAt }) => ago(createdAt, now, "never") },
     { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
     { label: "Actions", hidden: true, cell: (token) => revocation(call, issuer, token) },
   ],
@@ -46,8 +48,7 @@ ${table({
     title: "No SCIM token yet",
     intro: "With one, the directory adds people, changes and closes accounts.",
   }),
-})}
-${tokens.length < 2 && html`<form method="post" action="${call.href(pathOf(issuer))}">${hiddenInputs({ _csrf: call.csrf })}${button("Make a token")}</form>`}`,
+})}`,
   });
 }
 
