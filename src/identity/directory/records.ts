@@ -1,6 +1,9 @@
 import type { Core } from "../../core.ts";
 import { type GroupRecord, rows, type UserRecord } from "./rows.ts";
 
+/** To SQLite's LIMIT. */
+const ALL = -1;
+
 /** How user names and display names are compared (RFC 7643 section 4.1.1: not by case). */
 export const directoryKey = (text: string) => text.trim().normalize("NFKC").toLowerCase();
 
@@ -65,7 +68,7 @@ export const directoryRecords = {
   memberIds: (core: Core, groupId: string): string[] => rows(core.store).memberIds.all(groupId),
   members: (core: Core, groupId: string) => rows(core.store).members.all(groupId),
   countMembers: (core: Core, groupId: string): number => rows(core.store).memberCount.get(groupId) ?? 0,
-  groupsOf: (core: Core, id: string): GroupRecord[] => rows(core.store).groupsOf.all(id),
+  groupsOf: (core: Core, id: string, most: number): GroupRecord[] => rows(core.store).groupsOf.all(id, most),
   hasGroups: (core: Core, issuerId: string): boolean => rows(core.store).anyGroup.get(issuerId) === 1,
 
   addMember: (core: Core, groupId: string, id: string) => void rows(core.store).addMember.run(groupId, id),
@@ -79,7 +82,7 @@ export const directoryRecords = {
   /** What somebody's groups are called, by name and by the directory's own id. */
   groupNames: (core: Core, id: string): string[] =>
     rows(core.store)
-      .groupsOf.all(id)
+      .groupsOf.all(id, ALL)
       .flatMap(({ displayName, externalId }) => (externalId === null ? [displayName] : [displayName, externalId])),
 };
 

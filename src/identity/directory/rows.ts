@@ -151,8 +151,8 @@ export const rows = statements((db) => {
     dropMembers: db.prepare<[string]>("DELETE FROM scim_members WHERE group_id = ?"),
     // By scim_members_by_member.
     dropMemberships: db.prepare<[string]>("DELETE FROM scim_members WHERE member_id = ?"),
-    groupsOf: db.prepare<[string], GroupRecord>(
-      `SELECT ${GROUP} WHERE id IN (SELECT group_id FROM scim_members WHERE member_id = ?) ORDER BY id`,
+    groupsOf: db.prepare<[string, number], GroupRecord>(
+      `SELECT ${GROUP} WHERE id IN (SELECT group_id FROM scim_members WHERE member_id = ?) ORDER BY id LIMIT ?`,
     ),
     anyGroup: db.prepare<[string], number>("SELECT 1 FROM scim_groups WHERE issuer_id = ? LIMIT 1").pluck(),
     forgetMembers: db.prepare<[string]>(

@@ -71,6 +71,8 @@ export const OneQuery = v.object(SHOWN);
 export type Shown = v.InferOutput<typeof OneQuery>;
 
 const MAX_PAGE = 200;
+/** Of one person: a page of them stays small. */
+const MAX_SHOWN_GROUPS = 200;
 const DEFAULT_PAGE = 100;
 
 /** Which part of a list is meant (RFC 7644 section 3.4.2.4). */
@@ -133,7 +135,7 @@ export function userResource(core: Core, record: UserRecord, shown: Shown = {}) 
     active: () => account.disabledAt === null,
     groups: () =>
       directoryRecords
-        .groupsOf(core, record.id)
+        .groupsOf(core, record.id, MAX_SHOWN_GROUPS)
         .map((group) => ({ value: group.id, display: group.displayName, $ref: locationOf(core, "Group", group.id) })),
     meta: () => metaOf(core, "User", record),
   }) as v.InferInput<typeof UserResource>;

@@ -151,10 +151,10 @@ const replaceUser = endpoint<typeof UserResource, ScimPrincipal, undefined, type
     const scope = await scopeOf(call);
     const { core } = scope;
     const draft = draftIn(call.body);
-    const isOpen = membersHave(call.body, "active");
+    const hasActive = membersHave(call.body, "active");
     const after = await core.store.write(() => {
       const before = recordIn(scope, call.params.id);
-      return changeRecord(scope, before, isOpen ? draft : { ...draft, active: draftOf(scope, before).active });
+      return changeRecord(scope, before, hasActive ? draft : { ...draft, active: draftOf(scope, before).active });
     });
     return userResource(core, after);
   },
