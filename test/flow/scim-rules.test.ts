@@ -478,6 +478,10 @@ describe("tokens", () => {
     expect(await revokeScimToken(core, issuer, first?.id as string)).toBe(false);
     expect((await send("GET", "Users")).status).toBe(401);
     expect((await send("GET", "Users", undefined, { token: next.token })).status).toBe(200);
+    // Not either for what was on its way when it ended.
+    const ends = revokeScimToken(core, issuer, next.id);
+    const late = send("POST", "Users", oktaUser("late@acme.example"), { token: next.token });
+    expect([await ends, (await late).status, t.count("users")]).toEqual([true, 401, 0]);
     const other = await startDirectory(t, "other");
     await expect(revokeScimToken(core, other.issuer, next.id)).rejects.toThrow("no such SCIM token");
   });

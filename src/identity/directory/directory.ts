@@ -24,4 +24,5 @@ export {
   type ScimTokenFacts,
   scimToken,
   touchScimToken,
+  writeByScim,
 } from "./tokens.ts";

@@ -84,6 +84,7 @@ export const rows = statements((db) => {
     ),
     // By scim_tokens' unique index on token_hash.
     byToken: db.prepare<[Buffer], TokenRow>(`SELECT ${TOKEN} WHERE token_hash = ? AND revoked_at IS NULL`),
+    liveToken: db.prepare<[string], number>("SELECT 1 FROM scim_tokens WHERE id = ? AND revoked_at IS NULL").pluck(),
     // By scim_tokens_by_issuer.
     tokensOf: db.prepare<[string], TokenRow>(`SELECT ${TOKEN} WHERE issuer_id = ? ORDER BY created_at DESC, id DESC`),
     revokeToken: db.prepare<[number, string, string]>(

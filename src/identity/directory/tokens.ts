@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
-import { conflict, fail, notFound } from "../../kit/problem.ts";
+import { conflict, fail, notFound, unauthorized } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
@@ -83,6 +83,14 @@ export async function touchScimToken(core: Core, { tokenId, lastUsedAt }: ScimPr
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
   }
+}
+
+/** Does what changes something: not with a token that was revoked, or went with its issuer, while it waited. @throws Problem 401 */
+export function writeByScim<T>(core: Core, { tokenId }: ScimPrincipal, act: () => T): Promise<T> {
+  return core.store.write(() => {
+    if (rows(core.store).liveToken.get(tokenId) !== 1) fail(unauthorized, "The bearer token is not valid.");
+    return act();
+  });
 }
 
 /** A token with which a directory provisions people. */

@@ -7,6 +7,7 @@ import {
   type GroupColumn,
   type GroupRecord,
   type ScimPrincipal,
+  writeByScim,
 } from "../directory/directory.ts";
 import { changesIn } from "./changes.ts";
 import { GROUP_BODY, GROUP_EXAMPLE } from "./examples.ts";
@@ -106,7 +107,7 @@ const createGroup = endpoint<typeof GroupResource, ScimPrincipal, undefined, typ
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const draft = groupIn(call.body);
-    const made = await core.store.write(() => storeGroup(scope, undefined, draft));
+    const made = await writeByScim(scope.core, call.principal, () => storeGroup(scope, undefined, draft));
     await settleTeams(core, issuer.id, by);
     return new Reply(groupResource(core, made), {
       status: 201,
@@ -149,7 +150,9 @@ const replaceGroup = endpoint<typeof GroupResource, ScimPrincipal, undefined, ty
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const draft = groupIn(call.body);
-    const after = await core.store.write(() => storeGroup(scope, recordIn(scope, call.params.id), draft));
+    const after = await writeByScim(scope.core, call.principal, () =>
+      storeGroup(scope, recordIn(scope, call.params.id), draft),
+    );
     await settleTeams(core, issuer.id, by);
     return groupResource(core, after);
   },
@@ -178,7 +181,7 @@ const patchGroup = endpoint<v.GenericSchema<null>, ScimPrincipal, undefined, typ
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const changes = changesIn(call.body);
-    await core.store.write(() => {
+    await writeByScim(scope.core, call.principal, () => {
       const before = recordIn(scope, call.params.id);
       const draft = groupDraft(scope, before);
       for (const change of changes) changeGroupDraft(draft, change);
@@ -204,7 +207,7 @@ const deleteGroup = endpoint<v.GenericSchema<null>, ScimPrincipal>(
   async (call) => {
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
-    await core.store.write(() => dropGroup(scope, recordIn(scope, call.params.id)));
+    await writeByScim(scope.core, call.principal, () => dropGroup(scope, recordIn(scope, call.params.id)));
     await settleTeams(core, issuer.id, by);
     return null;
   },

@@ -7,6 +7,7 @@ import {
   type ScimPrincipal,
   type UserColumn,
   type UserRecord,
+  writeByScim,
 } from "../directory/directory.ts";
 import { findUserByEmail } from "../people/people.ts";
 import { changesIn } from "./changes.ts";
@@ -110,7 +111,7 @@ const createUser = endpoint<typeof UserResource, ScimPrincipal, undefined, typeo
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const draft = draftIn(call.body);
-    const made = await core.store.write(() => createRecord(scope, draft));
+    const made = await writeByScim(scope.core, call.principal, () => createRecord(scope, draft));
     await settleTeams(core, issuer.id, by);
     const headers = { location: locationOf(core, "User", made.id) };
     return new Reply(userResource(core, made), { status: 201, headers });
@@ -152,7 +153,7 @@ const replaceUser = endpoint<typeof UserResource, ScimPrincipal, undefined, type
     const { core } = scope;
     const draft = draftIn(call.body);
     const hasActive = membersHave(call.body, "active");
-    const after = await core.store.write(() => {
+    const after = await writeByScim(scope.core, call.principal, () => {
       const before = recordIn(scope, call.params.id);
       return changeRecord(scope, before, hasActive ? draft : { ...draft, active: draftOf(scope, before).active });
     });
@@ -198,7 +199,7 @@ const patchUser = endpoint<typeof UserResource, ScimPrincipal, undefined, typeof
     const scope = await scopeOf(call);
     const { core } = scope;
     const changes = changesIn(call.body);
-    const after = await core.store.write(() => {
+    const after = await writeByScim(scope.core, call.principal, () => {
       const before = recordIn(scope, call.params.id);
       const draft = draftOf(scope, before);
       for (const change of changes) changeDraft(draft, change);
@@ -222,7 +223,7 @@ const deleteUser = endpoint<v.GenericSchema<null>, ScimPrincipal>(
   },
   async (call) => {
     const scope = await scopeOf(call);
-    await scope.core.store.write(() => endRecord(scope, recordIn(scope, call.params.id)));
+    await writeByScim(scope.core, call.principal, () => endRecord(scope, recordIn(scope, call.params.id)));
     return null;
   },
 );
