@@ -3,11 +3,13 @@ import type { Core } from "./core.ts";
 import { apiTokens } from "./identity/api-tokens/room.ts";
 import { deviceFlow } from "./identity/device-flow/room.ts";
 import { deviceLicense, devices } from "./identity/devices/room.ts";
+import { directory } from "./identity/directory/room.ts";
 import { license } from "./identity/license/room.ts";
 import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
+import { scim } from "./identity/scim/room.ts";
 import { secondFactor } from "./identity/second-factor/room.ts";
 import { signIn } from "./identity/sign-in/room.ts";
 import { sso } from "./identity/sso/room.ts";
@@ -86,6 +88,8 @@ export const ROOMS: readonly Room[] = [
   members,
   oneTimeLinks,
   sso,
+  directory,
+  scim,
   secondFactor,
   devices,
   deviceFlow,

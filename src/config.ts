@@ -188,6 +188,7 @@ export const SETTINGS = {
     read: whole(1, 1_000_000_000),
   }),
   limitApi: limit("RECKON_LIMIT_API", 300, "requests with an API token"),
+  limitScim: limit("RECKON_LIMIT_SCIM", 1_500, "requests with a SCIM token"),
   limitTelemetry: limit("RECKON_LIMIT_TELEMETRY", 600, "telemetry batches of a team"),
   limitBrain: limit("RECKON_LIMIT_BRAIN", 120, "brain snapshots of a team"),
   limitTraces: limit("RECKON_LIMIT_TRACES", 300, "trace batches of a team"),

@@ -24,7 +24,10 @@ export type IdPrefix =
   | "sso"
   | "fac"
   | "bgt"
-  | "view";
+  | "view"
+  | "stk"
+  | "scu"
+  | "scg";
 
 /** Spells bytes in lower-case Crockford base32, most significant bit first. */
 export function base32(bytes: Uint8Array): string {

@@ -6,10 +6,13 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_CHARS = 30;
 const CHECK_CHARS = 6;
 
-/** `rkd` binds a device, `rkr` reads a brain, `rka` a team's records, `rks` is a person's session, `rkl` a one-time link. */
-export type TokenPrefix = "rkd" | "rkr" | "rka" | "rks" | "rkl";
+/**
+ * `rkd` binds a device, `rkr` reads a brain, `rka` a team's records, `rkp` lets a directory
+ * provision people, `rks` is a person's session, `rkl` a one-time link.
+ */
+export type TokenPrefix = "rkd" | "rkr" | "rka" | "rkp" | "rks" | "rkl";
 
-const SHAPE = /^(rkd|rkr|rka|rks|rkl)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const SHAPE = /^(rkd|rkr|rka|rkp|rks|rkl)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 function base62Check(text: string): string {
   let rest = crc32(text);

@@ -9,6 +9,7 @@ import { apiToken } from "../support/api.ts";
 import { cliToken } from "../support/cli.ts";
 import { type Ask, authOf, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
+import { startDirectory } from "../support/scim.ts";
 
 /** What each kind of endpoint takes; everything else is refused. */
 const TAKES: Record<string, readonly string[]> = {
@@ -18,9 +19,10 @@ const TAKES: Record<string, readonly string[]> = {
   cli: ["cli"],
   read: ["read"],
   api: ["api"],
+  scim: ["scim"],
   reader: ["device", "read"],
 };
-const KINDS = 13;
+const KINDS = 15;
 
 /** Every credential there is, live, of one team and one person. */
 async function credentials(t: TestInstance): Promise<Record<string, Ask>> {
@@ -36,12 +38,14 @@ async function credentials(t: TestInstance): Promise<Record<string, Ask>> {
     cli: { token: (await cliToken(t)).accessToken },
     read: { token: (await readToken(t, user.id)).token },
     api: { token: await apiToken(t, device.team.id) },
+    scim: { token: (await startDirectory(t)).token },
     "a session's token": { token: session.token },
     "a session's cookie": { headers: { cookie } },
     "a licence": { token: licence.body.license },
     "a device token nobody has": { token: newToken("rkd", systemRandom) },
     "a read token nobody has": { token: newToken("rkr", systemRandom) },
     "an API token nobody has": { token: newToken("rka", systemRandom) },
+    "a SCIM token nobody has": { token: newToken("rkp", systemRandom) },
     "a token with a letter too few": { token: device.token.slice(0, -1) },
     rubbish: { token: "x" },
   };

@@ -14,6 +14,7 @@ import { apiToken, fillRecords, pathOf } from "../support/api.ts";
 import { answered, cliToken } from "../support/cli.ts";
 import { type Ask, authOf, noteFault, startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, readToken } from "../support/reads.ts";
+import { oktaUser, startDirectory } from "../support/scim.ts";
 import { installer } from "../support/site.ts";
 
 /** What the contract's table says of authentication; held here so that a declaration cannot drift from it unseen. */
@@ -61,13 +62,14 @@ const withBody = CONTRACT.filter(({ spec }) => spec.body);
 const withLimits = CONTRACT.filter(({ spec }) => spec.limits.length > 0);
 const needing = CONTRACT.filter((one) => faultsOf(one).some((fault) => fault.name === "storeUnavailable"));
 /** Those that write; reads by tokens that people give to programs are recorded before they are answered. */
-const writing = CONTRACT.filter((one) => one.spec.method === "POST" || ["read", "api"].includes(authOf(one)));
+const writing = CONTRACT.filter((one) => one.spec.method !== "GET" || ["read", "api"].includes(authOf(one)));
 
 /** A live credential of the kind that the endpoint asks for. */
 async function credential(t: TestInstance, endpoint: Endpoint): Promise<string | undefined> {
   const auth = authOf(endpoint);
   if (auth === "none") return undefined;
   if (auth === "cli") return (await cliToken(t)).accessToken;
+  if (auth === "scim") return (await startDirectory(t, `acme-${t.count("sso_issuers")}`)).token;
   if (auth === "read") return (await readToken(t, (await memberOf(t)).id)).token;
   if (auth === "api") {
     const device = await t.device();
@@ -103,6 +105,11 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
     const entries = [{ commit_sha: query.get("commits"), content: "" }];
     await t.post("/adapters/git-ai/worker/notes/upload", { token: token as string, json: { entries } });
   }
+  if (authOf(endpoint) === "scim")
+    return {
+      path: (await scimPath(t, endpoint, token as string)) + (endpoint.spec.method === "GET" ? "?" : ""),
+      ask: { token: token as string, ...(body === undefined ? {} : { json: body }) },
+    };
   // What the example narrows by is not there.
   if (authOf(endpoint) === "api" && endpoint.spec.method === "GET") {
     const ask = { token: token as string };
@@ -118,6 +125,18 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
     },
   };
 }
+
+/** A path of SCIM, to somebody who is there. */
+async function scimPath(t: TestInstance, { spec: { method, path } }: Endpoint, token: string): Promise<string> {
+  if (!path.includes(":id")) return path;
+  const list = path.replace("/:id", "");
+  // What closes an account needs one of its own each time; what replaces somebody does not take another's address.
+  const name = method === "PUT" ? "ada" : `bob-${t.count("users")}`;
+  const json = list.endsWith("Users") ? oktaUser(`${name}@acme.example`) : { displayName: "others" };
+  return `${list}/${(await t.post(list, { token, json })).body.id}`;
+}
+
+const okOf = ({ spec }: Endpoint) => spec.okStatus ?? 200;
 
 async function send(t: TestInstance, endpoint: Endpoint, change: Ask = {}) {
   const { path, ask } = await goodRequest(t, endpoint);
@@ -141,7 +160,7 @@ describe("every endpoint", () => {
     async (_, endpoint) => {
       const t = await startInstance();
       const answer = await send(t, endpoint);
-      expect(answer.status).toBe(200);
+      expect(answer.status).toBe(okOf(endpoint));
       expect(answer.headers.get("service-api-version")).toBe("1");
       expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     },
@@ -151,7 +170,7 @@ describe("every endpoint", () => {
     "%s serves version 1 when pinned and refuses any other, naming what it serves",
     async (_, endpoint) => {
       const t = await startInstance();
-      expect((await send(t, endpoint, { headers: { "service-api-version": "1" } })).status).toBe(200);
+      expect((await send(t, endpoint, { headers: { "service-api-version": "1" } })).status).toBe(okOf(endpoint));
       const answer = await send(t, endpoint, { headers: { "service-api-version": "2" } });
       expect(answer.status).toBe(400);
       expect(answer.body).toMatchObject({ ok: false, code: "unsupported_api_version", served: ["1"] });
@@ -345,7 +364,7 @@ describe("every endpoint that writes", () => {
       expect(answer.status).toBe(503);
       expect(answer.headers.get("retry-after")).toBe("5");
       t.instance.core.store.db.pragma("query_only = OFF");
-      expect((await t.call(endpoint.spec.method, path, ask)).status).toBe(200);
+      expect((await t.call(endpoint.spec.method, path, ask)).status).toBe(okOf(endpoint));
     },
   );
 });
@@ -358,6 +377,7 @@ describe("every endpoint with a quota", () => {
     limitTelemetry: "2/60",
     limitRead: "2/60",
     limitApi: "2/60",
+    limitScim: "2/60",
     limitBrain: "2/60",
     limitTraces: "2/60",
     limitRequestIntake: "2/60",

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { expect, it } from "vitest";
 import { API, CONTRACT } from "../../src/app.ts";
 import { faultsOf } from "../../src/platform/http/endpoint.ts";
-import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
+import { SHAPE_MEDIA, SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 import { openApiDocument } from "../../src/platform/http/openapi.ts";
 
 /** What the documents show as an exchange is one that the server would take and give. */
@@ -32,7 +32,8 @@ it("shows every fault in its shape, under its own status", () => {
     const { responses } = document.paths[documented(endpoint.spec.path)][endpoint.spec.method.toLowerCase()];
     const declared = new Set((endpoint.spec.also ?? []).map(({ status }) => status));
     for (const fault of faultsOf(endpoint).filter(({ status }) => !declared.has(status))) {
-      const example = responses[fault.status].content["application/json"].examples[fault.name];
+      const example =
+        responses[fault.status].content[SHAPE_MEDIA[fault.shape] ?? "application/json"].examples[fault.name];
       const schema = SHAPE_SCHEMAS[fault.shape];
       const strict = schema.type === "object" ? v.strictObject(schema.entries) : schema;
       expect([endpoint.spec.id, fault.name, v.safeParse(strict, example?.value).issues]).toEqual([
@@ -52,9 +53,9 @@ it("names the rate-limit headers wherever a limited reply comes, and on every re
     const rate = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
     expect(Object.keys(responses[429].headers)).toEqual(expect.arrayContaining([...rate, "Retry-After"]));
     const always = spec.limits.some(({ headers }) => headers === "always");
-    expect([spec.id, Object.keys(responses[200].headers).filter((name) => rate.includes(name)).length]).toEqual([
+    expect([
       spec.id,
-      always ? 4 : 0,
-    ]);
+      Object.keys(responses[spec.okStatus ?? 200].headers).filter((name) => rate.includes(name)).length,
+    ]).toEqual([spec.id, always ? 4 : 0]);
   }
 });

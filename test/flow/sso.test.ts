@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
-import { addIssuer, changeIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
+import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { CLIENT, type Forgery, freePort, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
@@ -154,6 +155,28 @@ describe("signing in by an issuer", () => {
     site.issuer.subject = "s-ada";
     const closed = await signIn(site);
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
+  });
+
+  it("finds who was provisioned, although nothing is said of the address", async () => {
+    const site = await withIssuer(() => ({ jit: false }));
+    const { core } = site.t.instance;
+    const { token } = await createScimToken(core, getIssuer(core, "acme"));
+    const json = { userName: "ada@acme.example", displayName: "Ada" };
+    const made = await site.t.post("/scim/v2/Users", { token, json });
+    expect(made.status).toBe(201);
+    await site.t.post("/scim/v2/Groups", {
+      token,
+      json: { displayName: "engineers", members: [{ value: made.body.id }] },
+    });
+    site.issuer.people.set("s-ada", { email: "ada@acme.example", groups: [] });
+    const jar = new Jar();
+    expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
+    expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+    const off = { Operations: [{ op: "Replace", path: "active", value: "False" }] };
+    expect((await site.t.call("PATCH", `/scim/v2/Users/${made.body.id}`, { token, json: off })).status).toBe(200);
+    expect(new URL((await jar.go(`${site.url}/sessions`)).url).pathname).toBe("/login");
+    const refused = await signIn(site);
+    expect([refused.status, refused.text.includes("closed")]).toEqual([403, true]);
   });
 
   it("lets an operator link by hand, and in by password while the issuer is down", async () => {

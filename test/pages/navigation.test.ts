@@ -4,7 +4,7 @@ import { startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
-const WORK = ["Overview", "Sessions", "Errors", "Spend", "Brain"];
+const WORK = ["Overview", "Sessions", "Errors", "Spend", "Repositories", "Brain"];
 const MEMBERS_TABS = ["People", "Policy", "Packs", "Licence", "Read tokens"];
 const INSTALLATION_TABS = [
   "Settings",
@@ -47,7 +47,7 @@ it("leads everybody to what they may open, and to nothing else", async () => {
   expect(seen).toMatchObject({
     groups: ["Work", "Evidence"],
     items: [...WORK, "Devices", "Telemetry", "Audit", "Team settings"],
-    tabs: ["People", "Policy", "Retention", "Packs", "Licence", "API tokens", "Read tokens"],
+    tabs: ["People", "Policy", "Retention", "Packs", "Licence", "Notifications", "API tokens", "Read tokens"],
     current: ["Team settings", "People"],
   });
   expect(await around(site, member, "/policy")).toMatchObject({

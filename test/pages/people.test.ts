@@ -240,7 +240,7 @@ it("finds people in a large team while one types", async () => {
       core.store.db
         .prepare("INSERT INTO users SELECT ?, ?, ?, name, password_hash, 0, created_at, NULL FROM users WHERE id = ?")
         .run(`usr_${i}`, `person-${i}@example.com`, `person-${i}@example.com`, id);
-      core.store.db.prepare("INSERT INTO memberships VALUES (?, ?, 'member', 0)").run(owner.team.id, `usr_${i}`);
+      core.store.db.prepare("INSERT INTO memberships VALUES (?, ?, 'member', 0, NULL)").run(owner.team.id, `usr_${i}`);
     }
   });
   const { page, go } = await site.open(owner);

@@ -35,6 +35,21 @@ it("lets an operator add an issuer, and a person sign in by it", async () => {
   expect(await page.content()).not.toContain(CLIENT.secret);
   expect(site.t.rows("SELECT client_secret FROM sso_issuers")).toEqual([{ client_secret: CLIENT.secret }]);
 
+  await page.getByRole("button", { name: "Make a token" }).click();
+  await page.getByText("never shown again").waitFor();
+  await judge("settings-scim-token");
+  const token = /rkp_[0-9A-Za-z]{36}/.exec(await page.content())?.[0] as string;
+  const found = await site.t.get("/scim/v2/Users", { token });
+  expect([found.status, found.body.totalResults]).toEqual([200, 0]);
+  await page.getByRole("link", { name: "Done" }).click();
+  await page.waitForURL("**/settings/sso/acme");
+  await judge("settings-scim");
+  expect(await page.content()).not.toContain(token);
+  await page.locator("summary", { hasText: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke token" }).click();
+  await page.getByText("The token is revoked.").waitFor();
+  expect((await site.t.get("/scim/v2/Users", { token })).status).toBe(401);
+
   issuer.people.set("s-ada", { email: "ada@acme.example", email_verified: true, name: "Ada", groups: ["engineers"] });
   issuer.subject = "s-ada";
   const ada = await site.open();

@@ -92,7 +92,11 @@ export interface TestInstance {
   readonly directory: string;
   /** Lines of the log so far. */
   readonly log: string[];
-  call(method: "GET" | "POST" | "HEAD" | "PUT" | "DELETE" | "OPTIONS", path: string, ask?: Ask): Promise<Answer>;
+  call(
+    method: "GET" | "POST" | "HEAD" | "PUT" | "PATCH" | "DELETE" | "OPTIONS",
+    path: string,
+    ask?: Ask,
+  ): Promise<Answer>;
   get(path: string, ask?: Ask): Promise<Answer>;
   post(path: string, ask?: Ask): Promise<Answer>;
   team(options?: { name?: string; tier?: Team["tier"]; seats?: number }): Promise<Team>;

@@ -98,6 +98,39 @@ export async function renameUser(core: Core, userId: string, typed: string): Pro
   await core.store.write(() => rows(core.store).setName.run(name, userId));
 }
 
+/**
+ * Changes by what name and address somebody is known, as a directory does; call inside a transaction.
+ * @returns whether anything changed
+ * @throws Problem 409 when the address is taken
+ */
+export function storePerson(
+  core: Core,
+  user: User,
+  { email, name }: { readonly email: string; readonly name: string | null },
+  by: Actor,
+): boolean {
+  const sql = rows(core.store);
+  const changed = [...(email === user.email ? [] : ["address"]), ...(name === user.name ? [] : ["name"])];
+  if (changed.length === 0) return false;
+  const key = emailKey(email);
+  if (key !== user.emailKey && sql.userByEmail.get(key)) fail(conflict, `There is an account for ${email} already.`);
+  if (email !== user.email) {
+    // Records that stay name the old one, and an erasure has to find it.
+    sql.keepFormer.run(user.id, user.email);
+    sql.setEmail.run(email, key, user.id);
+  }
+  sql.setName.run(name, user.id);
+  record(core, "user.changed", { ...user, email }, by, { changed });
+  return true;
+}
+
+/** Addresses that somebody had before. */
+export const formerAddresses = (core: Core, userId: string): string[] => rows(core.store).formerOf.all(userId);
+
+/** Row change: forgets them. @returns how many went */
+export const eraseFormerAddresses = (core: Core, userId: string): number =>
+  rows(core.store).dropFormer.run(userId).changes;
+
 /** Makes somebody an operator, or no longer one. @throws Problem for the last one */
 export function setOperator(
   core: Core,

@@ -38,6 +38,11 @@ export const rows = statements((db) => ({
     .prepare<[string], number>("SELECT count(*) FROM users WHERE operator = 1 AND disabled_at IS NULL AND id <> ?")
     .pluck(),
   setPassword: db.prepare<[string, string]>("UPDATE users SET password_hash = ? WHERE id = ?"),
+  setEmail: db.prepare<[string, string, string]>("UPDATE users SET email = ?, email_key = ? WHERE id = ?"),
+  // Both by former_addresses' primary key.
+  keepFormer: db.prepare<[string, string]>("INSERT OR IGNORE INTO former_addresses (user_id, email) VALUES (?, ?)"),
+  formerOf: db.prepare<[string], string>("SELECT email FROM former_addresses WHERE user_id = ? LIMIT 1000").pluck(),
+  dropFormer: db.prepare<[string]>("DELETE FROM former_addresses WHERE user_id = ?"),
   setName: db.prepare<[string | null, string]>("UPDATE users SET name = ? WHERE id = ?"),
   setDisabled: db.prepare<[number | null, string]>("UPDATE users SET disabled_at = ? WHERE id = ?"),
   setOperator: db.prepare<[number, string]>("UPDATE users SET operator = ? WHERE id = ?"),

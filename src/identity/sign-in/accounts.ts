@@ -112,14 +112,19 @@ export function setDisabled(
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if (disabled && revokeDevices) revokeDevicesOf(core, user.id, by);
-    if (!storeDisabled(core, user, disabled, by)) return false;
-    if (disabled) {
-      endSessionsOf(core, user.id);
-      // A link that was made before must not open the account by itself once it is open again.
-      revokeResetLinks(core, user.id);
-    }
-    return true;
+    return storeClosed(core, user, disabled, by);
   });
+}
+
+/** Closes an account, or opens it again, as `setDisabled` does; call inside a transaction. @returns whether it was not so already */
+export function storeClosed(core: Core, user: User, closed: boolean, by: Actor): boolean {
+  if (!storeDisabled(core, user, closed, by)) return false;
+  if (closed) {
+    endSessionsOf(core, user.id);
+    // A link that was made before must not open the account by itself once it is open again.
+    revokeResetLinks(core, user.id);
+  }
+  return true;
 }
 
 /** What a server does at its start while nobody has an account. */

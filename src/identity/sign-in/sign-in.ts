@@ -3,7 +3,7 @@
  * Not here: sessions once they began (web-sessions), how a command-line tool signs in (device-flow).
  */
 
-export { createUser, type FirstRun, firstRun, setDisabled, setPassword } from "./accounts.ts";
+export { createUser, type FirstRun, firstRun, setDisabled, setPassword, storeClosed } from "./accounts.ts";
 export { confirmPassword, signIn } from "./authenticate.ts";
 export { signInByProxy } from "./by-proxy.ts";
 export { continueSignIn, type Entered, secondFactorQuestion } from "./enter.ts";

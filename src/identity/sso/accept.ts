@@ -3,6 +3,7 @@ import { MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, forbidden, Problem } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
+import { accountByExternalId, directoryGroups, isProvisioned } from "../directory/directory.ts";
 import { membershipsOf, syncMemberships } from "../members/members.ts";
 import {
   emailKey,
@@ -38,7 +39,7 @@ export async function acceptVouched(
     return await core.store.write(() => {
       const user = settle(core, issuer, vouched, origin);
       const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
-      syncMemberships(core, user, issuer.id, rolesBy(issuer, vouched.groups), by);
+      syncMemberships(core, user, issuer.id, rolesNow(core, issuer, user, vouched), by);
       rows(core.store).touchIdentity.run(core.clock.now(), issuer.id, vouched.subject);
       const lifetimeMs = issuer.sessionHours * 60 * MINUTE_MS;
       const session = storeSession(core, user.id, origin, { previousId, method: issuer.name, lifetimeMs });
@@ -55,6 +56,10 @@ export async function acceptVouched(
     throw error;
   }
 }
+
+/** What somebody's groups give them: by what the issuer's directory sends of groups, else by what it says at the sign-in. */
+const rolesNow = (core: Core, issuer: Issuer, { id }: User, { groups }: Vouched) =>
+  rolesBy(issuer, directoryGroups(core, issuer.id, id) ?? groups);
 
 /** Records that somebody whom an issuer vouched for was not let in, and why. */
 function recordRefused(core: Core, issuer: Issuer, vouched: Vouched, { ip }: Origin, error: Problem): Promise<void> {
@@ -98,6 +103,8 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
     if (user?.disabledAt !== null) fail(forbidden, "Your account here is closed. Ask who runs this installation.");
     return { user };
   }
+  const provisioned = provisionedAccount(core, issuer, vouched);
+  if (provisioned) return { link: linkable(provisioned, provisioned.email) };
   const email = provenEmail(issuer, vouched);
   const user = findUserByEmail(core, email);
   if (user) return { link: linkable(user, email) };
@@ -109,6 +116,18 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
   if (rolesBy(issuer, vouched.groups).size === 0)
     fail(forbidden, `You are in no group that has a team here. Ask who runs ${issuer.label} to put you into one.`);
   return { make: email };
+}
+
+/**
+ * The account that the issuer's directory made for somebody: by the directory's own id for them, or by their address, for which the
+ * directory has vouched. Not by one that the issuer calls unverified, and not one that somebody else already signs in to by it.
+ */
+function provisionedAccount(core: Core, issuer: Issuer, { subject, email, emailVerified }: Vouched): User | undefined {
+  const userId = accountByExternalId(core, issuer.id, subject);
+  if (userId !== undefined) return findUser(core, userId);
+  const user = email === null || emailVerified === false ? undefined : findUserByEmail(core, email);
+  if (!user || !isProvisioned(core, issuer.id, user.id)) return undefined;
+  return linksOf(core, user.id).some(({ issuerId }) => issuerId === issuer.id) ? undefined : user;
 }
 
 /** The address by which somebody is known at first. Afterwards only issuer and subject count: addresses are given to others. */
@@ -158,7 +177,7 @@ export function linkVouched(core: Core, issuer: Issuer, vouched: Vouched, userId
     const user = findUser(core, userId);
     if (user?.disabledAt !== null) fail(forbidden, "Your account here is closed.");
     storeIdentity(core, issuer, vouched.subject, user, by);
-    syncMemberships(core, user, issuer.id, rolesBy(issuer, vouched.groups), by);
+    syncMemberships(core, user, issuer.id, rolesNow(core, issuer, user, vouched), by);
   });
 }
 
@@ -167,6 +186,12 @@ export interface Link {
   readonly issuerId: string;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
+}
+
+/** The account of whom an issuer knows by a subject. */
+export function identityUser(core: Core, issuerId: string, subject: string): User | undefined {
+  const known = rows(core.store).identity.get(issuerId, subject);
+  return known && findUser(core, known.userId);
 }
 
 /** The issuers a person is linked to. */

@@ -4,6 +4,7 @@ import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { judgeUrl, listLine, OutboundRefused } from "../../platform/outbound/outbound.ts";
+import { directoryUserIds, forgetDirectory, reviewDirectory } from "../directory/directory.ts";
 import { ROLES, type Role, removeMembersFrom } from "../members/members.ts";
 import { getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
@@ -150,6 +151,7 @@ export function changeIssuer(
     rows(core.store).updateIssuer.run(rowOf(after));
     rows(core.store).removeGroups.run(after.id);
     storeGroups(core, after);
+    reviewDirectory(core, after.id);
     record(core, "sso.changed", after, by);
     return after;
   });
@@ -163,7 +165,9 @@ export function removeIssuer(core: Core, name: string, by: Actor = COMMAND_LINE)
   return core.store.write(() => {
     const issuer = getIssuer(core, name);
     const sql = rows(core.store);
-    for (const userId of sql.userIds.all(issuer.id)) removeMembersFrom(core, userId, issuer.id, by);
+    const userIds = new Set([...sql.userIds.all(issuer.id), ...directoryUserIds(core, issuer.id)]);
+    for (const userId of userIds) removeMembersFrom(core, userId, issuer.id, by);
+    forgetDirectory(core, issuer.id);
     endSessionsBy(core, issuer.name);
     sql.removeIdentities.run(issuer.id);
     sql.removeGroups.run(issuer.id);

@@ -11,8 +11,8 @@ export interface Vouched {
   /** Unique and never given to anybody else, within the issuer (OpenID Connect Core 1.0, section 5.7). */
   readonly subject: string;
   readonly email: string | null;
-  /** Whether the issuer says that the address is the person's. */
-  readonly emailVerified: boolean;
+  /** Whether the issuer says that the address is the person's; null where it says nothing of it. */
+  readonly emailVerified: boolean | null;
   readonly name: string | null;
   readonly groups: readonly string[];
 }
@@ -196,7 +196,7 @@ function vouchedBy({ groupsClaim }: Issuer, claims: Readonly<Record<string, unkn
     subject: sub,
     email: textOf(email),
     // Some send it as a text.
-    emailVerified: verified === true || verified === "true",
+    emailVerified: verified === undefined ? null : verified === true || verified === "true",
     name: textOf(name)?.slice(0, 100) ?? null,
     groups: groupsIn(groupsClaim, claims),
   };

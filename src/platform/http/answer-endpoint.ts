@@ -122,8 +122,9 @@ export class EndpointSteps implements Steps {
       header,
     };
     const result = await handle(call as Call<never, never, never>);
-    const reply = result instanceof Reply ? result : new Reply(result);
-    if (this.#options.checkReplies && reply.status === 200) v.parse(schemaOf(spec, reply), reply.body);
+    const okStatus = spec.okStatus ?? 200;
+    const reply = result instanceof Reply ? result : new Reply(result, { status: okStatus });
+    if (this.#options.checkReplies && reply.status === okStatus) v.parse(schemaOf(spec, reply), reply.body);
     // What a reply says of itself goes before what its endpoint says of all.
     const headers: HeaderList = "cache-control" in reply.headers ? [] : [["cache-control", spec.cache ?? "no-store"]];
     if (drawn.some(({ limit }) => limit.headers === "always")) headers.push(...rateHeaders(drawn));

@@ -62,6 +62,9 @@ export const prepared = <S extends Schema, P, Given, M>(
   answer?: (core: Core, principal: P, question: never) => unknown,
 ): Prepare<P, M> => ({ by, given, ...(answer ? { answer } : {}) }) as unknown as Prepare<P, M>;
 
+/** What an endpoint is asked with; HEAD is answered as GET. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
 export interface EndpointSpec<
   P,
   Q extends Schema | undefined,
@@ -71,7 +74,7 @@ export interface EndpointSpec<
 > {
   /** The OpenAPI operationId. */
   readonly id: string;
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   /** With `:name` for a part that varies, `**:name` at its end for several. */
   readonly path: `/${string}`;
   /** Another path at which it answers; the documents name the first alone. */
@@ -87,6 +90,8 @@ export interface EndpointSpec<
   readonly query?: Q;
   readonly body?: B extends Schema ? BodySpec<B, P, M> : never;
   readonly ok: R;
+  /** Status of a success. Default 200; 204 has no body. */
+  readonly okStatus?: 200 | 201 | 204;
   /** Media type of a success. Default `application/json`. */
   readonly media?: string;
   /** Other media types of a success, for those who ask for them; the handler names which its reply is in. */
@@ -102,7 +107,7 @@ export interface EndpointSpec<
   readonly faults: readonly (ProblemRow | Fault)[];
   readonly limits: readonly Limit[];
   /** Shape of the faults any endpoint can meet. Default `legacy`. */
-  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse" | "jsonRpc" | "rpcStatus">;
+  readonly errorShape?: Extract<Shape, "legacy" | "canonical" | "okFalse" | "jsonRpc" | "rpcStatus" | "scim">;
   /** `Cache-Control` of a success. Default `no-store`. */
   readonly cache?: string;
   /** An exchange for the documents; `query` by name. */

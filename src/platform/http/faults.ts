@@ -6,7 +6,7 @@ import { type ProblemDetails, type ProblemRow, problem, tooLarge } from "../../k
  * `rotation`: legacy plus `reason`; `tierGate`: legacy plus `entitled`; `retryable`: legacy plus `retryable`; `rfc8628`: the
  * code itself in `error` (RFC 8628 section 3.5); `download`: the code in `error`, too, plus optional `download`; `jsonRpc`: an error
  * response of JSON-RPC 2.0 (section 5.1) to a message that was not read; `rpcStatus`: `{code, message}` as google.rpc.Status has it, with
- * gRPC's code.
+ * gRPC's code; `scim`: an error of SCIM (RFC 7644 section 3.12).
  */
 export type Shape =
   | "canonical"
@@ -18,7 +18,8 @@ export type Shape =
   | "rfc8628"
   | "download"
   | "jsonRpc"
-  | "rpcStatus";
+  | "rpcStatus"
+  | "scim";
 
 /** A problem as an endpoint answers with it. */
 export interface Fault extends ProblemRow {
@@ -84,6 +85,10 @@ export const badRequest: Fault = {
   message: "The request is malformed.",
 };
 
+const SCIM_ERROR = "urn:ietf:params:scim:api:messages:2.0:Error";
+/** The media type of SCIM (RFC 7644 section 8.1). */
+export const SCIM_MEDIA = "application/scim+json";
+
 const error = v.pipe(v.string(), v.description("What went wrong, for a person. The wording may change."));
 
 /** The body schema of each shape, for the OpenAPI document and the tests. */
@@ -118,7 +123,28 @@ export const SHAPE_SCHEMAS = {
     code: v.pipe(v.number(), v.integer(), v.description("A code of google.rpc.Code.")),
     message: v.pipe(v.string(), v.description("What went wrong, for a person. The wording may change.")),
   }),
+  scim: v.object({
+    schemas: v.tuple([v.literal(SCIM_ERROR)]),
+    status: v.pipe(v.string(), v.description("The HTTP status.")),
+    detail: error,
+    scimType: v.optional(v.string()),
+  }),
 } as const;
+
+/** The media type that a shape's bodies have, where it is not plain JSON. */
+export const SHAPE_MEDIA: Partial<Record<Shape, string>> = { scim: SCIM_MEDIA };
+
+/** What SCIM calls a problem (RFC 7644 table 9), by its code. */
+const SCIM_TYPES: Readonly<Record<string, string>> = {
+  bad_request: "invalidSyntax",
+  invalid_filter: "invalidFilter",
+  invalid_path: "invalidPath",
+  invalid_value: "invalidValue",
+  mutability: "mutability",
+  no_target: "noTarget",
+  too_many: "tooMany",
+  uniqueness: "uniqueness",
+};
 
 const RPC_UNKNOWN = 2;
 /** google.rpc.Code by HTTP status: invalid argument, unauthenticated, permission denied, resource exhausted, internal, unavailable. */
@@ -148,9 +174,16 @@ export function faultBody(fault: Fault, { message, members }: ProblemDetails): R
       return { error: fault.code };
     case "jsonRpc":
       return { jsonrpc: "2.0", id: null, error: { code: rpcCode(fault.status), message: text } };
+    case "scim":
+      return scimError(fault, text);
     default:
       return fault.shape satisfies never;
   }
+}
+
+function scimError({ status, code }: Fault, detail: string): Record<string, unknown> {
+  const scimType = SCIM_TYPES[code];
+  return { schemas: [SCIM_ERROR], status: String(status), detail, ...(scimType === undefined ? {} : { scimType }) };
 }
 
 /** What JSON-RPC 2.0 calls a refusal (section 5.1): the codes from -32000 downward are the server's own. */

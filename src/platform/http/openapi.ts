@@ -6,6 +6,7 @@ import {
   faultBody,
   methodNotAllowed,
   noSuchPath,
+  SHAPE_MEDIA,
   SHAPE_SCHEMAS,
   type Shape,
   unsupportedVersion,
@@ -27,6 +28,7 @@ const SHAPE_NAMES: Record<Shape, string> = {
   download: "DownloadError",
   jsonRpc: "JsonRpcError",
   rpcStatus: "RpcStatus",
+  scim: "ScimError",
 };
 
 /** Converts a schema as clients write it; checks that JSON Schema cannot say are left to the server. */
@@ -91,8 +93,6 @@ function faultExample(fault: Fault): Json {
 
 /** One response object for all faults of a status. */
 function faultResponse(status: number, faults: readonly Fault[]): Json {
-  const shapes = [...new Set(faults.map((fault) => fault.shape))];
-  const refs = shapes.map((shape) => ({ $ref: `#/components/schemas/${SHAPE_NAMES[shape]}` }));
   return {
     description: faults.map((fault) => (fault.message.endsWith(".") ? fault.message : `${fault.message}.`)).join(" "),
     headers: {
@@ -101,31 +101,43 @@ function faultResponse(status: number, faults: readonly Fault[]): Json {
       ...(status === 429 ? RATE : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
     },
-    content: {
-      "application/json": {
-        schema: refs.length === 1 ? refs[0] : { anyOf: refs },
-        examples: Object.fromEntries(faults.map((fault) => [fault.name, faultExample(fault)])),
-      },
-    },
+    content: Object.fromEntries(
+      [...Map.groupBy(faults, ({ shape }) => SHAPE_MEDIA[shape] ?? "application/json")].map(([media, group]) => [
+        media,
+        faultContent(group),
+      ]),
+    ),
   };
 }
 
-function successResponse({ spec }: Endpoint): Json {
-  const always = spec.limits.some((limit) => limit.headers === "always");
+function faultContent(faults: readonly Fault[]): Json {
+  const shapes = [...new Set(faults.map((fault) => fault.shape))];
+  const refs = shapes.map((shape) => ({ $ref: `#/components/schemas/${SHAPE_NAMES[shape]}` }));
   return {
-    description: STATUS_CODES[200],
-    headers: { ...VERSION, ...(always ? RATE : {}) },
-    content: {
-      [spec.media ?? "application/json"]: {
-        schema: { $ref: `#/components/schemas/${componentName(spec.id, "Reply")}` },
-        ...(spec.example?.ok === undefined ? {} : { example: spec.example.ok }),
-      },
-      ...Object.fromEntries(
-        (spec.renditions ?? []).map(({ media, schema }) => [media.split(";")[0], { schema: schemaOf(schema) }]),
-      ),
-    },
+    schema: refs.length === 1 ? refs[0] : { anyOf: refs },
+    examples: Object.fromEntries(faults.map((fault) => [fault.name, faultExample(fault)])),
   };
 }
+
+function successResponse(endpoint: Endpoint): Json {
+  const { spec } = endpoint;
+  const always = spec.limits.some((limit) => limit.headers === "always");
+  return {
+    description: STATUS_CODES[spec.okStatus ?? 200],
+    headers: { ...VERSION, ...(always ? RATE : {}) },
+    ...(spec.okStatus === 204 ? {} : { content: successContent(endpoint) }),
+  };
+}
+
+const successContent = ({ spec }: Endpoint): Json => ({
+  [spec.media ?? "application/json"]: {
+    schema: { $ref: `#/components/schemas/${componentName(spec.id, "Reply")}` },
+    ...(spec.example?.ok === undefined ? {} : { example: spec.example.ok }),
+  },
+  ...Object.fromEntries(
+    (spec.renditions ?? []).map(({ media, schema }) => [media.split(";")[0], { schema: schemaOf(schema) }]),
+  ),
+});
 
 const componentName = (id: string, what: string) => id[0]?.toUpperCase() + id.slice(1) + what;
 
@@ -149,7 +161,7 @@ function parameters({ spec }: Endpoint): Json[] {
 
 function operation(endpoint: Endpoint): Json {
   const { spec } = endpoint;
-  const responses: Json = { 200: successResponse(endpoint) };
+  const responses: Json = { [spec.okStatus ?? 200]: successResponse(endpoint) };
   for (const { status, description, schema, example } of spec.also ?? []) {
     responses[status] = {
       description,
@@ -228,7 +240,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
     const { spec } = endpoint;
-    schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
+    if (spec.okStatus !== 204) schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
     if (spec.body) schemas[componentName(spec.id, "Request")] = schemaOf(spec.body.schema);
     const path = spec.path.replace(/(?:\*\*)?:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(endpoint) };

@@ -4,7 +4,7 @@ import type { Core } from "../../core.ts";
 import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
 import type { ProblemDetails } from "../../kit/problem.ts";
 import type { Content, Limit } from "./endpoint.ts";
-import { type Fault, faultBody } from "./faults.ts";
+import { type Fault, faultBody, SHAPE_MEDIA } from "./faults.ts";
 import { encodeStatus, PROTOBUF } from "./media.ts";
 import { stackText } from "./request.ts";
 import { SERVED_VERSIONS, VERSION_HEADER } from "./version.ts";
@@ -48,7 +48,8 @@ export function respondFault(
   const wait = details.retryAfterSeconds ?? (fault.status === 503 && fault.retryable !== false ? 5 : undefined);
   if (wait !== undefined) headers.push(["retry-after", String(wait)]);
   const body = faultBody(fault, details);
-  if (!context.inProtobuf || fault.shape !== "rpcStatus") return respond(fault.status, body, headers);
+  if (!context.inProtobuf || fault.shape !== "rpcStatus")
+    return respond(fault.status, body, headers, SHAPE_MEDIA[fault.shape]);
   const status = encodeStatus(body as { code: number; message: string });
   return respond(fault.status, null, headers, PROTOBUF, status as Uint8Array<ArrayBuffer>);
 }

@@ -8,8 +8,8 @@ const ATLASSIAN = "https://support.atlassian.com/atlassian-account/docs/manage-a
 export const FORGE_RULES: readonly Rule[] = [
   row(
     "reckon-token",
-    ["rkd_", "rkr_", "rka_", "rks_", "rkl_"],
-    /rk[drasl]_[0-9A-Za-z]{36}/y,
+    ["rkd_", "rkr_", "rka_", "rkp_", "rks_", "rkl_"],
+    /rk[drapsl]_[0-9A-Za-z]{36}/y,
     "docs/redaction.md",
     () => `rkd_${word(36)}`,
     { glued: true },

@@ -2,9 +2,17 @@ import type { Core } from "../../core.ts";
 import { apiTokenIdsOf, eraseApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { eraseTokensOf } from "../../identity/device-flow/device-flow.ts";
 import { deviceErasure } from "../../identity/devices/devices.ts";
+import { eraseDirectoryRecords } from "../../identity/directory/directory.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
-import { type ErasedPerson, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
+import {
+  type ErasedPerson,
+  eraseFormerAddresses,
+  eraseUser,
+  findUser,
+  formerAddresses,
+  markOf,
+} from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
@@ -74,15 +82,20 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
     for (const id of [...apiTokenIdsOf(core, person.id), ...listReadTokens(core, person.id).map((token) => token.id)])
       marks.set(id, `erased-${id}`);
   }
-  const texts = new Map(person && person.email !== person.mark ? [[person.email, person.mark]] : []);
+  const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
   yield* eraseNames(core, { marks, texts, naming: NAMING });
 }
 
+/** The addresses by which records know somebody: theirs, and those they had before. */
+const addressesOf = (core: Core, { id, email, mark }: ErasedPerson): string[] =>
+  [email, ...formerAddresses(core, id)].filter((one) => one !== mark);
+
 /** Erases a person's account. Their row comes last: until then it tells what is to be looked for. */
 function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
-  const { id, email, mark } = person;
+  const { id, mark } = person;
   yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
   yield* whileAny("sign-ins", () => eraseIdentities(core, id));
+  yield* whileAny("sign-ins", () => eraseDirectoryRecords(core, id));
   yield* whileAny("sign-ins", () => eraseFactors(core, id));
   yield* whileAny("tokens", () => eraseTokensOf(core, id));
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
@@ -93,15 +106,17 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("saved views", () => viewErasure.eraseOf(core, id));
   yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "person", id));
   yield* whileAny("memberships", () => eraseMemberships(core, id));
-  if (email !== mark) {
-    yield* whileAny("links", () => eraseLinksOf(core, person));
-    yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, person));
-    yield* whileAny("names", () => eraseMakerOfPolicies(core, person));
-    yield* whileAny("names", () => eraseMakerOfPacks(core, person));
+  for (const email of addressesOf(core, person)) {
+    const known = { ...person, email };
+    yield* whileAny("links", () => eraseLinksOf(core, known));
+    yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, known));
+    yield* whileAny("names", () => eraseMakerOfPolicies(core, known));
+    yield* whileAny("names", () => eraseMakerOfPacks(core, known));
     yield* whileAny("names", () => budgetErasure.renameMaker(core, email, mark));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }
+  yield* whileAny("names", () => eraseFormerAddresses(core, id));
   yield* once("accounts", () => eraseUser(core, person));
 }

@@ -1,11 +1,14 @@
 import type { Command } from "commander";
 import type { Core } from "../../core.ts";
+import { createScimToken, listScimTokens, revokeScimToken } from "../../identity/directory/directory.ts";
+import { SCIM_PATH } from "../../identity/scim/scim.ts";
 import {
   addIssuer,
   blockedBy,
   callbackPath,
   changeIssuer,
   countIdentities,
+  getIssuer,
   type Issuer,
   type IssuerChange,
   listIssuers,
@@ -13,9 +16,9 @@ import {
 } from "../../identity/sso/sso.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, readSecret, withCore } from "./context.ts";
-import { table } from "./output.ts";
+import { type Output, table } from "./output.ts";
 
 interface IssuerOptions extends CommonOptions {
   readonly issuer?: string;
@@ -36,6 +39,7 @@ export function ssoCommands(program: Command, cli: Cli): void {
   addAdd(sso, cli);
   addSet(sso, cli);
   addList(sso, cli);
+  addScim(sso, cli);
   addRemove(sso, cli);
 }
 
@@ -142,6 +146,46 @@ function addList(sso: Command, cli: Cli): void {
           ),
         );
       }),
+  );
+}
+
+function addScim(sso: Command, cli: Cli): void {
+  common(
+    sso
+      .command("scim")
+      .argument("<name>", "of the issuer")
+      .description("make a token with which the issuer's directory provisions people (SCIM), two at most"),
+  )
+    .option("--list", "list those that work instead")
+    .option("--revoke <id>", "end one instead")
+    .action((name: string, options: CommonOptions & { list?: true; revoke?: string }) =>
+      withCore(cli, options, async (core, output) => {
+        const issuer = getIssuer(core, name);
+        const { revoke: id } = options;
+        if (options.list) return listTokens(core, issuer, output);
+        if (id !== undefined) {
+          const changed = await revokeScimToken(core, issuer, id);
+          return output.result({ id, changed }, () => `${id} ${changed ? "is revoked" : "was revoked before"}`);
+        }
+        const made = await createScimToken(core, issuer);
+        output.result({ ...made, url: `${baseUrlOf(core.config)}${SCIM_PATH}` }, () => made.token);
+        output.note(`Shown once; its id is ${made.id}. Tenant URL: ${baseUrlOf(core.config)}${SCIM_PATH}`);
+      }),
+    );
+}
+
+function listTokens(core: Core, { id, name }: Issuer, output: Output): void {
+  const tokens = listScimTokens(core, id).map((one) => ({
+    id: one.id,
+    createdAt: isoInstant(one.createdAt),
+    lastUsedAt: instantOrNull(one.lastUsedAt),
+  }));
+  output.result(tokens, () =>
+    table(
+      ["ID", "MADE", "LAST USED"],
+      tokens.map((one) => [one.id, one.createdAt, one.lastUsedAt]),
+      `No SCIM token yet. Make one: reckon sso scim ${name}`,
+    ),
   );
 }
 

@@ -76,7 +76,7 @@ export function maskHeaders(headers: Headers): Record<string, string> {
 }
 
 function maskCredential(value: string): string {
-  const known = /^(Bearer) +(rk[drsl]_)?/i.exec(value);
+  const known = /^(Bearer) +(rk[drapsl]_)?/i.exec(value);
   return known ? `${known[1]} ${known[2] ?? ""}[masked]` : "[masked]";
 }
 

@@ -104,7 +104,7 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   const user = await personWith(t, acme, "ada@example.com");
   await createReadToken(t.instance.core, { userId: user.id, name: "mine" });
   t.rows(
-    "INSERT INTO web_sessions SELECT 'ses_1', x'01', id, NULL, '192.0.2.1', NULL, ?, ?, ?, NULL FROM users RETURNING id",
+    "INSERT INTO web_sessions SELECT 'ses_1', x'01', id, NULL, '192.0.2.1', NULL, ?, ?, ?, NULL, NULL, NULL FROM users RETURNING id",
     ...Array(3).fill(t.clock.now()),
   );
   t.rows(

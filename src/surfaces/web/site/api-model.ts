@@ -85,6 +85,7 @@ const KEPT_IN: Readonly<Record<string, string>> = {
   cliToken: "$CLI_TOKEN",
   readToken: "$READ_TOKEN",
   apiToken: "$API_TOKEN",
+  scimToken: "$SCIM_TOKEN",
 };
 const indented = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value, null, 2));
 
@@ -202,23 +203,24 @@ function repliesOf(source: Source, op: Node): Pick<Operation, "answers" | "failu
   const failures: Failure[] = [];
   for (const [status, reply] of Object.entries<Node>(op.responses)) {
     const headers = Object.keys(reply.headers ?? {});
-    const json = reply.content?.["application/json"];
-    if (!json?.examples)
+    const bodies = Object.values<Node>(reply.content ?? {});
+    if (!bodies.some(({ examples }) => examples))
       answers.push({
         status: Number(status),
         description: reply.description,
         headers,
         content: source.shown(reply.content),
       });
-    for (const { summary, description, value } of Object.values<Node>(json?.examples ?? {}))
-      failures.push({
-        status: Number(status),
-        code: summary,
-        description,
-        headers,
-        shape: source.shapeName(json.schema, value),
-        example: JSON.stringify(value),
-      });
+    for (const { schema, examples = {} } of bodies)
+      for (const { summary, description, value } of Object.values<Node>(examples))
+        failures.push({
+          status: Number(status),
+          code: summary,
+          description,
+          headers,
+          shape: source.shapeName(schema, value),
+          example: JSON.stringify(value),
+        });
   }
   return { answers, failures };
 }
@@ -234,7 +236,8 @@ function curlOf(
   if (auth !== undefined) parts.push(`--header "Authorization: Bearer ${KEPT_IN[auth]}"`);
   for (const { name, example } of query) parts.push(`--data-urlencode ${word(`${name}=${example}`)}`);
   if (body !== undefined) parts.push("--header 'Content-Type: application/json'", `--data ${word(body)}`);
-  else if (method === "post") parts.splice(1, 0, "--request POST");
+  const usual = body === undefined ? "get" : "post";
+  if (method !== usual) parts.splice(1, 0, `--request ${method.toUpperCase()}`);
   return parts.join(" \\\n  ");
 }
 

@@ -26,6 +26,7 @@ const SCHEME_TITLES: Readonly<Record<string, string>> = {
   cliToken: "CLI token",
   readToken: "Read token",
   apiToken: "API token",
+  scimToken: "SCIM token",
 };
 /** What people call a credential of the document. */
 export const schemeTitle = (name: string): string => SCHEME_TITLES[name] ?? name;

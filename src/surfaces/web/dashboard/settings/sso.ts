@@ -22,6 +22,7 @@ import { number } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { settingsFrame } from "./parts.ts";
+import { scimSection, scimSettingsPages } from "./scim.ts";
 
 /** Issuers of single sign-on, for who runs the installation. */
 
@@ -180,6 +181,7 @@ function issuerPage(call: ByOperator, issuer: Issuer, error?: FormError) {
   };
   const body = html`${codeBlock(`${baseUrl}${callbackPath(issuer.name)}`, { label: "Redirect address", titled: true })}
 ${section({ title: "Settings", framed: true, body: CHANGE.draw(call, { action: `${PATH}/${issuer.name}`, values, error, submit: "Save" }) })}
+${scimSection(call, issuer)}
 ${section({
   title: "Remove",
   framed: true,
@@ -228,4 +230,5 @@ export const ssoSettingsPages = [
     await removeIssuer(call.core, issuerIn(call).name, by(call));
     return redirect(PATH, "Removed.");
   }),
+  ...scimSettingsPages,
 ];

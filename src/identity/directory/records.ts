@@ -1,0 +1,130 @@
+import type { Core } from "../../core.ts";
+import { type GroupRecord, rows, type UserRecord } from "./rows.ts";
+
+/** To SQLite's LIMIT. */
+const ALL = -1;
+
+/** How user names and display names are compared (RFC 7643 section 4.1.1: not by case). */
+export const directoryKey = (text: string) => text.trim().normalize("NFKC").toLowerCase();
+
+/** What records are looked for by; `all` for none. */
+export type UserColumn = "all" | "username" | "externalid" | "displayname" | "id" | "account";
+export type GroupColumn = "all" | "externalid" | "displayname" | "id";
+
+interface Window {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/**
+ * The records of directories. All look-ups name the issuer: one never sees what is another's. Those that change something are called
+ * inside a transaction.
+ */
+export const directoryRecords = {
+  user: (core: Core, issuerId: string, id: string): UserRecord | undefined => rows(core.store).user.get(id, issuerId),
+
+  /** A page of the people who have a value, and how many there are. @param value as it is compared */
+  users(core: Core, issuerId: string, column: UserColumn, value: string | null, window: Window) {
+    const sql = rows(core.store).users[column];
+    const total = sql.count.get({ issuerId, value }) ?? 0;
+    return { total, page: total === 0 ? [] : sql.page.all({ issuerId, value, ...window }) };
+  },
+
+  /** The records that there ever were of an account, in any directory. */
+  recordsOf: (core: Core, userId: string): UserRecord[] => rows(core.store).recordsOf.all(userId),
+
+  storeUser(core: Core, record: UserRecord, pending: boolean): void {
+    rows(core.store).putUser.run({ ...record, pending: pending ? 1 : 0 });
+    if (pending) rows(core.store).setPending.run(1, record.id);
+  },
+
+  /** Lets go of somebody: what stays is that the directory had them, and whether it closed the account. */
+  endUser(core: Core, record: UserRecord): void {
+    const sql = rows(core.store);
+    const blank = { externalId: null, givenName: null, familyName: null, formatted: null, displayName: null };
+    sql.dropMemberships.run(record.id);
+    sql.putUser.run({ ...record, ...blank, displayKey: null, userName: "", userKey: "", pending: 0 });
+    sql.setPending.run(0, record.id);
+  },
+
+  dropUser: (core: Core, id: string) => void rows(core.store).dropUser.run(id),
+
+  group: (core: Core, issuerId: string, id: string): GroupRecord | undefined =>
+    rows(core.store).group.get(id, issuerId),
+
+  groups(core: Core, issuerId: string, column: GroupColumn, value: string | null, window: Window) {
+    const sql = rows(core.store).groups[column];
+    const total = sql.count.get({ issuerId, value }) ?? 0;
+    return { total, page: total === 0 ? [] : sql.page.all({ issuerId, value, ...window }) };
+  },
+
+  storeGroup: (core: Core, record: GroupRecord) => void rows(core.store).putGroup.run(record),
+
+  dropGroup(core: Core, id: string): void {
+    rows(core.store).dropMembers.run(id);
+    rows(core.store).dropGroup.run(id);
+  },
+
+  memberIds: (core: Core, groupId: string): string[] => rows(core.store).memberIds.all(groupId),
+  members: (core: Core, groupId: string) => rows(core.store).members.all(groupId),
+  countMembers: (core: Core, groupId: string): number => rows(core.store).memberCount.get(groupId) ?? 0,
+  groupsOf: (core: Core, id: string, most: number): GroupRecord[] => rows(core.store).groupsOf.all(id, most),
+  hasGroups: (core: Core, issuerId: string): boolean => rows(core.store).anyGroup.get(issuerId) === 1,
+
+  addMember: (core: Core, groupId: string, id: string) => void rows(core.store).addMember.run(groupId, id),
+  dropMember: (core: Core, groupId: string, id: string) => void rows(core.store).dropMember.run(groupId, id),
+
+  /** Whose memberships of teams are to follow their groups. */
+  setPending: (core: Core, id: string, pending: boolean) => void rows(core.store).setPending.run(pending ? 1 : 0, id),
+  pending: (core: Core, issuerId: string, most: number): UserRecord[] => rows(core.store).pending.all(issuerId, most),
+  pendingIssuers: (core: Core): string[] => rows(core.store).pendingIssuers.all(),
+
+  /** What somebody's groups are called, by name and by the directory's own id. */
+  groupNames: (core: Core, id: string): string[] =>
+    rows(core.store)
+      .groupsOf.all(id, ALL)
+      .flatMap(({ displayName, externalId }) => (externalId === null ? [displayName] : [displayName, externalId])),
+};
+
+const ONE = { limit: 2, offset: 0 };
+
+/** The account that an issuer's directory has under an id of its own, if it is one. */
+export function accountByExternalId(core: Core, issuerId: string, externalId: string): string | undefined {
+  const { page } = directoryRecords.users(core, issuerId, "externalid", externalId, ONE);
+  return page.length === 1 ? page[0]?.userId : undefined;
+}
+
+/** Whether an issuer's directory has somebody's account now. */
+export const isProvisioned = (core: Core, issuerId: string, userId: string): boolean =>
+  directoryRecords.users(core, issuerId, "account", userId, ONE).total > 0;
+
+/** The groups that an issuer's directory has somebody in; undefined when it does not have them, or sends no groups at all. */
+export function directoryGroups(core: Core, issuerId: string, userId: string): string[] | undefined {
+  if (!directoryRecords.hasGroups(core, issuerId)) return undefined;
+  const [record] = directoryRecords.users(core, issuerId, "account", userId, ONE).page;
+  return record && directoryRecords.groupNames(core, record.id);
+}
+
+/** Everybody whom an issuer's directory had. */
+export const directoryUserIds = (core: Core, issuerId: string): string[] => rows(core.store).userIds.all(issuerId);
+
+/** What groups mean has changed: all memberships that follow from a directory's groups are to be gone over. Call inside a transaction. */
+export function reviewDirectory(core: Core, issuerId: string): void {
+  if (directoryRecords.hasGroups(core, issuerId)) rows(core.store).setAllPending.run(issuerId);
+}
+
+/** Forgets an issuer's directory with its tokens; call inside a transaction. */
+export function forgetDirectory(core: Core, issuerId: string): void {
+  const sql = rows(core.store);
+  for (const forget of [sql.forgetMembers, sql.forgetGroups, sql.forgetUsers, sql.forgetTokens]) forget.run(issuerId);
+}
+
+/** Row change: who an erased person was in directories. @returns how many records went */
+export function eraseDirectoryRecords(core: Core, userId: string): number {
+  const records = rows(core.store).recordsOf.all(userId);
+  for (const { id } of records) {
+    rows(core.store).dropMemberships.run(id);
+    rows(core.store).dropUser.run(id);
+  }
+  return records.length;
+}

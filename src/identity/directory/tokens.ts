@@ -1,0 +1,106 @@
+import type { Core } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
+import { newId } from "../../kit/ids.ts";
+import { conflict, fail, notFound, unauthorized } from "../../kit/problem.ts";
+import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { credential } from "../../platform/http/credential.ts";
+import { rows, type TokenRow } from "./rows.ts";
+
+/** A directory that provisions: of one issuer. */
+export interface ScimPrincipal {
+  readonly tokenId: string;
+  readonly issuerId: string;
+  readonly lastUsedAt: number | null;
+}
+
+/** An issuer, as far as its tokens go. */
+type Owner = { readonly id: string; readonly name: string };
+
+/** A SCIM token as lists show it. */
+export type ScimTokenFacts = Omit<TokenRow, "issuerId">;
+
+/** The old one and the new one, while a directory is told of it. */
+const MAX_LIVE = 2;
+/** `last_used_at` is written at most once in this time. */
+const USED_EVERY_MS = MINUTE_MS;
+
+/**
+ * Makes a token with which an issuer's directory provisions people.
+ * @returns the token, shown once; only its SHA-256 is stored
+ * @throws Problem 409 when there are two that work
+ */
+export function createScimToken(
+  core: Core,
+  issuer: Owner,
+  by: Actor = COMMAND_LINE,
+): Promise<{ readonly id: string; readonly token: string }> {
+  const token = newToken("rkp", core.random);
+  const id = newId("stk", core.clock, core.random);
+  return core.store.write(() => {
+    if (listScimTokens(core, issuer.id).length >= MAX_LIVE)
+      fail(conflict, `There are ${MAX_LIVE} SCIM tokens of "${issuer.name}" that work: revoke one first.`);
+    rows(core.store).insertToken.run(id, issuer.id, tokenDigest(token), core.clock.now());
+    record(core, "scim_token.created", issuer, id, by);
+    return { id, token };
+  });
+}
+
+/** The tokens of an issuer that work, newest first. */
+export const listScimTokens = (core: Core, issuerId: string): ScimTokenFacts[] =>
+  rows(core.store)
+    .tokensOf.all(issuerId)
+    .filter(({ revokedAt }) => revokedAt === null);
+
+/** Ends a token. @returns false when it was revoked before @throws Problem 404 for none of the issuer's */
+export function revokeScimToken(core: Core, issuer: Owner, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const sql = rows(core.store);
+    if (!sql.tokensOf.all(issuer.id).some((one) => one.id === id)) fail(notFound, "There is no such SCIM token.");
+    if (sql.revokeToken.run(core.clock.now(), id, issuer.id).changes === 0) return false;
+    record(core, "scim_token.revoked", issuer, id, by);
+    return true;
+  });
+}
+
+function record(core: Core, action: string, issuer: Owner, id: string, by: Actor): void {
+  recordEvent(core, by, { action, teamId: null, target: { kind: "scim_token", id, label: issuer.name } });
+}
+
+function findPrincipal(core: Core, token: string): ScimPrincipal | undefined {
+  if (!isWellFormedToken(token, "rkp")) return undefined;
+  const row = rows(core.store).byToken.get(tokenDigest(token));
+  return row && { tokenId: row.id, issuerId: row.issuerId, lastUsedAt: row.lastUsedAt };
+}
+
+/** Notes that a token was used, at most once a minute. What is only read is read while nothing can be stored, too. */
+export async function touchScimToken(core: Core, { tokenId, lastUsedAt }: ScimPrincipal): Promise<void> {
+  const now = core.clock.now();
+  if (lastUsedAt !== null && now - lastUsedAt < USED_EVERY_MS && now >= lastUsedAt) return;
+  try {
+    await core.store.write(() => rows(core.store).touchToken.run(now, tokenId));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}
+
+/** Does what changes something: not with a token that was revoked, or went with its issuer, while it waited. @throws Problem 401 */
+export function writeByScim<T>(core: Core, { tokenId }: ScimPrincipal, act: () => T): Promise<T> {
+  return core.store.write(() => {
+    if (rows(core.store).liveToken.get(tokenId) !== 1) fail(unauthorized, "The bearer token is not valid.");
+    return act();
+  });
+}
+
+/** A token with which a directory provisions people. */
+export const scimToken = credential({
+  id: "scim",
+  openapi: {
+    name: "scimToken",
+    description:
+      "Token with which the directory of an issuer of single sign-on provisions people; made with `reckon sso scim NAME` or on the issuer's page.",
+  },
+  find: findPrincipal,
+  sender: ({ tokenId, issuerId }) => ({ credential: tokenId, team: issuerId }),
+});

@@ -1,0 +1,159 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
+import { type Endpoint, endpoint } from "../../platform/http/endpoint.ts";
+import type { ScimPrincipal } from "../directory/directory.ts";
+import { GROUP_SCHEMA, LIST_SCHEMA, USER_SCHEMA } from "./resources.ts";
+import { COMMON, MAX_RECORDS, scopeOf } from "./scope.ts";
+
+/** What a directory may ask for before it provisions (RFC 7643 sections 5 to 7, RFC 7644 section 4). */
+
+const PATH = "/scim/v2";
+const CONFIG_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig";
+const TYPE_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:ResourceType";
+const SCHEMA_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Schema";
+
+const Described = v.looseObject({ schemas: v.array(v.string()) });
+const List = v.object({
+  schemas: v.array(v.string()),
+  totalResults: v.pipe(v.number(), v.integer()),
+  startIndex: v.literal(1),
+  itemsPerPage: v.pipe(v.number(), v.integer()),
+  Resources: v.array(Described),
+});
+
+const listOf = (resources: readonly v.InferInput<typeof Described>[]): v.InferInput<typeof List> => ({
+  schemas: [LIST_SCHEMA],
+  totalResults: resources.length,
+  startIndex: 1,
+  itemsPerPage: resources.length,
+  Resources: [...resources],
+});
+
+const metaOf = (base: string, resourceType: string, path: string) => ({ resourceType, location: `${base}${path}` });
+const baseOf = ({ config }: Pick<Core, "config">) => `${baseUrlOf(config).replace(/\/$/, "")}${PATH}`;
+const EXAMPLE_BASE = `https://reckon.example.com${PATH}`;
+
+const providerConfig = (base: string) => ({
+  schemas: [CONFIG_SCHEMA],
+  documentationUri: `${base.slice(0, -PATH.length)}/docs/sso`,
+  patch: { supported: true },
+  bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+  filter: { supported: true, maxResults: MAX_RECORDS },
+  changePassword: { supported: false },
+  sort: { supported: false },
+  etag: { supported: false },
+  authenticationSchemes: [
+    {
+      type: "oauthbearertoken",
+      name: "Bearer token",
+      description: "The SCIM token, in the header Authorization.",
+      primary: true,
+    },
+  ],
+  meta: metaOf(base, "ServiceProviderConfig", "/ServiceProviderConfig"),
+});
+
+const resourceTypes = (base: string) =>
+  [
+    { name: "User", schema: USER_SCHEMA },
+    { name: "Group", schema: GROUP_SCHEMA },
+  ].map(({ name, schema }) => ({
+    schemas: [TYPE_SCHEMA],
+    id: name,
+    name,
+    endpoint: `/${name}s`,
+    schema,
+    meta: metaOf(base, "ResourceType", `/ResourceTypes/${name}`),
+  }));
+
+interface Attribute {
+  readonly type?: "string" | "boolean" | "complex" | "reference";
+  readonly multiValued?: boolean;
+  readonly required?: boolean;
+  readonly caseExact?: boolean;
+  readonly mutability?: "readWrite" | "readOnly" | "immutable";
+  readonly uniqueness?: "none" | "server";
+  readonly subAttributes?: readonly object[];
+}
+
+const attribute = (name: string, more: Attribute = {}) => ({
+  name,
+  type: "string",
+  multiValued: false,
+  required: false,
+  caseExact: false,
+  mutability: "readWrite",
+  returned: "default",
+  uniqueness: "none",
+  ...more,
+});
+
+const LINKED = [
+  attribute("value", { mutability: "immutable" }),
+  attribute("display", { mutability: "readOnly" }),
+  attribute("$ref", { type: "reference", mutability: "readOnly" }),
+];
+
+const USER_ATTRIBUTES = [
+  attribute("userName", { required: true, uniqueness: "server" }),
+  attribute("externalId", { caseExact: true }),
+  attribute("name", {
+    type: "complex",
+    subAttributes: ["formatted", "familyName", "givenName"].map((name) => attribute(name)),
+  }),
+  attribute("displayName"),
+  attribute("emails", {
+    type: "complex",
+    multiValued: true,
+    subAttributes: [attribute("value"), attribute("type"), attribute("primary", { type: "boolean" })],
+  }),
+  attribute("active", { type: "boolean" }),
+  attribute("groups", { type: "complex", multiValued: true, mutability: "readOnly", subAttributes: LINKED }),
+];
+const GROUP_ATTRIBUTES = [
+  attribute("displayName", { required: true, uniqueness: "server" }),
+  attribute("externalId", { caseExact: true }),
+  attribute("members", { type: "complex", multiValued: true, subAttributes: LINKED }),
+];
+
+const schemas = (base: string) =>
+  [
+    { id: USER_SCHEMA, name: "User", attributes: USER_ATTRIBUTES },
+    { id: GROUP_SCHEMA, name: "Group", attributes: GROUP_ATTRIBUTES },
+  ].map((one) => ({ schemas: [SCHEMA_SCHEMA], ...one, meta: metaOf(base, "Schema", `/Schemas/${one.id}`) }));
+
+const describing = (id: string, path: string, summary: string, make: (base: string) => v.InferInput<typeof List>) =>
+  endpoint<typeof List, ScimPrincipal>(
+    {
+      ...COMMON,
+      id,
+      method: "GET",
+      path: `${PATH}/${path}`,
+      summary,
+      ok: List,
+      faults: [],
+      example: { ok: make(EXAMPLE_BASE) },
+    },
+    async (call) => make(baseOf((await scopeOf(call)).core)),
+  );
+
+export const DISCOVERY_ENDPOINTS: readonly Endpoint[] = [
+  endpoint<typeof Described, ScimPrincipal>(
+    {
+      ...COMMON,
+      id: "scimServiceProviderConfig",
+      method: "GET",
+      path: `${PATH}/ServiceProviderConfig`,
+      summary: "Read what is understood of SCIM",
+      ok: Described,
+      faults: [],
+      example: { ok: providerConfig(EXAMPLE_BASE) },
+    },
+    async (call) => providerConfig(baseOf((await scopeOf(call)).core)),
+  ),
+  describing("scimResourceTypes", "ResourceTypes", "List the kinds of resources", (base) =>
+    listOf(resourceTypes(base)),
+  ),
+  describing("scimSchemas", "Schemas", "List their attributes", (base) => listOf(schemas(base))),
+];

@@ -1,0 +1,40 @@
+import { problem } from "../../kit/problem.ts";
+
+/** What SCIM calls problems (RFC 7644 section 3.12, table 9). */
+
+export const invalidFilter = problem({
+  name: "invalidFilter",
+  status: 400,
+  code: "invalid_filter",
+  message: 'Of filters only ATTRIBUTE eq "VALUE" is answered.',
+});
+export const invalidPath = problem({
+  name: "invalidPath",
+  status: 400,
+  code: "invalid_path",
+  message: "There is no such attribute.",
+});
+export const invalidValue = problem({
+  name: "invalidValue",
+  status: 400,
+  code: "invalid_value",
+  message: "A value is missing, or will not do.",
+});
+export const mutability = problem({
+  name: "mutability",
+  status: 400,
+  code: "mutability",
+  message: "This attribute cannot be changed.",
+});
+export const noTarget = problem({
+  name: "noTarget",
+  status: 400,
+  code: "no_target",
+  message: "The operation does not say what it is about.",
+});
+export const uniqueness = problem({
+  name: "uniqueness",
+  status: 409,
+  code: "uniqueness",
+  message: "There is one already.",
+});

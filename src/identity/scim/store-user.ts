@@ -1,0 +1,172 @@
+import { newId } from "../../kit/ids.ts";
+import { fail, forbidden, Problem, type ProblemRow } from "../../kit/problem.ts";
+import { directoryKey, directoryRecords, type UserRecord } from "../directory/directory.ts";
+import { syncMemberships } from "../members/members.ts";
+import {
+  emailKey,
+  findUserByEmail,
+  getUser,
+  readEmail,
+  readPersonName,
+  storePerson,
+  storeUser,
+  type User,
+} from "../people/people.ts";
+import { storeClosed } from "../sign-in/sign-in.ts";
+import { identityUser } from "../sso/sso.ts";
+import { invalidValue, uniqueness } from "./problems.ts";
+import { MAX_RECORDS, recordDone, type Scope } from "./scope.ts";
+import type { UserDraft } from "./user-draft.ts";
+
+/** What becomes of accounts; everything here is called inside a transaction. */
+
+const ONE = { limit: 1, offset: 0 };
+
+/** Does what may fail with a problem of another room as one of ours. */
+function as<T>(row: ProblemRow, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof Problem ? new Problem(row, error.message) : error;
+  }
+}
+
+/** @throws Problem unless it is an address of a domain that is listed for the issuer: others are other people's to vouch for */
+function vouchedEmail({ issuer }: Scope, typed: string | null): string {
+  const email = as(invalidValue, () => readEmail(typed ?? ""));
+  const domain = emailKey(email).split("@").at(-1) as string;
+  if (!issuer.domains.includes(domain))
+    fail(invalidValue, `${issuer.label} may not provision addresses of ${domain}: list the domain for it first.`);
+  return email;
+}
+
+/** What somebody is called; what was called so before, where the directory says nothing. */
+function nameOf({ displayName, formatted, givenName, familyName }: UserDraft, before: string | null): string | null {
+  const parts = [givenName, familyName].filter((part) => part !== null).join(" ");
+  const name = [displayName, formatted, parts].find((one) => one !== null && one !== "");
+  return name ? as(invalidValue, () => readPersonName(name.slice(0, 100).toWellFormed())) : before;
+}
+
+/** Makes the record of somebody, with their account, or that of an account that is there. @throws Problem */
+export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
+  const { core, issuer, by } = scope;
+  const email = vouchedEmail(scope, draft.email ?? draft.userName);
+  requireFreeName(scope, draft.userName, undefined);
+  if (directoryRecords.users(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)
+    fail(forbidden, `There are ${MAX_RECORDS} users already.`);
+  const known = (draft.externalId && identityUser(core, issuer.id, draft.externalId)) || findUserByEmail(core, email);
+  const before = known ? pastOf(scope, known) : undefined;
+  const account = known ?? newAccount(scope, draft, email);
+  if (!known) storeUser(core, account, by);
+  const now = core.clock.now();
+  const record: UserRecord = {
+    ...recordFields(draft),
+    id: newId("scu", core.clock, core.random),
+    issuerId: issuer.id,
+    userId: account.id,
+    closed: before?.closed ?? 0,
+    createdAt: now,
+    updatedAt: now,
+    endedAt: null,
+  };
+  if (before) directoryRecords.dropUser(core, before.id);
+  const closed = settleAccount(scope, record, account, draft, email);
+  const stored = { ...record, closed };
+  directoryRecords.storeUser(core, stored, directoryRecords.hasGroups(core, issuer.id));
+  const target = { kind: "user", id: account.id, label: email };
+  recordDone(scope, "scim.user_added", target, { made: !known });
+  return stored;
+}
+
+/**
+ * An account that is there may be taken over as by signing in: never an operator's, and one that was closed only where this directory
+ * closed it.
+ * @returns the record that the directory had of it before
+ */
+function pastOf({ core, issuer }: Scope, user: User): UserRecord | undefined {
+  if (user.operator === 1)
+    fail(uniqueness, `${user.email} runs this installation, and operators are not provisioned. Leave them out.`);
+  const records = directoryRecords.recordsOf(core, user.id).filter(({ issuerId }) => issuerId === issuer.id);
+  if (records.some(({ endedAt }) => endedAt === null)) fail(uniqueness, "There is a user with this account already.");
+  const before = records.at(-1);
+  if (user.disabledAt !== null && before?.closed !== 1)
+    fail(uniqueness, `The account of ${user.email} was closed here by hand. Open it first.`);
+  return before;
+}
+
+const newAccount = ({ core }: Scope, draft: UserDraft, email: string): User => ({
+  id: newId("usr", core.clock, core.random),
+  email,
+  emailKey: emailKey(email),
+  name: nameOf(draft, null),
+  passwordHash: null,
+  operator: 0,
+  createdAt: core.clock.now(),
+  disabledAt: null,
+});
+
+const recordFields = ({ userName, externalId, givenName, familyName, formatted, displayName }: UserDraft) => ({
+  ...{ userName, externalId, givenName, familyName, formatted, displayName },
+  userKey: directoryKey(userName),
+  displayKey: displayName === null ? null : directoryKey(displayName),
+});
+
+function requireFreeName({ core, issuer }: Scope, userName: string, own: string | undefined): void {
+  const [other] = directoryRecords.users(core, issuer.id, "username", directoryKey(userName), ONE).page;
+  if (other && other.id !== own) fail(uniqueness, "There is a user with this userName already.");
+}
+
+/** Brings a record in line with what the directory says now, with its account. @throws Problem */
+export function changeRecord(scope: Scope, before: UserRecord, draft: UserDraft): UserRecord {
+  const { core } = scope;
+  const account = requireOrdinary(scope, before);
+  requireFreeName(scope, draft.userName, before.id);
+  const email = emailOf(scope, before, draft, account);
+  const record = { ...before, ...recordFields(draft), updatedAt: core.clock.now() };
+  const closed = settleAccount(scope, record, account, draft, email);
+  const changed = Object.keys(recordFields(draft)).filter(
+    (name) => !name.endsWith("Key") && record[name as keyof UserRecord] !== before[name as keyof UserRecord],
+  );
+  const after = { ...record, closed };
+  directoryRecords.storeUser(core, after, false);
+  if (changed.length > 0)
+    recordDone(scope, "scim.user_changed", { kind: "user", id: account.id, label: email }, { changed });
+  return after;
+}
+
+/** @throws Problem 403 for an operator's account: who runs the installation is nobody's to change from elsewhere */
+function requireOrdinary({ core }: Scope, { userId }: UserRecord): User {
+  const account = getUser(core, userId);
+  if (account.operator === 1) fail(forbidden, "This person runs the installation: operators are not changed by SCIM.");
+  return account;
+}
+
+/** The address from now on: a new one must be of a listed domain. Where only the user name says it, it follows that. */
+function emailOf(scope: Scope, before: UserRecord, draft: UserDraft, account: User): string {
+  const isSaid = draft.email !== undefined || (before.userKey === account.emailKey && draft.userName.includes("@"));
+  const desired = isSaid ? (draft.email ?? draft.userName) : account.email;
+  return desired.trim() === account.email ? account.email : vouchedEmail(scope, desired);
+}
+
+/** @returns whether it is the directory that closed the account */
+function settleAccount(scope: Scope, record: UserRecord, account: User, draft: UserDraft, email: string): 0 | 1 {
+  const { core, by } = scope;
+  const name = nameOf(draft, account.name);
+  as(uniqueness, () => storePerson(core, account, { email, name }, by));
+  const open = account.disabledAt === null;
+  if (draft.active === open) return open ? 0 : record.closed;
+  if (draft.active && record.closed === 0)
+    fail(forbidden, "The account was closed here by hand, and has to be opened here.");
+  storeClosed(core, { ...account, email }, !draft.active, by);
+  return draft.active ? 0 : 1;
+}
+
+/** Ends what the directory gave somebody: the account is closed, and it leaves the teams of its groups. @throws Problem */
+export function endRecord(scope: Scope, record: UserRecord): void {
+  const { core, issuer, by } = scope;
+  const account = requireOrdinary(scope, record);
+  const closes = storeClosed(core, account, true, by);
+  syncMemberships(core, account, issuer.id, new Map(), by);
+  directoryRecords.endUser(core, { ...record, closed: closes ? 1 : record.closed, endedAt: core.clock.now() });
+  recordDone(scope, "scim.user_removed", { kind: "user", id: account.id, label: account.email });
+}

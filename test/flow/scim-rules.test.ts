@@ -1,0 +1,520 @@
+import { describe, expect, it } from "vitest";
+import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
+import { setRole } from "../../src/identity/members/members.ts";
+import { setOperator } from "../../src/identity/people/people.ts";
+import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { acceptVouched, changeIssuer, getIssuer, removeIssuer } from "../../src/identity/sso/sso.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { filesWith } from "../support/erasure.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+import {
+  account,
+  add,
+  type Directory,
+  entraUser,
+  oktaUser,
+  patch,
+  startDirectory,
+  teamsOf,
+  withTeams,
+} from "../support/scim.ts";
+
+/** Whose accounts a directory may touch, what it may send, and what it never sees. */
+
+const PASSWORD = "plough-the-north-field";
+const ORIGIN = { ip: "192.0.2.9", userAgent: null };
+
+/** Status and what SCIM calls it. */
+const outcome = ({ status, body }: { status: number; body: { scimType?: string } }) => [status, body?.scimType];
+
+const vouched = (subject: string, email: string | null, more: object = {}) => ({
+  ...{ subject, email, emailVerified: null, name: "Ada", groups: [], ...more },
+});
+const enter = async (t: TestInstance, one: ReturnType<typeof vouched>) =>
+  acceptVouched(t.instance.core, getIssuer(t.instance.core, "acme"), one, ORIGIN);
+
+describe("whose account it is", () => {
+  it("takes over an account of a listed domain, never an operator's, and none that was closed by hand", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const directory = await startDirectory(t);
+    const ada = await createUser(core, { email: "Ada@acme.example", name: "Ada", password: PASSWORD });
+    await createUser(core, { email: "root@acme.example", password: PASSWORD, operator: true });
+    const bob = await createUser(core, { email: "bob@acme.example", password: PASSWORD });
+    await createUser(core, { email: "eve@else.example", password: PASSWORD });
+    await setDisabled(core, bob.id, true);
+    const post = (name: string) => directory.send("POST", "Users", oktaUser(name));
+    expect((await post("ada@acme.example")).status).toBe(201);
+    expect(t.rows("SELECT user_id FROM scim_users")).toEqual([{ user_id: ada.id }]);
+    const root = await post("root@acme.example");
+    expect([...outcome(root), root.body.detail]).toEqual([
+      ...[409, "uniqueness"],
+      "root@acme.example runs this installation, and operators are not provisioned. Leave them out.",
+    ]);
+    const closed = await post("bob@acme.example");
+    expect([...outcome(closed), closed.body.detail]).toEqual([409, "uniqueness", expect.stringContaining("by hand")]);
+    // Whether there is one elsewhere does not show.
+    for (const email of ["eve@else.example", "nobody@else.example"]) {
+      const foreign = await post(email);
+      expect([...outcome(foreign), foreign.body.detail]).toEqual([
+        ...[400, "invalidValue"],
+        expect.stringContaining("may not provision addresses of else.example"),
+      ]);
+    }
+    expect(t.count("scim_users")).toBe(1);
+    expect(account(t, "root@acme.example").open).toBe(1);
+  });
+
+  it("changes nothing of somebody who became an operator, and opens only what it closed", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const directory = await startDirectory(t);
+    const [ada, bob] = await add(directory, "ada", "bob");
+    await setOperator(core, "ada@acme.example", true);
+    const off = patch({ op: "replace", value: { active: false } });
+    const on = patch({ op: "replace", value: { active: true } });
+    for (const answer of [
+      await directory.send("PATCH", `Users/${ada}`, off),
+      await directory.send("PUT", `Users/${ada}`, oktaUser("ada@acme.example", { displayName: "Eve" })),
+      await directory.send("DELETE", `Users/${ada}`),
+    ])
+      expect([answer.status, answer.body.detail]).toEqual([403, expect.stringContaining("operators")]);
+    expect(account(t, "ada@acme.example")).toMatchObject({ name: "Test User", open: 1 });
+    await setDisabled(core, "bob@acme.example", true);
+    expect((await directory.send("GET", `Users/${bob}`)).body.active).toBe(false);
+    // What was closed by hand is not the directory's afterwards, because it says the same.
+    expect((await directory.send("PATCH", `Users/${bob}`, off)).status).toBe(200);
+    expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
+    expect((await directory.send("PUT", `Users/${bob}`, oktaUser("bob@acme.example"))).status).toBe(403);
+    expect(account(t, "bob@acme.example").open).toBe(0);
+    await setDisabled(core, "bob@acme.example", false);
+    expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
+    expect((await directory.send("PATCH", `Users/${bob}`, on)).body.active).toBe(true);
+  });
+
+  it("refuses names and addresses that are taken, and addresses of other domains, on every way", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const [ada] = await add(directory, "ada", "bob");
+    const to = (email: string) => [{ op: "replace", path: 'emails[type eq "work"].value', value: email }];
+    const user = `Users/${ada}`;
+    expect(outcome(await directory.send("PATCH", user, patch(...to("bob@acme.example"))))).toEqual([409, "uniqueness"]);
+    expect(outcome(await directory.send("PATCH", user, patch(...to("ada@else.example"))))).toEqual([
+      400,
+      "invalidValue",
+    ]);
+    expect(outcome(await directory.send("PUT", user, { ...oktaUser("BOB@acme.example"), emails: undefined }))).toEqual([
+      409,
+      "uniqueness",
+    ]);
+    expect(outcome(await directory.send("PUT", user, { name: {} }))).toEqual([400, "invalidValue"]);
+    expect(account(t, "ada@acme.example")).toBeDefined();
+    // Without an address of its own it follows the user name.
+    const renamed = patch({ op: "replace", path: "userName", value: "countess@acme.example" });
+    expect((await directory.send("PATCH", user, renamed)).body.emails[0].value).toBe("countess@acme.example");
+    expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
+  });
+});
+
+describe("signing in", () => {
+  it("finds who was provisioned, by the directory's id or by an address that nobody calls verified", async () => {
+    const { t, directory } = await withTeams();
+    const [ada, bob] = await add(directory, "ada", "bob", "eve");
+    await enter(t, vouched("00u-ada", "someone@else.example"));
+    await enter(t, vouched("s-bob", "bob@acme.example"));
+    expect(
+      t.rows("SELECT subject, email FROM sso_identities JOIN users ON users.id = user_id ORDER BY subject"),
+    ).toEqual([
+      { subject: "00u-ada", email: "ada@acme.example" },
+      { subject: "s-bob", email: "bob@acme.example" },
+    ]);
+    // Not somebody else with the same address, nor by an address that the issuer calls unverified.
+    await expect(enter(t, vouched("s-mallory", "bob@acme.example"))).rejects.toThrow("does not say");
+    await expect(enter(t, vouched("s-eve", "eve@acme.example", { emailVerified: false }))).rejects.toThrow(
+      "does not say",
+    );
+    // The token's groups count until the directory sends groups.
+    await enter(t, vouched("s-bob", null, { groups: ["engineers"] }));
+    expect(teamsOf(t, "bob@acme.example")).toEqual(["Engines:member"]);
+    await directory.send("POST", "Groups", { displayName: "leads", members: [{ value: ada }] });
+    await enter(t, vouched("s-bob", null, { groups: ["engineers"] }));
+    await enter(t, vouched("00u-ada", null, { groups: ["engineers"] }));
+    expect([teamsOf(t, "ada@acme.example"), teamsOf(t, "bob@acme.example")]).toEqual([["Engines:admin"], []]);
+    await directory.send("PATCH", `Users/${bob}`, patch({ op: "Replace", path: "active", value: "False" }));
+    await expect(enter(t, vouched("s-bob", null))).rejects.toThrow("closed");
+  });
+
+  it("is the same account when somebody signed in before they were provisioned", async () => {
+    const { t, directory } = await withTeams();
+    const { core } = t.instance;
+    await changeIssuer(core, "acme", { jit: true });
+    const claims = { emailVerified: true, groups: ["engineers"] };
+    await enter(t, vouched("00u-ada", "lovelace@acme.example", claims));
+    await enter(t, vouched("s-bob", "bob@acme.example", claims));
+    await add(directory, "ada", "bob");
+    expect(t.rows("SELECT email FROM users ORDER BY email")).toEqual([
+      { email: "ada@acme.example" },
+      { email: "bob@acme.example" },
+    ]);
+    expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:member"]);
+  });
+
+  it("follows when groups come to mean something else", async () => {
+    const { t, directory } = await withTeams();
+    const [ada] = await add(directory, "ada");
+    await directory.send("POST", "Groups", { displayName: "leads", members: [{ value: ada }] });
+    await changeIssuer(t.instance.core, "acme", { groups: ["leads=Guests:owner"] });
+    expect(t.rows("SELECT pending FROM scim_users")).toEqual([{ pending: 1 }]);
+    // Whoever asks next, and else a job.
+    await directory.send("POST", "Users", entraUser("bob"));
+    expect(teamsOf(t, "ada@acme.example")).toEqual(["Guests:owner"]);
+    await removeIssuer(t.instance.core, "acme");
+    expect(teamsOf(t, "ada@acme.example")).toEqual([]);
+    for (const table of ["scim_users", "scim_groups", "scim_members", "scim_tokens"]) expect(t.count(table)).toBe(0);
+    expect((await directory.send("GET", "Users")).status).toBe(401);
+  });
+});
+
+describe("two directories", () => {
+  it("never see or touch each other's people and groups", async () => {
+    const { t, directory: acme } = await withTeams();
+    const other = await startDirectory(t, "other", { groups: ["engineers=Guests:member"] });
+    const [ada] = await add(acme, "ada");
+    const group = (await acme.send("POST", "Groups", { displayName: "engineers", members: [{ value: ada }] })).body.id;
+    const [bob] = await add(other, "bob");
+    for (const type of ["Users", "Groups"])
+      expect((await other.send("GET", type)).body.totalResults).toBe(type === "Users" ? 1 : 0);
+    for (const filter of ['userName eq "ada@acme.example"', `id eq "${ada}"`, 'emails.value eq "ada@acme.example"'])
+      expect([filter, await other.find("Users", filter)]).toEqual([filter, []]);
+    expect(await other.find("Groups", `id eq "${group}"`)).toEqual([]);
+    const off = patch({ op: "replace", value: { active: false } });
+    const rename = patch({ op: "replace", path: "displayName", value: "taken" });
+    for (const [method, path, json] of [
+      ["GET", `Users/${ada}`],
+      ["PUT", `Users/${ada}`, oktaUser("ada@acme.example")],
+      ["PATCH", `Users/${ada}`, off],
+      ["DELETE", `Users/${ada}`],
+      ["GET", `Groups/${group}`],
+      ["PUT", `Groups/${group}`, { displayName: "taken" }],
+      ["PATCH", `Groups/${group}`, rename],
+      ["DELETE", `Groups/${group}`],
+    ] as const) {
+      const answer = await other.send(method, path, json);
+      expect([method, path, answer.status]).toEqual([method, path, 404]);
+    }
+    const mixed = await other.send("POST", "Groups", {
+      displayName: "engineers",
+      members: [{ value: bob }, { value: ada }],
+    });
+    expect(outcome(mixed)).toEqual([400, "invalidValue"]);
+    expect(t.count("scim_groups")).toBe(1);
+    expect([teamsOf(t, "ada@acme.example"), teamsOf(t, "bob@acme.example")]).toEqual([["Engines:member"], []]);
+    // The same person may be in both; each has a record of its own.
+    const again = await other.send("POST", "Users", oktaUser("ada@acme.example"));
+    expect([again.status, again.body.id === ada]).toEqual([201, false]);
+  });
+});
+
+describe("what is taken and what is not", () => {
+  async function fresh(): Promise<{ t: TestInstance; directory: Directory; ada: string; group: string }> {
+    const { t, directory } = await withTeams();
+    const [ada = ""] = await add(directory, "ada");
+    const group = (await directory.send("POST", "Groups", { displayName: "engineers" })).body.id;
+    return { t, directory, ada, group };
+  }
+
+  it("refuses filters that it does not understand, whatever they hold", async () => {
+    const { directory, ada } = await fresh();
+    const get = async (type: string, filter: string) =>
+      outcome(await directory.send("GET", `${type}?filter=${encodeURIComponent(filter)}`));
+    for (const filter of [
+      ...['userName co "ada"', 'userName eq "a" or userName eq "b"', "userName pr", 'title eq "x"', 'not (id eq "x")'],
+      ...[
+        '__proto__ eq "x"',
+        'constructor eq "x"',
+        'members[value eq "x"]',
+        'userName eq "\\x"',
+        "userName eq ada",
+        "eq",
+      ],
+      ...['emails[type eq "home"].value eq "ada@acme.example"', `id eq "${"x".repeat(1_500)}"`, `${"(".repeat(999)}`],
+    ])
+      for (const type of ["Users", "Groups"])
+        expect([type, filter, ...(await get(type, filter))]).toEqual([type, filter, 400, "invalidFilter"]);
+    for (const query of ["count=x", "startIndex=1.5", "attributes=a&attributes=b", `filter=${"x".repeat(2_001)}`])
+      for (const type of ["Users", "Groups", `Users/${ada}`]) {
+        const answer = await directory.send("GET", `${type}?${query}`);
+        const taken = type.includes("/") && !query.startsWith("attributes");
+        expect([type, query, answer.status]).toEqual([type, query, taken ? 200 : 400]);
+      }
+    expect((await directory.send("GET", "Groups/x?attributes=a&attributes=b")).status).toBe(400);
+    // Marks of SQL's LIKE, quotes and other scripts are letters like any.
+    for (const value of ["%", "_da@acme.example", "' OR 1=1 --", "ada\\\\", "аda@acme.example", "😀", ""])
+      expect([value, await directory.find("Users", `userName eq "${value}"`)]).toEqual([value, []]);
+    expect(await directory.find("Users", 'userName eq "\\u0061da@acme.example"')).toEqual([ada]);
+    expect(await directory.find("Users", 'userName eq "ＡＤＡ@acme.example"')).toEqual([ada]);
+  });
+
+  it("refuses operations that it does not understand, and changes nothing", async () => {
+    const { t, directory, ada, group } = await fresh();
+    const before = JSON.stringify([
+      t.rows("SELECT * FROM scim_users"),
+      t.rows("SELECT * FROM scim_groups"),
+      t.rows("SELECT * FROM users"),
+    ]);
+    const cases: [object, string, "both" | "user" | "group"][] = [
+      [{ op: "move", path: "active" }, "invalidValue", "both"],
+      [{ op: "remove" }, "noTarget", "both"],
+      [{ op: "add", value: "x" }, "invalidValue", "both"],
+      [{ op: "replace", path: "id", value: "x" }, "mutability", "both"],
+      [{ op: "replace", path: "__proto__.polluted", value: "x" }, "invalidPath", "both"],
+      [{ op: "replace", path: "constructor", value: "x" }, "invalidPath", "both"],
+      [{ op: "replace", path: "a".repeat(5_000), value: "x" }, "invalidPath", "both"],
+      [{ op: "replace", path: "emails[type pr].value", value: "x" }, "invalidPath", "both"],
+      [{ op: "replace", path: "active", value: "maybe" }, "invalidValue", "user"],
+      [{ op: "remove", path: "userName" }, "invalidValue", "user"],
+      [{ op: "replace", path: "userName", value: "a\u0000b" }, "invalidValue", "user"],
+      [{ op: "replace", path: "userName", value: "x".repeat(300) }, "invalidValue", "user"],
+      [{ op: "replace", path: "name", value: ["x"] }, "invalidValue", "user"],
+      [{ op: "replace", path: 'emails[type eq "work"].value', value: "not an address" }, "invalidValue", "user"],
+      [{ op: "add", path: "members", value: [{ value: "scu_nobody" }] }, "invalidValue", "group"],
+      [{ op: "add", path: "members", value: [7] }, "invalidValue", "group"],
+      [{ op: "add", path: "members", value: Array(10_001).fill("x") }, "invalidValue", "group"],
+      [{ op: "add", path: 'members[value eq "x"]', value: [] }, "invalidPath", "group"],
+      [{ op: "remove", path: "displayName" }, "invalidValue", "group"],
+    ];
+    for (const [operation, type, of] of cases)
+      for (const path of [...(of === "group" ? [] : [`Users/${ada}`]), ...(of === "user" ? [] : [`Groups/${group}`])]) {
+        const answer = await directory.send(
+          "PATCH",
+          path,
+          patch({ op: "replace", path: "externalId", value: "y" }, operation),
+        );
+        expect([path, operation, ...outcome(answer)]).toEqual([path, operation, 400, type]);
+      }
+    for (const body of [
+      {},
+      { Operations: "x" },
+      { Operations: [] },
+      { Operations: [1] },
+      { Operations: Array(1_001).fill({ op: "add", value: {} }) },
+    ])
+      expect(outcome(await directory.send("PATCH", `Users/${ada}`, body))).toEqual([400, "invalidValue"]);
+    const deep = `{"Operations":${"[".repeat(70)}${"]".repeat(70)}}`;
+    expect(outcome(await directory.send("PATCH", `Users/${ada}`, undefined, { body: deep }))).toEqual([
+      400,
+      "invalidSyntax",
+    ]);
+    const proto =
+      '{"__proto__":{"userName":"x"},"constructor":{},"Operations":[{"op":"add","value":{"__proto__":{"active":false}}}]}';
+    expect(outcome(await directory.send("PATCH", `Users/${ada}`, undefined, { body: proto }))).toEqual([
+      400,
+      "invalidPath",
+    ]);
+    expect(
+      JSON.stringify([
+        t.rows("SELECT * FROM scim_users"),
+        t.rows("SELECT * FROM scim_groups"),
+        t.rows("SELECT * FROM users"),
+      ]),
+    ).toBe(before);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    for (const json of [{ displayName: "ENGINEERS" }, { displayName: "x", members: [{ value: "x" }] }, {}])
+      expect((await directory.send("POST", "Groups", json)).status).toBe(
+        "members" in json || !("displayName" in json) ? 400 : 409,
+      );
+    const second = (await directory.send("POST", "Groups", { displayName: "leads" })).body.id;
+    expect(outcome(await directory.send("PUT", `Groups/${second}`, { displayName: "engineers" }))).toEqual([
+      409,
+      "uniqueness",
+    ]);
+    expect(outcome(await directory.send("PUT", `Groups/${second}`, {}))).toEqual([400, "invalidValue"]);
+    expect(
+      outcome(
+        await directory.send(
+          "PATCH",
+          `Groups/${second}`,
+          patch({ op: "replace", value: { displayName: "engineers" } }),
+        ),
+      ),
+    ).toEqual([409, "uniqueness"]);
+  });
+
+  it("pages, shows what is asked for, and tells what it understands", async () => {
+    const { t, directory } = await withTeams();
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      await add(directory, name);
+      t.clock.advance(1);
+    }
+    const page = async (query: string) => {
+      const { body } = await directory.send("GET", `Users?${query}`);
+      const { totalResults, startIndex, itemsPerPage, Resources } = body;
+      return [
+        totalResults,
+        startIndex,
+        itemsPerPage,
+        Resources.map(({ externalId }: { externalId: string }) => externalId.slice(4)).join(""),
+      ];
+    };
+    expect(await page("startIndex=2&count=2")).toEqual([5, 2, 2, "bc"]);
+    expect(await page("startIndex=0&count=1")).toEqual([5, 1, 1, "a"]);
+    expect(await page("startIndex=9")).toEqual([5, 9, 0, ""]);
+    expect(await page("count=-1")).toEqual([5, 1, 0, ""]);
+    expect(await page("count=999999999")).toEqual([5, 1, 5, "abcde"]);
+    const one = await directory.send("GET", "Users?count=1&attributes=userName,emails.value");
+    expect(Object.keys(one.body.Resources[0])).toEqual(["schemas", "id", "userName", "emails"]);
+    const less = await directory.send("GET", "Users?count=1&excludedAttributes=Name,meta,groups,emails,active");
+    expect(Object.keys(less.body.Resources[0])).toEqual(["schemas", "id", "externalId", "userName", "displayName"]);
+    const config = (await directory.send("GET", "ServiceProviderConfig")).body;
+    expect([config.patch.supported, config.bulk.supported, config.filter.supported]).toEqual([true, false, true]);
+    const types = (await directory.send("GET", "ResourceTypes")).body;
+    expect(types.Resources.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(["/Users", "/Groups"]);
+    expect((await directory.send("GET", "Schemas")).body.totalResults).toBe(2);
+    expect((await t.call("PUT", "/scim/v2/Users", { token: directory.token })).headers.get("allow")).toBe(
+      "GET, HEAD, POST",
+    );
+    const ada = (await directory.send("GET", "Users?count=1")).body.Resources[0].id;
+    expect((await t.post(`/scim/v2/Users/${ada}`, { token: directory.token })).headers.get("allow")).toBe(
+      "GET, HEAD, PUT, PATCH, DELETE",
+    );
+    expect((await t.get("/scim/v2/Users")).body).toMatchObject({ status: "401", detail: expect.any(String) });
+  });
+});
+
+describe("bounds", () => {
+  /** Fills a directory with people, straight into the tables. */
+  function fill(t: TestInstance, { issuer }: Directory, count: number): string[] {
+    const { db } = t.instance.core.store;
+    const ids = Array.from({ length: count }, (_, at) => String(at).padStart(5, "0"));
+    const user = db.prepare("INSERT INTO users (id, email, email_key, operator, created_at) VALUES (@u, @e, @e, 0, 0)");
+    const record = db.prepare(
+      `INSERT INTO scim_users (id, issuer_id, user_id, user_name, user_key, closed, pending, created_at, updated_at)
+       VALUES (@s, @i, @u, @e, @e, 0, 0, 0, 0)`,
+    );
+    db.transaction(() => {
+      for (const at of ids) {
+        const row = { u: `usr_${at}`, e: `p${at}@acme.example`, s: `scu_${at}`, i: issuer.id };
+        user.run(row);
+        record.run(row);
+      }
+    })();
+    return ids.map((at) => `scu_${at}`);
+  }
+
+  it("takes a thousand members at once without holding up others", async () => {
+    const { t, directory } = await withTeams();
+    const ids = fill(t, directory, 1_000);
+    const { id } = (await directory.send("POST", "Groups", { displayName: "engineers" })).body;
+    const members = ids.map((value) => ({ value }));
+    // Others get their turn between: once for each part of the people, at least.
+    let turns = 0;
+    const watch = setInterval(() => turns++, 0);
+    const answer = await directory.send("PATCH", `Groups/${id}`, patch({ op: "Add", path: "members", value: members }));
+    clearInterval(watch);
+    expect([answer.status, t.count("memberships"), t.count("scim_members")]).toEqual([204, 1_000, 1_000]);
+    expect(turns).toBeGreaterThan(20);
+    expect((await directory.send("GET", `Groups/${id}`)).body.members).toHaveLength(1_000);
+  });
+
+  it("stops at ten thousand people and groups", async () => {
+    const { t, directory } = await withTeams();
+    fill(t, directory, 10_000);
+    const more = await directory.send("POST", "Users", oktaUser("more@acme.example"));
+    expect([more.status, more.body.detail, t.count("users")]).toEqual([403, expect.stringContaining("10000"), 10_000]);
+    const last = await directory.send("GET", "Users?startIndex=9990&count=200");
+    expect([last.body.totalResults, last.body.Resources.length]).toEqual([10_000, 11]);
+    t.instance.core.store.db
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+         INSERT INTO scim_groups (id, issuer_id, display_name, display_key, created_at, updated_at) SELECT 'scg_' || i, ?, i, i, 0, 0 FROM n`,
+      )
+      .run(directory.issuer.id);
+    expect((await directory.send("POST", "Groups", { displayName: "more" })).status).toBe(403);
+    // All their people in one page of groups would be a hundred megabytes.
+    t.instance.core.store.db
+      .prepare(
+        "INSERT INTO scim_members SELECT g.id, u.id FROM scim_users u JOIN (SELECT id FROM scim_groups ORDER BY id LIMIT 3) g",
+      )
+      .run();
+    const page = (await directory.send("GET", "Groups?count=200")).body;
+    expect([page.totalResults, page.itemsPerPage, page.Resources[0].members.length]).toEqual([10_000, 1, 10_000]);
+    expect((await directory.send("GET", "Groups?count=200&excludedAttributes=members")).body.itemsPerPage).toBe(200);
+  });
+
+  it("takes up again what a process that ended left", async () => {
+    const { t, directory } = await withTeams();
+    const [ada] = await add(directory, "ada");
+    t.instance.core.store.db
+      .prepare(
+        "INSERT INTO scim_groups (id, issuer_id, display_name, display_key, created_at, updated_at) VALUES ('g', ?, 'leads', 'leads', 0, 0)",
+      )
+      .run(directory.issuer.id);
+    t.instance.core.store.db.prepare("INSERT INTO scim_members VALUES ('g', ?)").run(ada);
+    t.instance.core.store.db.prepare("UPDATE scim_users SET pending = 1").run();
+    const { scim } = await import("../../src/identity/scim/room.ts");
+    for (const job of scim.jobs ?? []) if ("run" in job) await job.run(t.instance.core);
+    expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:admin"]);
+    expect(t.rows("SELECT pending FROM scim_users")).toEqual([{ pending: 0 }]);
+  });
+});
+
+describe("tokens", () => {
+  it("are stored as digests, two at most, tell when they were used, and end at once", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const { issuer, token, send } = await startDirectory(t);
+    expect(token).toMatch(/^rkp_[0-9A-Za-z]{36}$/);
+    expect(filesWith(t.directory, token)).toEqual([]);
+    const next = await createScimToken(core, issuer);
+    await expect(createScimToken(core, issuer)).rejects.toThrow("revoke one first");
+    expect((await send("GET", "Users")).status).toBe(200);
+    t.clock.advance(MINUTE_MS / 2);
+    await send("GET", "Users");
+    const first = listScimTokens(core, issuer.id).find(({ id }) => id !== next.id);
+    expect(first?.lastUsedAt).toBe(t.clock.now() - MINUTE_MS / 2);
+    expect(await revokeScimToken(core, issuer, first?.id as string)).toBe(true);
+    expect(await revokeScimToken(core, issuer, first?.id as string)).toBe(false);
+    expect((await send("GET", "Users")).status).toBe(401);
+    expect((await send("GET", "Users", undefined, { token: next.token })).status).toBe(200);
+    // Not either for what was on its way when it ended.
+    const ends = revokeScimToken(core, issuer, next.id);
+    const late = send("POST", "Users", oktaUser("late@acme.example"), { token: next.token });
+    expect([await ends, (await late).status, t.count("users")]).toEqual([true, 401, 0]);
+    const other = await startDirectory(t, "other");
+    await expect(revokeScimToken(core, other.issuer, next.id)).rejects.toThrow("no such SCIM token");
+  });
+});
+
+it("forgets a person with their records, and every address they had", async () => {
+  const { t, directory } = await withTeams();
+  const { core } = t.instance;
+  const [zinnia] = await add(directory, "zinnia");
+  const team = await t.team();
+  await setRole(core, team.id, "zinnia@acme.example", "owner");
+  const { createCode } = await import("../../src/identity/devices/devices.ts");
+  const by = {
+    kind: "user",
+    id: account(t, "zinnia@acme.example").id,
+    label: "zinnia@acme.example",
+    ip: null,
+  } as const;
+  await createCode(core, team.id, undefined, by);
+  await directory.send("POST", "Groups", { displayName: "engineers", members: [{ value: zinnia }] });
+  const to = { op: "replace", path: 'emails[type eq "work"].value', value: "marigold@acme.example" };
+  await directory.send(
+    "PATCH",
+    `Users/${zinnia}`,
+    patch(to, { op: "replace", path: "name.givenName", value: "Lavender" }),
+  );
+  await core.store.reclaim();
+  for (const text of ["zinnia", "marigold", "Lavender"]) expect(filesWith(t.directory, text)).not.toEqual([]);
+  const target = resolveTarget(core, { person: "marigold@acme.example" });
+  await carryOut(core, await requestErasure(core, target, "they wanted it"));
+  for (const text of ["zinnia", "marigold", "Lavender"])
+    expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  for (const table of ["scim_users", "scim_members", "former_addresses"]) expect(t.count(table)).toBe(0);
+  expect(verifyLedger(core, undefined, () => {}).faults).toEqual([]);
+  expect((await directory.send("GET", `Users/${zinnia}`)).status).toBe(404);
+});
