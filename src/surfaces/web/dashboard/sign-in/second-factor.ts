@@ -46,7 +46,7 @@ const CODE = formSpec({
     label: "Code",
     hint: "Of your authenticator app, or one of your recovery codes.",
     autocomplete: "one-time-code",
-    maxLength: 30,
+    maxLength: 40,
     autofocus: true,
   },
 });
