@@ -115,6 +115,14 @@ describe("the house", () => {
     expect([...users].filter(([, rooms]) => rooms.size > 1)).toEqual([]);
   });
 
+  it("opens no file of the program or the store in a thread", () => {
+    const VALUES = /^(?:import|export)\b(?! type\b)(?!\s*\{(?:\s*type \w+,?)+\s*\})[^;"=(]*? from "(\.[^"]+)"/gm;
+    const loaded = new Set(["src/worker.ts"]);
+    for (const path of loaded)
+      for (const [, to] of (sources.get(path) ?? "").matchAll(VALUES)) loaded.add(join(dirname(path), `${to}`));
+    expect([...loaded].filter((path) => path.startsWith("src/platform/store/"))).toEqual([]);
+  });
+
   it("reads time, chance and environment only where they enter", () => {
     const READS = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b/;
     const reading = paths.filter((path) => READS.test(sources.get(path) as string));

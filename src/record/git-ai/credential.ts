@@ -8,6 +8,3 @@ export const apiKey = credential({
   openapi: { name: "deviceKey", description: "A device token, as the API key of Git AI.", header: "X-API-Key" },
   alternatives: [device.openapi],
 });
-
-/** A commit as the contract has it; `Ab` and `ab` are two. */
-export const COMMIT = /^[0-9a-fA-F]{4,64}$/;

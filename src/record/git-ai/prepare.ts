@@ -6,7 +6,7 @@ import { mightLongHoldSecret, redactLongJson, redactLongText } from "../../redac
 import type { CaptureMode } from "../policy/policy.ts";
 import { digestOfSent, requireAtMost, type SentDigest } from "../sent-body/sent-body.ts";
 import type { commitNotes } from "../traces/traces.ts";
-import { COMMIT } from "./credential.ts";
+import { COMMIT } from "./commit.ts";
 
 export const NoteBatch = v.object({
   entries: v.array(

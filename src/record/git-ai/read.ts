@@ -4,7 +4,8 @@ import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { fail, malformed } from "../../kit/problem.ts";
 import { type Call, endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { commitNotes } from "../traces/traces.ts";
-import { apiKey, COMMIT } from "./credential.ts";
+import { COMMIT } from "./commit.ts";
+import { apiKey } from "./credential.ts";
 
 const MAX_COMMITS = 100;
 
