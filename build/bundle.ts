@@ -13,7 +13,7 @@ export class BuildError extends Error {
 }
 
 /** What an executable can be built for; better-sqlite3 ships an addon under each of these names. */
-const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
+export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** Which files travel inside the program: these, and in folders everything that is neither code nor hidden. */

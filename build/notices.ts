@@ -12,7 +12,9 @@ const RULE = "-".repeat(100);
 
 /** Folders of the packages that an executable has something of, without Node.js; sorted. */
 export function packageFolders({ inputs }: Metafile): string[] {
-  const found = Object.keys(inputs).flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+  const found = Object.keys(inputs).flatMap(
+    (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+  );
   return [...new Set([...found, ...DATA_PACKAGES.map((name) => `node_modules/${name}`)])].sort();
 }
 

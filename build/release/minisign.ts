@@ -24,7 +24,8 @@ export interface ReleaseKey {
 export const keyName = ({ id }: ReleaseKey) => Buffer.from(id).reverse().toString("hex").toUpperCase();
 
 const blake2b = (data: Uint8Array) => createHash("blake2b512").update(data).digest();
-const publicKeyOf = (raw: Uint8Array) => createPublicKey({ key: Buffer.concat([SPKI, raw]), format: "der", type: "spki" });
+const publicKeyOf = (raw: Uint8Array) =>
+  createPublicKey({ key: Buffer.concat([SPKI, raw]), format: "der", type: "spki" });
 const secondLine = (text: string) => Buffer.from(text.split(/\r?\n/)[1] ?? "", "base64");
 
 /** Reads what `minisign -G -W` wrote. @throws BuildError when it is something else, or has a password */
@@ -75,7 +76,8 @@ export function verifyFile(release: ReleaseKey, content: Uint8Array, signatureFi
   const signature = bytes.subarray(10);
   const comment = trusted.slice(TRUSTED.length);
   const publicKey = release.key.type === "private" ? createPublicKey(release.key) : release.key;
-  if (!verify(null, blake2b(content), publicKey, signature)) throw new BuildError("the signature does not fit the file");
+  if (!verify(null, blake2b(content), publicKey, signature))
+    throw new BuildError("the signature does not fit the file");
   const signed = Buffer.concat([signature, Buffer.from(comment)]);
   if (!verify(null, signed, publicKey, Buffer.from(last, "base64")))
     throw new BuildError("the signature does not fit its comment");

@@ -20,18 +20,22 @@ interface Job {
   readonly out: string;
 }
 
+/** Before which version one counts as earlier is said otherwise there than in semver. */
+const packageVersion = ({ version }: Source) => version.replaceAll("-", "~");
+
 /** Makes a Debian package with `dpkg-deb`. @returns its name. */
 export async function makeDeb({ source, target, executable, work, out }: Job): Promise<string> {
   const { deb } = ARCHITECTURES[target];
   const files = installed(executable);
   await layOut(work, files, source);
-  const values = { VERSION: source.version, ARCHITECTURE: deb };
+  const version = packageVersion(source);
+  const values = { VERSION: version, ARCHITECTURE: deb };
   await writeText(join(work, "DEBIAN/control"), await template("deb/control", values));
   await writeText(join(work, "DEBIAN/conffiles"), "/etc/default/reckon\n");
   for (const script of ["postinst", "prerm", "postrm"])
     await writeText(join(work, "DEBIAN", script), await template(`deb/${script}`, {}), 0o755);
   await settle(work, source.epoch);
-  const name = `reckon_${source.version}_${deb}.deb`;
+  const name = `reckon_${version}_${deb}.deb`;
   // One thread: what several write hangs on how many there are.
   const args = ["--root-owner-group", "--threads-max=1", "-Zxz", "-z2", "--build", work, join(out, name)];
   run("dpkg-deb", args, { env: { SOURCE_DATE_EPOCH: String(source.epoch) } });
@@ -44,7 +48,7 @@ export async function makeRpm({ source, target, executable, work, out }: Job): P
   const [stage, top] = [join(work, "stage"), join(work, "top")];
   await layOut(stage, installed(executable), source);
   const spec = join(work, "reckon.spec");
-  await writeText(spec, await template("rpm/reckon.spec", { VERSION: source.version.replaceAll("-", "~"), STAGE: stage }));
+  await writeText(spec, await template("rpm/reckon.spec", { VERSION: packageVersion(source), STAGE: stage }));
   const args = ["-bb", "--quiet", "--target", `${rpm}-unknown-linux`, "--define", `_topdir ${top}`, spec];
   run("rpmbuild", args, { env: { SOURCE_DATE_EPOCH: String(source.epoch), HOME: work } });
   const [name = ""] = await readdir(join(top, "RPMS", rpm));

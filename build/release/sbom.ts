@@ -79,7 +79,8 @@ export async function billOfMaterials(source: Source, metafile: Metafile, target
 async function packageComponent(folder: string, locked: Readonly<Record<string, LockedPackage>>): Promise<Component> {
   const { name = "", version = "", license } = await readPackageJSON(join(ROOT, folder));
   const entry = locked[folder];
-  if (entry?.version !== version) throw new BuildError(`${folder} is ${version}, package-lock.json has ${entry?.version}`);
+  if (entry?.version !== version)
+    throw new BuildError(`${folder} is ${version}, package-lock.json has ${entry?.version}`);
   return npmComponent("library", name, entry, license);
 }
 
@@ -107,7 +108,13 @@ async function runtime(target: Target, locked: Readonly<Record<string, LockedPac
     .filter(([name]) => !NO_PARTS.has(name))
     .map(([name, version = ""]): Component => {
       const ref = `${base.package}/${name}@${version}`;
-      return { type: "library", "bom-ref": ref, name, version, purl: `pkg:generic/${name}@${encodeURIComponent(version)}` };
+      return {
+        type: "library",
+        "bom-ref": ref,
+        name,
+        version,
+        purl: `pkg:generic/${name}@${encodeURIComponent(version)}`,
+      };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return { ...npmComponent("platform", base.package, entry, entry.license ?? "MIT"), components: parts };
