@@ -21,7 +21,8 @@ export interface ReleaseKey {
 }
 
 /** As minisign prints it. */
-export const keyName = ({ id }: ReleaseKey) => Buffer.from(id).reverse().toString("hex").toUpperCase();
+export const keyName = ({ id }: ReleaseKey) =>
+  Buffer.from(id).reverse().toString("hex").replace(/^0+/, "").toUpperCase();
 
 const blake2b = (data: Uint8Array) => createHash("blake2b512").update(data).digest();
 const publicKeyOf = (raw: Uint8Array) =>

@@ -105,7 +105,7 @@ async function runtime(target: Target, locked: Readonly<Record<string, LockedPac
   const entry = locked[`node_modules/${base.package}`];
   if (!entry) throw new BuildError(`package-lock.json has no ${base.package}`);
   const parts = Object.entries(process.versions)
-    .filter(([name]) => !NO_PARTS.has(name))
+    .filter(([name, version]) => version && !NO_PARTS.has(name))
     .map(([name, version = ""]): Component => {
       const ref = `${base.package}/${name}@${version}`;
       return {
