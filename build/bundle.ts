@@ -13,14 +13,14 @@ export class BuildError extends Error {
 }
 
 /** What an executable can be built for; better-sqlite3 ships an addon under each of these names. */
-const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
+export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** Which files travel inside the program: these, and in folders everything that is neither code nor hidden. */
 const EMBEDDED = ["schema.sql", "src", "docs"];
 
 /** What of these stays behind: why things are as they are, and what is made from the declarations anew. */
-const LEFT_OUT = /^docs\/(?:decisions\/|generated\/openapi\.json$|dev\.md$)/;
+const LEFT_OUT = /^docs\/(?:decisions\/|samples\/|generated\/openapi\.json$|(?:dev|releasing)\.md$)/;
 
 /** Licence texts of what the program is made of; `reckon notices` prints it. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";

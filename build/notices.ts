@@ -10,6 +10,14 @@ const NODE_PACKAGE = /^node-(?:bin-)?(?:linux|darwin|win)-/;
 const DATA_PACKAGES = ["@zxcvbn-ts/language-common"];
 const RULE = "-".repeat(100);
 
+/** Folders of the packages that an executable has something of, without Node.js; sorted. */
+export function packageFolders({ inputs }: Metafile): string[] {
+  const found = Object.keys(inputs).flatMap(
+    (path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
+  );
+  return [...new Set([...found, ...DATA_PACKAGES.map((name) => `node_modules/${name}`)])].sort();
+}
+
 /**
  * The licence texts of everything that an executable is made of: the packages in the bundle and Node.js itself. Their licences
  * ask that the texts travel with every copy.
@@ -17,12 +25,7 @@ const RULE = "-".repeat(100);
  * @throws Error when a package carries no licence text
  */
 export async function notices(root: string, metafile: Metafile): Promise<string> {
-  const folders = new Set<string>();
-  for (const path of Object.keys(metafile.inputs)) {
-    const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
-    if (folder) folders.add(folder);
-  }
-  for (const name of DATA_PACKAGES) folders.add(`node_modules/${name}`);
+  const folders = new Set(packageFolders(metafile));
   // The same text for every target, so Node.js as it is installed here.
   const runtime = (await readdir(join(root, "node_modules"))).filter((name) => NODE_PACKAGE.test(name)).slice(0, 1);
   for (const name of runtime) folders.add(`node_modules/${name}`);

@@ -121,6 +121,11 @@ export const DOC_GROUPS: readonly DocGroup[] = [
     title: "Run it",
     docs: [
       {
+        slug: "install",
+        file: "install.md",
+        summary: "Installing a release on each platform, and checking who made it and from what.",
+      },
+      {
         slug: "fleet",
         file: "fleet.md",
         summary: "Connecting many machines: codes for a fleet, managed settings, timers, updates, proxies, removal.",

@@ -1,0 +1,194 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ROOT } from "../../build/bundle.ts";
+import { type Running, serve, until } from "../faults/support/process.ts";
+import { makeCertificate } from "../support/certificates.ts";
+import { MAIN } from "../support/program.ts";
+
+/** The files of docs/samples, in use. */
+
+const sample = (name: string) => readFileSync(join(ROOT, "docs/samples", name), "utf8");
+
+function without(command: string, ...args: string[]): string | undefined {
+  if (spawnSync(command, args).status === 0) return undefined;
+  console.log(`tests of samples that need ${command} ${args.join(" ")} are skipped: it is not installed`);
+  return command;
+}
+const noNginx = without("nginx", "-v");
+const noCaddy = without("caddy", "version");
+const noSystemd = without("systemd-analyze", "--version");
+const noCompose = without("docker", "compose", "version");
+const noCurl = without("curl", "--version");
+
+function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "reckon-samples-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+/** Replaces what must stand in a sample exactly so. */
+function replaced(text: string, rows: Readonly<Record<string, string>>): string {
+  return Object.entries(rows).reduce((sofar, [from, to]) => {
+    expect(sofar).toContain(from);
+    return sofar.replaceAll(from, to);
+  }, text);
+}
+
+/** A server below a sub-path of a proxy that listens on a port. */
+async function behind(port: number): Promise<{ server: Running; own: number; site: string }> {
+  const site = `http://127.0.0.1:${port}`;
+  const env = { RECKON_BASE_URL: `${site}/reckon`, RECKON_TRUSTED_PROXIES: "127.0.0.1", RECKON_LOG: "debug" };
+  const data = scratch();
+  const own = await freePort();
+  const server = await serve(data, { env, args: ["--port", String(own)] });
+  onTestFinished(async () => void (await server.end()));
+  return { server, own, site };
+}
+
+/** Starts a proxy in the foreground; it ends with the test. */
+function start(command: string, args: readonly string[], env: Record<string, string> = {}): void {
+  const child = spawn(command, args, { stdio: "ignore", env: { ...process.env, ...env } });
+  const exited = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await exited;
+  });
+}
+
+/** What a proxy must do: pass the sub-path on, take what is large, and say who asks. */
+async function expectProxied({ server, site }: Awaited<ReturnType<typeof behind>>): Promise<void> {
+  const status = (path: string) =>
+    fetch(`${site}${path}`).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+  await until("the proxy passes on", async () => (await status("/reckon/api/health")) === 200);
+  const bare = await fetch(`${site}/reckon`, { redirect: "manual" });
+  expect([bare.status, new URL(bare.headers.get("location") as string, `${site}/reckon`).pathname]).toEqual([
+    308,
+    "/reckon/",
+  ]);
+  expect(await (await fetch(`${site}/reckon/`)).text()).toContain('href="/reckon/docs"');
+  const large = await fetch(`${site}/reckon/api/telemetry/ingest`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-forwarded-for": "203.0.113.9" },
+    body: JSON.stringify({ entries: [{ seq: 1, payload: "x".repeat(3_000_000) }] }),
+  });
+  // Reckon's own answer, as JSON, to a body of a size that proxies refuse unless they are told otherwise.
+  expect([large.status, large.headers.get("content-type")]).toEqual([401, expect.stringContaining("json")]);
+  expect(await status("/elsewhere")).toBe(404);
+  expect(server.stderr()).not.toContain("203.0.113.9");
+}
+
+describe("samples", () => {
+  it.skipIf(noNginx)("nginx serves Reckon below a sub-path", async () => {
+    const folder = scratch();
+    const { key, cert } = makeCertificate();
+    writeFileSync(join(folder, "key.pem"), key);
+    writeFileSync(join(folder, "cert.pem"), cert);
+    const [port, tls] = [await freePort(), await freePort()];
+    const proxied = await behind(port);
+    const site = replaced(sample("nginx.conf"), {
+      "    listen 443 ssl;": `    listen 127.0.0.1:${tls} ssl;\n    listen 127.0.0.1:${port};`,
+      "    listen [::]:443 ssl;\n": "",
+      "/etc/ssl/example.com/fullchain.pem": join(folder, "cert.pem"),
+      "/etc/ssl/example.com/key.pem": join(folder, "key.pem"),
+      "127.0.0.1:4870": `127.0.0.1:${proxied.own}`,
+    });
+    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    );
+    writeFileSync(
+      join(folder, "nginx.conf"),
+      `pid ${folder}/pid; error_log ${folder}/error.log; daemon off; master_process off;\nevents {}\n` +
+        `http { access_log off; ${paths.join(" ")}\n${site}\n}\n`,
+    );
+    const args = ["-c", join(folder, "nginx.conf"), "-e", join(folder, "error.log")];
+    const judged = spawnSync("nginx", ["-t", ...args], { encoding: "utf8" });
+    expect([judged.status, judged.stderr]).toEqual([0, expect.not.stringContaining("[warn]")]);
+    start("nginx", args);
+    await expectProxied(proxied);
+  });
+
+  it.skipIf(noCaddy)("Caddy serves Reckon below a sub-path", async () => {
+    const folder = scratch();
+    const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
+    const file = join(ROOT, "docs/samples/Caddyfile");
+    const judge = ["validate", "--adapter", "caddyfile", "--config", file];
+    expect(spawnSync("caddy", judge, { env: { ...process.env, ...env } }).status).toBe(0);
+    const port = await freePort();
+    const proxied = await behind(port);
+    const site = replaced(sample("Caddyfile"), {
+      "example.com {": `http://127.0.0.1:${port} {`,
+      "127.0.0.1:4870": `127.0.0.1:${proxied.own}`,
+    });
+    writeFileSync(join(folder, "Caddyfile"), `{\n\tadmin off\n}\n${site}`);
+    start("caddy", ["run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")], env);
+    await expectProxied(proxied);
+  });
+
+  it.skipIf(noSystemd)("the unit is one that systemd takes, and leaves the service little", () => {
+    const file = join(scratch(), "reckon.service");
+    writeFileSync(
+      file,
+      replaced(sample("reckon.service"), {
+        "/usr/bin/reckon serve": "/bin/true",
+        "User=reckon": "User=daemon",
+        "Group=reckon": "Group=daemon",
+      }),
+    );
+    const judged = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
+    expect([judged.status, judged.stderr]).toEqual([0, ""]);
+    const security = spawnSync("systemd-analyze", ["security", "--offline=yes", "--no-pager", file], {
+      encoding: "utf8",
+    });
+    const exposure = /Overall exposure level for reckon\.service: ([\d.]+)/.exec(security.stdout)?.[1];
+    expect(Number(exposure)).toBeLessThanOrEqual(2);
+  });
+
+  it.skipIf(noCompose)("the compose file is one that compose takes", () => {
+    const file = join(ROOT, "docs/samples/compose.yaml");
+    expect(spawnSync("docker", ["compose", "-f", file, "config", "--quiet"], { encoding: "utf8" })).toMatchObject({
+      status: 0,
+    });
+  });
+
+  it.skipIf(noCurl)("the steps of the workflow run, with the executable that they fetched and checked", async () => {
+    const folder = scratch();
+    const executable = join(folder, "fetched");
+    writeFileSync(executable, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+    const sum = execFileSync("sha256sum", [executable], { encoding: "utf8" }).slice(0, 64);
+    const steps = [...sample("ci.yml").matchAll(/^ {8}run: \|\n((?: {10}.*\n|\n)+)/gm)].map(([, text = ""]) => text);
+    expect(steps.length).toBe(2);
+    mkdirSync(join(folder, "temp"));
+    chmodSync(executable, 0o644);
+    const env = {
+      ...process.env,
+      RUNNER_TEMP: join(folder, "temp"),
+      GITHUB_PATH: join(folder, "path"),
+      RECKON_URL: `file://${executable}`,
+      RECKON_SHA256: sum,
+    };
+    const shell = (text = "", more = {}) =>
+      spawnSync("bash", ["-e", "-o", "pipefail", "-c", text], { encoding: "utf8", env: { ...env, ...more } });
+    expect(shell(steps[0], { RECKON_SHA256: "0".repeat(64) }).status).toBe(1);
+    expect(shell(steps[0]).status).toBe(0);
+    const PATH = `${readFileSync(env.GITHUB_PATH, "utf8").trim()}:${process.env.PATH}`;
+    const tested = shell(steps[1], { PATH });
+    expect([tested.status, tested.stdout]).toEqual([0, expect.stringContaining('"captureMode"')]);
+  });
+});
