@@ -42,3 +42,20 @@ it("saves what the filters ask for now, not what the page was opened with", asyn
   await page.getByText("The view is saved.").waitFor();
   expect(site.t.rows("SELECT query FROM saved_views")).toEqual([{ query: "q=about" }]);
 });
+
+it("leads from a session to the telemetry that names it, and to no other", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const device = await site.t.device(ada.team);
+  await fillRecords(site.t, device);
+  const payload = { type: "usage", sessionId: "login-10", text: "login-1" };
+  const entries = [{ seq: 3, payload, clientTimestamp: "2026-11-20T14:00:00Z" }];
+  await site.t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "shop", entries } });
+  const { page, go, judge } = await site.open(ada);
+  const [{ id }] = site.t.rows("SELECT id FROM trace_sessions");
+  await go(`/sessions/${id}`);
+  await page.getByRole("region", { name: "Facts" }).getByRole("link", { name: "Entries" }).click();
+  await page.getByRole("heading", { level: 1, name: "Telemetry" }).waitFor();
+  expect(await page.locator("tbody th a").allTextContents()).toEqual(["1"]);
+  await judge("telemetry-of-session");
+});

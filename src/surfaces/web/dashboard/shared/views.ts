@@ -45,9 +45,9 @@ export function viewMenu(call: Member, place: ViewPlace): Html {
     ({ userId, shared }) => userId === session.userId || (shared && isAdmin(call)),
   );
   // The script keeps the query up with what filters make of the page.
-  const asked = html`<input type="hidden" name="query" data-query${attributes({ value: query.toString() })}>`;
+  const current = html`<input type="hidden" name="query" data-query${attributes({ value: query.toString() })}>`;
   return html`<details class="folded" data-menu><summary class="button">Views</summary><div class="folded-panel views">
-<form method="post"${attributes({ action: href("/views") })}>${hiddenInputs({ _csrf: csrf, place })}${asked}<div class="filter"><label for="view-name">Save this view as</label><input id="view-name" name="name" required maxlength="60" autocomplete="off"></div>
+<form method="post"${attributes({ action: href("/views") })}>${hiddenInputs({ _csrf: csrf, place })}${current}<div class="filter"><label for="view-name">Save this view as</label><input id="view-name" name="name" required maxlength="60" autocomplete="off"></div>
 <div class="filter check"><input type="checkbox" id="view-shared" name="shared" value="on"><label for="view-shared">Share with the team</label></div>${button("Save view", { look: "primary", small: true })}</form>
 ${
   mine.length > 0 &&
