@@ -144,7 +144,7 @@ function plainer(): (text: string) => string {
 
 /** Made of the log, or while nobody looks. */
 const NOT_COMPARED =
-  /^(?:log_|api_token_days|health_probes|projection|outbox|job_failures|sqlite_|erased_events|telemetry_blocks|telemetry_segments)/;
+  /^(?:log_|api_token_days|health_probes|projection|outbox|job_failures|sqlite_|erased_events|spend_pricing|telemetry_blocks|telemetry_segments)/;
 
 /** All rows of an instance, but for what is different about two. */
 function rowsOf({ t }: Everything): Record<string, unknown[]> {
