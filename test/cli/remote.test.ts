@@ -146,6 +146,12 @@ function plainer(): (text: string) => string {
 const NOT_COMPARED =
   /^(?:log_|api_token_days|health_probes|projection|outbox|job_failures|sqlite_|erased_events|spend_pricing|telemetry_blocks|telemetry_segments)/;
 
+/** Of these tables, what is compared: background work takes away what was removed. */
+const COMPARED: Readonly<Record<string, string>> = {
+  audit_events: "WHERE action <> 'command.run'",
+  notification_channels: "WHERE removed_at IS NULL",
+};
+
 /** All rows of an instance, but for what is different about two. */
 function rowsOf({ t }: Everything): Record<string, unknown[]> {
   const plain = plainer();
@@ -157,7 +163,7 @@ function rowsOf({ t }: Everything): Record<string, unknown[]> {
     .filter((name) => !NOT_COMPARED.test(name) && !/_fts_/.test(name));
   return Object.fromEntries(
     named.map((table) => {
-      const where = table === "audit_events" ? "WHERE action <> 'command.run'" : "";
+      const where = COMPARED[table] ?? "";
       const rows = t.rows(`SELECT * FROM ${table} ${where}`).map((row) => {
         const { id, leaf, actor_id, ip, last_used_at, ...rest } = row;
         return Object.entries(rest).map(([name, value]) => {
