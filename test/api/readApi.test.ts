@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { type Act, act } from "../../src/insight/triage/triage.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { READ_ENDPOINTS } from "../../src/share/read-api/read-api.ts";
@@ -18,6 +19,17 @@ async function twoTeams() {
   await fillRecords(t, mine);
   await fillRecords(t, theirs, "canary4x8t");
   const { id } = mine.team;
+  const month = { period: "month", amountUsd: 10 } as const;
+  await setBudget(t.instance.core, id, { ...month, scope: "team", subject: "" });
+  t.clock.advance(1);
+  await setBudget(t.instance.core, id, {
+    ...month,
+    scope: "repo",
+    subject: REPO,
+    amountUsd: 0.5,
+    thresholds: [50, 90],
+  });
+  await setBudget(t.instance.core, theirs.team.id, { ...month, scope: "repo", subject: "canary4x8t" });
   return {
     t,
     mine,
@@ -140,7 +152,8 @@ describe("what a token reads", () => {
     const on = (what: Act) => act(core, { teamId, fingerprint: recurring.id }, what, COMMAND_LINE);
     await on({ kind: "assign", ownerId: ada.id });
     await on({ kind: "link", url: "https://tracker.example.com/SHOP-1" });
-    await on({ kind: "snooze", until: t.clock.now() + 86_400_000 });
+    const until = Date.parse("2026-11-22T08:00:00Z");
+    await on({ kind: "snooze", until });
     const standing = {
       ...{ state: "snoozed", snoozedUntil: "2026-11-22T08:00:00.000Z", tracker: "https://tracker.example.com/SHOP-1" },
       owner: { id: ada.id, email: ada.email, name: null },
@@ -182,6 +195,32 @@ describe("what a token reads", () => {
     ]);
   });
 
+  it("are budgets with what is used of them, page by page", async () => {
+    const { t, token } = await twoTeams();
+    const { body } = await t.get("/api/budgets", { token });
+    expect(body.items).toEqual([
+      {
+        ...{ id: expect.stringMatching(/^bgt_/), scope: "team", subject: null, period: "month" },
+        ...{ from: "2026-11-01", to: "2026-11-30", amountUsd: 10, usedUsd: 0.55, unpricedTokens: 0 },
+        ...{
+          forecastUsd: expect.closeTo(0.8, 0),
+          exceedsOn: null,
+          state: "on track",
+          thresholds: [80, 100],
+          reached: [],
+        },
+        createdAt: "2026-11-21T08:00:00.000Z",
+      },
+      expect.objectContaining({
+        ...{ scope: "repo", subject: REPO, period: "month" },
+        ...{ usedUsd: 0.55, state: "exceeded", exceedsOn: null, thresholds: [50, 90] },
+      }),
+    ]);
+    const { items, sizes } = await walk(t, "/api/budgets?limit=1", token);
+    expect([items, sizes]).toEqual([body.items, [1, 1]]);
+    expect((await t.get("/api/budgets?state=exceeded", { token })).body.items).toEqual([body.items[1]]);
+  });
+
   it.each<[string, Record<string, number>]>([
     [
       "/api/sessions",
@@ -219,6 +258,7 @@ describe("what a token reads", () => {
       },
     ],
     ["/api/errors", { "kind=error": 2, "repo=github.com/acme/shop": 2, "repo=%27": 0 }],
+    ["/api/budgets", { "scope=team": 1, "scope=repo": 1, "scope=model": 0, "state=on%20track": 1 }],
     ["/api/devices", { "status=active": 1, "status=revoked": 0, "device=dev_x": 0 }],
     [
       "/api/deliveries",
@@ -254,7 +294,8 @@ describe("a token of one team", () => {
         expect([id, (await t.get(path.replace(":id", id), { token })).status]).toEqual([id, 404]);
     }
     const own = await t.get(await pathOf(t, path, token), { token });
-    expect([own.status, own.text.includes("login") || own.text.includes(mine.deviceId)]).toEqual([200, true]);
+    const theirOwn = ["login", mine.deviceId, "bgt_"].some((text) => own.text.includes(text));
+    expect([own.status, theirOwn]).toEqual([200, true]);
     expect(own.text).not.toContain("canary");
     for (const team of [theirs.team.id, "team_x", "' OR 1=1 --"])
       expect((await t.get(`${foreign}?team=${encodeURIComponent(team)}`, { token })).status).toBe(404);
@@ -314,7 +355,7 @@ describe("paging", () => {
     expect([at, typeof next]).toEqual([at, "string"]);
     expect((await t.get(`${at}?limit=200&cursor=${next}`, { token })).status).toBe(200);
     const refused = [
-      `${at}?limit=1&cursor=${next}&repo=${encodeURIComponent(REPO)}&device=x&text=y&status=active`,
+      `${at}?limit=1&cursor=${next}&repo=${encodeURIComponent(REPO)}&device=x&text=y&status=active&scope=team`,
       `${at}?cursor=${next.slice(0, -4)}`,
       `${at}?cursor=${Buffer.from("[0,1,1]").toString("base64url")}`,
       `${at}?cursor=${encodeURIComponent("' OR 1=1")}`,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createApiToken, revokeApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { setRole } from "../../src/identity/members/members.ts";
+import { setBudget } from "../../src/insight/budgets/budgets.ts";
+import { entriesProjection } from "../../src/insight/defects/defects.ts";
+import { catchUp } from "../../src/platform/projections/projections.ts";
 import { REMOTE } from "../../src/surfaces/cli/remote.ts";
 import { fillRecords } from "../support/api.ts";
 import { person } from "../support/cli.ts";
@@ -36,6 +39,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   "policy set": "--team Acme --file -",
 };
 
+const CLASSES =
+  "SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS class FROM defects WHERE team_id = ? AND title LIKE 'Slow%'";
+
 describe("whose command it is", () => {
   it("is decided by scope and team for every command", async () => {
     const { t, acme, token } = await started();
@@ -56,7 +62,12 @@ describe("whose command it is", () => {
   it("confines a team's token to its team, whatever a command names", async () => {
     const { t, acme, other, token } = await started();
     const [mine, theirs] = [await t.device(acme), await t.device(other)];
+    await fillRecords(t, mine, "login");
     await fillRecords(t, theirs, "canary");
+    const { core } = t.instance;
+    const budget = await setBudget(core, other.id, { scope: "team", subject: "", period: "month", amountUsd: 5 });
+    await catchUp(core, entriesProjection);
+    const [own, error] = [acme, other].map(({ id }) => t.rows(CLASSES, id)[0]);
     const stranger = await person(t, "stranger@example.com");
     await setRole(t.instance.core, other.id, stranger.id, "member");
     const foreign = await createApiToken(t.instance.core, { teamId: other.id, userId: null, name: "canary" });
@@ -88,6 +99,20 @@ describe("whose command it is", () => {
       ["pack", "list", "--team", "Other"],
       ["spend", "--team", "Other"],
       ["spend", "--person", stranger.email],
+      ["budget", "set", "--team", "Other", "--usd", "5"],
+      ["budget", "set", "--team", "Acme", "--usd", "5", "--person", stranger.email],
+      ["budget", "set", "--team", "Acme", "--usd", "5", "--person", "nobody@example.com"],
+      ["budget", "list", "--team", "Other"],
+      ["budget", "remove", budget.id, "--team", "Acme"],
+      ["budget", "remove", budget.id, "--team", "Other"],
+      ["error", "list", "--team", "Other"],
+      ["error", "list", "--team", "Acme", "--owner", stranger.email],
+      ["error", "list", "--team", "Acme", "--owner", "nobody@example.com"],
+      ["error", "show", error.class, "--team", "Other"],
+      ["error", "show", error.class, "--team", "Acme"],
+      ["error", "comment", error.class, "I was here.", "--team", "Other"],
+      ["error", "resolve", String(error.id), "--team", "Acme"],
+      ["error", "assign", own.class, stranger.email, "--team", "Acme"],
       ["retention", "set", "--team", "Other", "--kind", "telemetry", "--days", "1"],
       ["retention", "list", "--team", other.id],
     ];

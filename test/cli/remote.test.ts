@@ -8,6 +8,8 @@ import { adminToken, type Everything, everything, folder, ran, textFile } from "
 
 /** What a command does on the server's machine and from elsewhere is the same: what it prints, and the rows that it leaves. */
 
+const IN_A_MONTH = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+
 type Line = (e: Everything) => readonly string[];
 
 /** A command line of each command that can be run from elsewhere; with a word behind its name, more than one. */
@@ -18,9 +20,17 @@ const LINES: Readonly<Record<string, Line>> = {
   "team set": () => ["Acme", "--seats", "9", "--members-bind", "false"],
   "user list": () => [],
   "user reset-password": ({ bob }) => [bob.email],
+  "user reset-second-factor": ({ bob }) => [bob.email],
   "user disable": ({ bob }) => [bob.email, "--revoke-devices"],
   "user enable": ({ bob }) => [bob.email],
   "user set": ({ bob }) => [bob.email, "--operator", "true"],
+  "sso add": () => [
+    ...["spare", "--issuer", "https://login.example.com", "--client-id", "reckon"],
+    ...["--map", "dev=Acme:member", "--domains", "example.com", "--jit"],
+  ],
+  "sso set": () => ["corp", "--label", "Corporation", "--map", "dev=Acme:admin", "--session-hours", "8"],
+  "sso list": () => [],
+  "sso remove": () => ["corp"],
   "code create": () => ["--team", "Acme", "--count", "3", "--uses", "2"],
   "code list": () => ["--team", "Acme"],
   "code revoke": ({ codeId }) => [codeId, "--team", "Acme"],
@@ -68,6 +78,18 @@ const LINES: Readonly<Record<string, Line>> = {
   "pack verify": () => ["Acme"],
   spend: () => ["--team", "Acme", "--by", "day"],
   "spend as a table": () => ["--team", "Acme", "--csv"],
+  "budget set": ({ bob }) => ["--team", "Acme", "--person", bob.email, "--usd", "12.50", "--at", "50,100"],
+  "budget list": () => ["--team", "Acme"],
+  "budget remove": ({ budgetId }) => [budgetId, "--team", "Acme"],
+  "error list": ({ bob }) => ["--team", "Acme", "--owner", bob.email],
+  "error list of nobody's": () => ["--team", "Acme", "--nobody"],
+  "error show": ({ errorClass }) => [errorClass, "--team", "Acme"],
+  "error assign": ({ errorClass, bob }) => [errorClass, bob.email, "--team", "Acme"],
+  "error resolve": ({ errorClass }) => [errorClass, "--team", "Acme"],
+  "error reopen": ({ errorClass }) => [errorClass, "--team", "Acme"],
+  "error snooze": ({ errorClass }) => [errorClass, "--team", "Acme", "--until", IN_A_MONTH],
+  "error comment": ({ errorClass }) => [errorClass, "It is the proxy.", "--team", "Acme"],
+  "error link": ({ errorClass }) => [errorClass, "https://tracker.example.com/1", "--team", "Acme"],
   "key show": () => [],
   "key rotate": () => [],
   "key export": () => ["--active"],
@@ -103,6 +125,8 @@ function plainer(): (text: string) => string {
       .replace(/http:\/\/127\.0\.0\.1:\d+/g, "<url>")
       .replace(/\/\S*reckon-(?:remote|instance)-\w+/g, "<folder>")
       .replace(/person\d+@/g, "person@")
+      // It goes by the instant.
+      .replace(/(?<="forecastUsd": )[\d.]+|[\d.]+(?=\s+on track)/g, "<forecast>")
       .replace(/\$argon2id\S+/g, "<hash>")
       .replace(/API token atk_\w+|command line/g, "<who>")
       .replace(/\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?/g, "<time>")
@@ -120,7 +144,13 @@ function plainer(): (text: string) => string {
 
 /** Made of the log, or while nobody looks. */
 const NOT_COMPARED =
-  /^(?:log_|api_token_days|health_probes|projection|outbox|job_failures|sqlite_|erased_events|telemetry_blocks|telemetry_segments)/;
+  /^(?:log_|api_token_days|health_probes|projection|outbox|job_failures|sqlite_|erased_events|spend_pricing|telemetry_blocks|telemetry_segments)/;
+
+/** Of these tables, what is compared: background work takes away what was removed. */
+const COMPARED: Readonly<Record<string, string>> = {
+  audit_events: "WHERE action <> 'command.run'",
+  notification_channels: "WHERE removed_at IS NULL",
+};
 
 /** All rows of an instance, but for what is different about two. */
 function rowsOf({ t }: Everything): Record<string, unknown[]> {
@@ -133,7 +163,7 @@ function rowsOf({ t }: Everything): Record<string, unknown[]> {
     .filter((name) => !NOT_COMPARED.test(name) && !/_fts_/.test(name));
   return Object.fromEntries(
     named.map((table) => {
-      const where = table === "audit_events" ? "WHERE action <> 'command.run'" : "";
+      const where = COMPARED[table] ?? "";
       const rows = t.rows(`SELECT * FROM ${table} ${where}`).map((row) => {
         const { id, leaf, actor_id, ip, last_used_at, ...rest } = row;
         return Object.entries(rest).map(([name, value]) => {

@@ -66,6 +66,17 @@ it("reads passwords here and makes accounts there, as on the server's machine", 
   ]);
 });
 
+it("reads the secret of single sign-on here, and keeps it there alone", async () => {
+  const { data, remote } = await elsewhere();
+  const add = ["sso", "add", "corp", "--issuer", "https://id.example.com", "--client-id", "x", "--client-secret-stdin"];
+  const made = await remote([...add, "--json"], "s3cret-of-corp\n");
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining("/sso/corp/callback")]);
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: "corp", secret: true });
+  const listed = await reckon(["sso", "list", "--json", "--data", data.directory]);
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "corp", secret: true }]);
+  expect(made.stdout + made.stderr + listed.stdout).not.toContain("s3cret");
+});
+
 it("brings an archive that proves itself, and reads files here", async () => {
   const { data, remote } = await elsewhere();
   const at = folder();

@@ -5,8 +5,12 @@ import { expect, it } from "vitest";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import type { Team } from "../../src/identity/teams/teams.ts";
 import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
+import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
+import { noteBackup } from "../../src/share/maintenance/last-backup.ts";
+import { fillRecords, REPO } from "../support/api.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { leaveUnfinished } from "../support/jobs.ts";
 import { newMachine } from "../support/machine.ts";
 
 useBrowser();
@@ -218,6 +222,51 @@ it("adds up what devices count in their brains, and names what several have met"
   const other = await site.open(eve);
   await other.go("/devices");
   expect(await other.page.locator("#pulses").count()).toBe(0);
+});
+
+it("names budgets that do not hold, and to operators what fails in the background and a backup that nobody made", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { core } = site.t.instance;
+  const device = await site.t.device(ada.team);
+  await fillRecords(site.t, device);
+  const month = { period: "month", subject: "", scope: "team" } as const;
+  await setBudget(core, ada.team.id, { ...month, amountUsd: 0.6 });
+  await setBudget(core, ada.team.id, { ...month, scope: "repo", subject: REPO, amountUsd: 0.5 });
+  const { page, go, judge } = await site.open(ada);
+  await go("/overview");
+  const concerns = page.locator(".concerns > li");
+  const lines = async () => (await concerns.allTextContents()).map((text) => text.trim());
+  expect(await concerns.first().getAttribute("class")).toBe("bad");
+  expect(await lines()).toEqual(
+    expect.arrayContaining([
+      `Over budget${REPO}: $0.55 of $0.50 this month`,
+      expect.stringMatching(/^Budget at riskWhole team: \$0\.55 of \$0\.60 this month exceeds on/),
+    ]),
+  );
+  expect(await page.locator(".section > .more").textContent()).toContain("1 budget exceeded, 1 budget about to be");
+  const row = page.getByRole("row").filter({ hasText: "Mend the login" });
+  expect(await row.textContent()).toContain("$0.55");
+  await concerns.filter({ hasText: "Over budget" }).getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: "Budgets" }).waitFor();
+
+  const grace = await site.person({ team: ada.team, operator: true });
+  await leaveUnfinished(core);
+  site.t.clock.advance(3 * DAY_MS);
+  await go("/overview");
+  expect((await lines()).filter((text) => /^(?:Backup|Failing job)/.test(text))).toEqual([]);
+  const other = await site.open(grace);
+  await other.go("/overview");
+  await other.judge("overview-operator");
+  const theirs = other.page.locator(".concerns > li");
+  expect(await theirs.filter({ hasText: "Backup" }).textContent()).toContain("None was made yet");
+  expect(await theirs.filter({ hasText: "Failing job" }).first().textContent()).toContain("test.interval");
+  await theirs.filter({ hasText: "Backup" }).getByRole("link").click();
+  await other.page.getByRole("heading", { name: "Backups" }).waitFor();
+  noteBackup(core, "a.db", 1);
+  await other.go("/overview");
+  expect(await theirs.filter({ hasText: "Backup" }).count()).toBe(0);
+  await judge("overview-budgets");
 });
 
 it("says when the licence is in trouble and when seats are overdrawn", async () => {

@@ -4,6 +4,10 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createApiToken, type NewApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
+import { addIssuer } from "../../src/identity/sso/sso.ts";
+import { setBudget } from "../../src/insight/budgets/budgets.ts";
+import { entriesProjection } from "../../src/insight/defects/defects.ts";
+import { catchUp } from "../../src/platform/projections/projections.ts";
 import { placeHold } from "../../src/share/erasure/erasure.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
@@ -89,8 +93,13 @@ export async function everything() {
   const release = { platform: "win32", version: "1.0.0", url: "https://example.com/a.exe", sha512: "ab".repeat(64) };
   await next(() => addRelease(core, release));
   const hold = await next(() => placeHold(core, { team: other.id, reason: "a case" }));
+  const whole = { scope: "team", subject: "", period: "month", amountUsd: 50 } as const;
+  const budget = await next(() => setBudget(core, acme.id, whole));
+  await next(() => addIssuer(core, "corp", { issuer: "https://id.example.com", clientId: "reckon" }));
   await t.instance.settle();
+  await catchUp(core, entriesProjection);
   t.clock.advance(1);
+  const [error] = t.rows("SELECT lower(hex(substr(fingerprint, 1, 4))) AS class FROM defects ORDER BY id");
   const cliTokenId = t.rows("SELECT id FROM cli_tokens")[0].id as string;
   return {
     ...{
@@ -107,6 +116,7 @@ export async function everything() {
       channelId: made.channel.id,
     },
     ...{ userCode, cliTokenId, requests, holdId: hold.id },
+    ...{ budgetId: budget.id, errorClass: error.class as string },
   };
 }
 export type Everything = Awaited<ReturnType<typeof everything>>;

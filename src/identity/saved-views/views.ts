@@ -28,9 +28,12 @@ export const tooManyViews = problem({
   message: `A person has ${MAX_VIEWS} saved views in a team at most. Delete one first.`,
 });
 
-/** Where a page is left and entered again is of one moment; what has no value says nothing. */
+/** Where lists are left and entered again is of one moment. */
+const MOMENTARY = ["cursor", "at"];
+
+/** What is of one moment is not kept, and what has no value says nothing. */
 function tidy(query: string): string {
-  const kept = [...new URLSearchParams(query)].filter(([name, value]) => name !== "cursor" && value !== "");
+  const kept = [...new URLSearchParams(query)].filter(([name, value]) => !MOMENTARY.includes(name) && value !== "");
   return new URLSearchParams(kept).toString();
 }
 

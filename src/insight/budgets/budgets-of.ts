@@ -31,7 +31,8 @@ export interface Budget extends Omit<BudgetRow, "thresholds" | "amountCents"> {
 }
 
 /** `early`: too little of the period has gone by to say. */
-export type BudgetState = "on track" | "will exceed" | "exceeded" | "early";
+export const BUDGET_STATES = ["on track", "will exceed", "exceeded", "early"] as const;
+export type BudgetState = (typeof BUDGET_STATES)[number];
 
 /** A budget with where it stands in the period of now. */
 export interface BudgetStanding extends Budget {

@@ -4,6 +4,7 @@
  * Not here: what usage costs (spend); who hears of a threshold outside.
  */
 export {
+  BUDGET_STATES,
   type BudgetStanding,
   budgetStandings,
   DEFAULT_THRESHOLDS,

@@ -22,6 +22,8 @@ import {
 export interface EntryFilter extends Scope {
   /** The payload's `type`, exactly. */
   readonly type?: string | undefined;
+  /** The payload's `sessionId`, exactly. */
+  readonly sessionId?: string | undefined;
   /** Stands somewhere in the payload, in any case. */
   readonly text?: string | undefined;
   /** Only entries under whose seq other content came too. */
@@ -114,7 +116,10 @@ function anyConflict(core: Core, teamId: string, { deviceId, repoKey }: Scope): 
 }
 
 /** Tells whether a filter lets an entry through; its device, repository and time are seen to by the walk. */
-export function entryFilter(core: Core, { type, text, flagged }: EntryFilter): (entry: WalkedEntry) => boolean {
+export function entryFilter(
+  core: Core,
+  { type, sessionId, text, flagged }: EntryFilter,
+): (entry: WalkedEntry) => boolean {
   const sql = browseRows(core.store);
   const plain = text?.toLowerCase() ?? "";
   // As the text stands inside a JSON string: quotes and line breaks are escaped there.
@@ -124,7 +129,10 @@ export function entryFilter(core: Core, { type, text, flagged }: EntryFilter): (
       const payload = entry.payload.toLowerCase();
       if (!payload.includes(plain) && !payload.includes(spelled)) return false;
     }
-    if (type !== undefined && membersOf(entry.payload).type !== type) return false;
+    if (type !== undefined || sessionId !== undefined) {
+      const its = membersOf(entry.payload);
+      if (its.type !== (type ?? its.type) || its.sessionId !== (sessionId ?? its.sessionId)) return false;
+    }
     return flagged === undefined || sql.hasConflict.get(entry.streamId, entry.seq) !== undefined;
   };
 }

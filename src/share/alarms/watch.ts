@@ -7,13 +7,11 @@ import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
 import { type Notice, notify } from "../../platform/notices/notices.ts";
-import { lastBackupAt } from "../maintenance/maintenance.ts";
+import { staleBackup } from "../maintenance/maintenance.ts";
 import { rows } from "./rows.ts";
 
 /** A device that was silent for longer is quiet: a weekend is shorter. */
 export const QUIET_MS = 3 * DAY_MS;
-/** Backups are made every day. */
-const STALE_MS = 2 * DAY_MS;
 /** What is due is told of so long before. */
 const LICENSE_NOTICE_MS = 14 * DAY_MS;
 const TOKEN_NOTICE_MS = 7 * DAY_MS;
@@ -39,7 +37,7 @@ export const alarmsJob: IntervalJob = {
     if (core.config.outbound.hosts.length === 0) return;
     const devices = listDevices(core);
     await compare(core, "quiet", quietDevices(core, devices), (key) => heardAgain(devices, key));
-    await compare(core, "backup", staleBackup(core), () => installation("backup.stale", { state: "ended" }));
+    await compare(core, "backup", oldBackup(core), () => installation("backup.stale", { state: "ended" }));
     await compare(core, "disk", lowDisk(core), () =>
       installation("disk.low", { state: "ended", free_bytes: spaceOf(core).free }),
     );
@@ -91,12 +89,10 @@ function heardAgain(devices: readonly Device[], key: string): Notice | undefined
   return device?.status === "active" ? quietNotice(device, "ended") : undefined;
 }
 
-function staleBackup(core: Core): Condition[] {
-  const last = lastBackupAt(core) ?? null;
-  // A server that was set up today has none yet.
-  const since = last ?? listTeams(core)[0]?.createdAt ?? core.clock.now();
-  if (since > core.clock.now() - STALE_MS) return [];
-  const data = { last: instantOrNull(last), state: "began" };
+function oldBackup(core: Core): Condition[] {
+  const stale = staleBackup(core);
+  if (!stale) return [];
+  const data = { last: instantOrNull(stale.last), state: "began" };
   return [{ key: "backup:stale", notice: installation("backup.stale", data) }];
 }
 

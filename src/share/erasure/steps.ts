@@ -104,7 +104,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* triageErasure.erasePerson(core, id, mark);
   yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "person", id));
   yield* whileAny("saved views", () => viewErasure.eraseOf(core, id));
-  yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "person", id));
+  for (const name of ["person", "owner"]) yield* whileAny("saved views", () => viewErasure.eraseNaming(core, name, id));
   yield* whileAny("memberships", () => eraseMemberships(core, id));
   for (const email of addressesOf(core, person)) {
     const known = { ...person, email };

@@ -4,6 +4,6 @@
  */
 export { backup } from "./backup.ts";
 export { examine, storageFacts } from "./doctor.ts";
-export { lastBackupAt } from "./last-backup.ts";
+export { staleBackup } from "./last-backup.ts";
 export { inspectBackup, restore } from "./restore.ts";
 export { verifyLedger } from "./verify-ledger.ts";

@@ -6,6 +6,7 @@ import type { Endpoint } from "../../platform/http/endpoint.ts";
 import { entryOne } from "./get-entry.ts";
 import { errorOne } from "./get-error.ts";
 import { sessionOne } from "./get-session.ts";
+import { budgetList } from "./list-budgets.ts";
 import { deliveryList } from "./list-deliveries.ts";
 import { deviceList } from "./list-devices.ts";
 import { entryList } from "./list-entries.ts";
@@ -26,4 +27,5 @@ export const READ_ENDPOINTS: readonly Endpoint[] = [
   errorOne,
   deviceList,
   deliveryList,
+  budgetList,
 ];

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
-import { findUser, getUser } from "../../identity/people/people.ts";
-import { getTeam } from "../../identity/teams/teams.ts";
+import { findUser } from "../../identity/people/people.ts";
 import {
   type BudgetStanding,
   budgetStandings,
@@ -12,7 +11,7 @@ import {
 } from "../../insight/budgets/budgets.ts";
 import { catchUpSpend } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
 import { dollars, table } from "./output.ts";
 
 interface SetOptions extends CommonOptions {
@@ -38,9 +37,9 @@ function percentages(text: string): number[] {
 }
 
 /** What a budget is of, by the option that names it. */
-function scopeOf(core: Core, { repo, person, model }: SetOptions) {
+function scopeOf(core: Core, caller: Caller, { repo, person, model }: SetOptions) {
   if (repo !== undefined) return { scope: "repo", subject: repo } as const;
-  if (person !== undefined) return { scope: "person", subject: getUser(core, person).id } as const;
+  if (person !== undefined) return { scope: "person", subject: personNamed(core, caller, person).id } as const;
   if (model !== undefined) return { scope: "model", subject: model } as const;
   return { scope: "team", subject: "" } as const;
 }
@@ -62,10 +61,11 @@ export function budgetCommands(program: Command, cli: Cli): void {
     .requiredOption("--usd <amount>", "dollars at list prices", amount)
     .option("--at <percent>", "thresholds to tell of (default: 80,100)", percentages)
     .action((options: SetOptions) =>
-      withCore(cli, options, async (core, output) => {
-        const { id: teamId } = getTeam(core, options.team);
+      withCore(cli, options, async (core, output, caller) => {
+        const { id: teamId } = teamNamed(core, caller, options.team);
         const { period, usd: amountUsd, at: thresholds } = options;
-        const set = await setBudget(core, teamId, { ...scopeOf(core, options), period, amountUsd, thresholds });
+        const budget = { ...scopeOf(core, caller, options), period, amountUsd, thresholds };
+        const set = await setBudget(core, teamId, budget, caller.by);
         const { id: budgetId, createdAt, ...rest } = set;
         output.result(
           { budgetId, ...rest, createdAt: isoInstant(createdAt) },
@@ -76,8 +76,8 @@ export function budgetCommands(program: Command, cli: Cli): void {
   common(budget.command("list").description("list a team's budgets and where they stand"))
     .requiredOption("--team <team>", "id or exact name")
     .action((options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output) => {
-        const { id: teamId } = getTeam(core, options.team);
+      withCore(cli, options, async (core, output, caller) => {
+        const { id: teamId } = teamNamed(core, caller, options.team);
         await catchUpSpend(core);
         const listed = budgetStandings(core, teamId);
         output.result(listed.map(asJson), () =>
@@ -101,9 +101,9 @@ export function budgetCommands(program: Command, cli: Cli): void {
   common(budget.command("remove").argument("<budget>", "budget id").description("remove a budget"))
     .requiredOption("--team <team>", "id or exact name")
     .action((id: string, options: CommonOptions & { team: string }) =>
-      withCore(cli, options, async (core, output) => {
-        const { id: teamId } = getTeam(core, options.team);
-        await removeBudget(core, teamId, id);
+      withCore(cli, options, async (core, output, caller) => {
+        const { id: teamId } = teamNamed(core, caller, options.team);
+        await removeBudget(core, teamId, id, caller.by);
         output.result({ budgetId: id, removed: true }, () => `${id} is removed`);
       }),
     );

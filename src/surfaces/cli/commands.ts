@@ -1,7 +1,5 @@
 import { agentCommands } from "./agent.ts";
-import { budgetCommands } from "./budget.ts";
 import { devCommand } from "./dev.ts";
-import { errorCommands } from "./error.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance.ts";
 import { mcpCommand } from "./mcp.ts";
@@ -11,7 +9,6 @@ import { openapiCommand } from "./openapi.ts";
 import type { AddCommands } from "./program.ts";
 import { REMOTE_COMMANDS } from "./remote-commands.ts";
 import { serveCommand } from "./serve.ts";
-import { ssoCommands } from "./sso.ts";
 
 /** All commands, in the order in which they are listed. */
 export const COMMANDS: readonly AddCommands[] = [
@@ -20,9 +17,6 @@ export const COMMANDS: readonly AddCommands[] = [
   agentCommands,
   mcpCommand,
   ...REMOTE_COMMANDS,
-  errorCommands,
-  budgetCommands,
-  ssoCommands,
   maintenanceCommands,
   ledgerCommands,
   openapiCommand,

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
-import { getUser } from "../../identity/people/people.ts";
-import { getTeam } from "../../identity/teams/teams.ts";
+import type { Team } from "../../identity/teams/teams.ts";
 import { defectsOfClass, entriesProjection, findDefect, onWire } from "../../insight/defects/defects.ts";
 import {
   type Act,
@@ -17,9 +16,8 @@ import {
 } from "../../insight/triage/triage.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
-import { COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
 import { facts, type Output, table } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
@@ -38,9 +36,8 @@ const ofTeam = (command: Command) =>
   common(command).addOption(new Option("--team <team>", "id or exact name").makeOptionMandatory());
 
 /** @throws Problem 404 */
-async function named(core: Core, team: string, id: string): Promise<Named> {
+async function named(core: Core, { id: teamId }: Team, id: string): Promise<Named> {
   await catchUp(core, entriesProjection);
-  const teamId = getTeam(core, team).id;
   const isClass = /^[0-9a-f]{8}$/.test(id);
   const entry = isClass ? defectsOfClass(core, teamId, id)[0] : findDefect(core, teamId, Number(id));
   if (!entry) fail(notFound, `There is no error "${id}" (see: reckon error list)`);
@@ -84,12 +81,13 @@ function addList(error: Command, cli: Cli): void {
     .option("--repo <key>", "only those of this repository")
     .option("--limit <n>", `how many at most, up to 200 (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
     .action((options: Listed) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, caller) => {
+        const team = teamNamed(core, caller, options.team);
         await catchUp(core, entriesProjection);
-        const { rows, older } = pageOfErrors(core, getTeam(core, options.team).id, {
+        const { rows, older } = pageOfErrors(core, team.id, {
           states: options.state ? [options.state] : STATES,
           repoKey: options.repo,
-          owner: options.nobody ? "" : options.owner && getUser(core, options.owner).id,
+          owner: options.nobody ? "" : options.owner && personNamed(core, caller, options.owner).id,
           ...{ sort: "last", ascending: false, limit: options.limit },
         });
         printList(core, output, rows);
@@ -123,8 +121,8 @@ function addShow(error: Command, cli: Cli): void {
   ofTeam(error.command("show").argument("<error>", "8 digits of a class, or the number of an entry"))
     .description("show how an error stands, and what was said and done of it")
     .action((id: string, options: OfTeam) =>
-      withCore(cli, options, async (core, output) => {
-        const one = await named(core, options.team, id);
+      withCore(cli, options, async (core, output, caller) => {
+        const one = await named(core, teamNamed(core, caller, options.team), id);
         const standing = standingAsJson(core, one);
         const activity = timelineOf(core, one.teamId, one.fingerprint, one.entryId).map((event) => ({
           ...{ at: isoInstant(event.at), kind: event.kind, by: event.actorLabel, entry: event.entryId || null },
@@ -151,10 +149,10 @@ function addActs(error: Command, cli: Cli): void {
     ofTeam(error.command(name).argument("<error>", "8 digits of a class, or the number of an entry")).description(
       description,
     );
-  const perform = (id: string, options: OfTeam, what: (core: Core) => Act) =>
-    withCore(cli, options, async (core, output) => {
-      const one = await named(core, options.team, id);
-      const changed = await act(core, one, what(core), COMMAND_LINE);
+  const perform = (id: string, options: OfTeam, what: (core: Core, caller: Caller) => Act) =>
+    withCore(cli, options, async (core, output, caller) => {
+      const one = await named(core, teamNamed(core, caller, options.team), id);
+      const changed = await act(core, one, what(core, caller), caller.by);
       const standing = standingAsJson(core, one);
       output.result({ ...standing, changed }, () =>
         changed ? `${id}\t${standing.state}\t${standing.owner?.email ?? "-"}` : `${id} was so before`,
@@ -166,9 +164,9 @@ function addActs(error: Command, cli: Cli): void {
     .action((id: string, email: string | undefined, options: OfTeam & { nobody: boolean }) => {
       if ((email !== undefined) === options.nobody)
         assign.error("error: name a person of the team, or --nobody", { exitCode: 2 });
-      return perform(id, options, (core) => ({
+      return perform(id, options, (core, caller) => ({
         kind: "assign",
-        ownerId: email === undefined ? null : getUser(core, email).id,
+        ownerId: email === undefined ? null : personNamed(core, caller, email).id,
       }));
     });
   add("resolve", "say that an error is resolved; one that comes again opens by itself").action(

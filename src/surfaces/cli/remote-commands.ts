@@ -1,8 +1,10 @@
 import { apiTokenCommands } from "./api-token.ts";
+import { budgetCommands } from "./budget.ts";
 import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
 import { deviceCommands } from "./device.ts";
 import { eraseCommand } from "./erase.ts";
+import { errorCommands } from "./error.ts";
 import { exportCommand } from "./export.ts";
 import { holdCommands } from "./hold.ts";
 import { jobsCommands } from "./jobs.ts";
@@ -16,6 +18,7 @@ import { releaseCommands } from "./release.ts";
 import { requestCommands } from "./request.ts";
 import { retentionCommands } from "./retention.ts";
 import { spendCommands } from "./spend.ts";
+import { ssoCommands } from "./sso.ts";
 import { teamCommands } from "./team.ts";
 import { userCommands } from "./user.ts";
 import { webhookCommands } from "./webhook.ts";
@@ -24,6 +27,7 @@ import { webhookCommands } from "./webhook.ts";
 export const REMOTE_COMMANDS: readonly AddCommands[] = [
   teamCommands,
   userCommands,
+  ssoCommands,
   codeCommands,
   deviceCommands,
   cliCommands,
@@ -36,6 +40,8 @@ export const REMOTE_COMMANDS: readonly AddCommands[] = [
   releaseCommands,
   packCommands,
   spendCommands,
+  budgetCommands,
+  errorCommands,
   keyCommands,
   jobsCommands,
   eraseCommand,

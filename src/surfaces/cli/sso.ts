@@ -79,15 +79,16 @@ function addAdd(sso: Command, cli: Cli): void {
     .requiredOption("--issuer <url>", "its issuer identifier; the host has to be listed in RECKON_OUTBOUND")
     .requiredOption("--client-id <id>", "the client's id there")
     .option("--jit", "make an account for who has none and is in a group that is mapped");
-  withSettings(command).action((name: string, options: IssuerOptions) =>
-    withCore(cli, options, async (core, output) => {
-      const made = await addIssuer(core, name, await changeOf(cli, options));
+  withSettings(command).action(async (name: string, options: IssuerOptions) => {
+    const change = await changeOf(cli, options);
+    return withCore(cli, options, async (core, output, { by }) => {
+      const made = await addIssuer(core, name, change, by);
       output.result(described(core, made), () => `${made.name} is added`);
       output.note(`Redirect address to register there: ${baseUrlOf(core.config)}${callbackPath(made.name)}`);
       if (blockedBy(core, made) !== undefined)
         output.note(`The server may call it once RECKON_OUTBOUND lists ${new URL(made.issuer).host}.`);
-    }),
-  );
+    });
+  });
 }
 
 function addSet(sso: Command, cli: Cli): void {
@@ -96,12 +97,13 @@ function addSet(sso: Command, cli: Cli): void {
     .option("--client-id <id>", "the client's id there")
     .option("--jit", "make an account for who has none and is in a group that is mapped")
     .option("--no-jit", "do not");
-  withSettings(command).action((name: string, options: IssuerOptions) =>
-    withCore(cli, options, async (core, output) => {
-      const changed = await changeIssuer(core, name, await changeOf(cli, options));
+  withSettings(command).action(async (name: string, options: IssuerOptions) => {
+    const change = await changeOf(cli, options);
+    return withCore(cli, options, async (core, output, { by }) => {
+      const changed = await changeIssuer(core, name, change, by);
       output.result(described(core, changed), () => `${changed.name} is changed`);
-    }),
-  );
+    });
+  });
 }
 
 const described = (core: Core, one: Issuer) => ({
@@ -196,8 +198,8 @@ function addRemove(sso: Command, cli: Cli): void {
       .argument("<name>", "of the issuer")
       .description("take an issuer away; its people are signed out, and keep their accounts"),
   ).action((name: string, options: CommonOptions) =>
-    withCore(cli, options, async (core, output) => {
-      await removeIssuer(core, name);
+    withCore(cli, options, async (core, output, { by }) => {
+      await removeIssuer(core, name, by);
       output.result({ name, removed: true }, () => `${name} is removed`);
     }),
   );

@@ -16,6 +16,7 @@ import { watchDevices } from "./devices/watch.ts";
 import { errorPages } from "./errors/errors.ts";
 import { watchErrors } from "./errors/watch.ts";
 import { jobPages } from "./jobs/jobs.ts";
+import { watchInstallation } from "./jobs/watch.ts";
 import { licensePages } from "./license/license.ts";
 import { watchLicense } from "./license/watch.ts";
 import { livePages } from "./live/live.ts";
@@ -129,7 +130,7 @@ export const dashboard: readonly Room[] = [
     path: "/installation-notifications",
     label: "Notifications",
   }),
-  place("jobs", jobPages, { ...INSTALLATION, path: "/jobs", label: "Background work" }),
+  place("jobs", jobPages, { ...INSTALLATION, path: "/jobs", label: "Background work", watch: watchInstallation }),
   place("requests", requestPages, { ...INSTALLATION, path: "/requests", label: "Requests" }),
   place("curate", curatePages, { ...INSTALLATION, path: "/curate", label: "Marketplace" }),
 ];

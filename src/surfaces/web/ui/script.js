@@ -359,6 +359,7 @@
           if (!next) return location.assign(url);
           document.querySelector(target)?.replaceWith(next);
           history.replaceState(history.state, "", url);
+          for (const field of all("input[data-query]")) field.value = url.search.slice(1);
           enhance(next);
           const count = next.dataset.count ?? String(all("tbody tr, li", next).length);
           announce(count === "1" ? "1 result" : `${count} results`);

@@ -11,6 +11,7 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { repoKeyIn, repoName, repoOptions, setOf } from "../shared/links.ts";
 import { readParams, selectFilter } from "../shared/params.ts";
+import { viewMenu } from "../shared/views.ts";
 import { attributionSection } from "./attribution.ts";
 import { classPage, triagedClass } from "./classes.ts";
 import { figures, undatedNote } from "./figures.ts";
@@ -40,7 +41,7 @@ async function errorsPage(call: Member): Promise<Html> {
   const kept = setOf({ repo: params.repo });
   const main = html`${pageHead({
     ...HEAD,
-    actions: (repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo),
+    actions: html`${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo)}${viewMenu(call, "/errors")}`,
   })}
 ${figures(call, { counts, course, causes, kept })}
 ${listSection(call, params, causes)}

@@ -13,7 +13,7 @@ import {
 } from "../../../../insight/triage/triage.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Filter, filters, pager, type Sort, type Table, table } from "../../ui/list.ts";
-import { anchor, empty, tabs } from "../../ui/parts.ts";
+import { anchor, empty } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
@@ -21,6 +21,7 @@ import { kindBadge, kindName, link, type Query, repoKeyIn, repoName, setOf } fro
 import { choice, DAYS, dayFilters, type Params, selectFilter, text } from "../shared/params.ts";
 import { NOBODY } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
+import { viewedTabs } from "../shared/views.ts";
 import { nameOf, sinceDay, stateBadge } from "./labels.ts";
 
 /** Errors as they are taken on: a row a class. */
@@ -93,14 +94,14 @@ export function listSection(call: Member, params: ErrorParams, causes: Attributi
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
   const countOf = (tab: Tab) => TABS[tab].states.reduce((sum: number, state) => sum + classes[state], 0);
   return html`<section class="section" id="entries" aria-label="List of errors"><div class="stack">${listFilters(call, params, causes)}
-<div id="results" class="errors-list" data-count="${page.rows.length}">${tabs(
-    "States",
-    TAB_NAMES.map((tab) => ({
+<div id="results" class="errors-list" data-count="${page.rows.length}">${viewedTabs(call, "/errors", {
+    label: "States",
+    own: TAB_NAMES.map((tab) => ({
       label: `${TABS[tab].label} ${number(countOf(tab))}`,
       href: address({ state: tab === "open" ? "" : tab }),
       current: tab === state,
     })),
-  )}
+  })}
 ${table(errorTable(call, page.rows, { sort: (name) => sortOf(name, sort, address), none: nothing(call, params, countOf("all")) }))}${pager(
   {
     newer: page.newer && address({ cursor: page.newer }),

@@ -1,22 +1,25 @@
+import { findSessions, freshenSessions } from "../../../../insight/sessions/sessions.ts";
 import type { Html } from "../../../../kit/html.ts";
-import { listSessions, type SessionRow } from "../../../../record/traces/traces.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, section } from "../../ui/parts.ts";
-import { ago, duration, isInstant } from "../../ui/units.ts";
-import { outcomeBadge, titleOfSession } from "../sessions/labels.ts";
+import { ago, duration } from "../../ui/units.ts";
+import { outcomeBadge } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
 import { repoName, sessionsOf } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
+import { costCell } from "../spend/labels.ts";
 
 const SHOWN = 8;
+const MAX_TITLE = 110;
 const MAX_REPO = 48;
 const MAX_WORD = 24;
 
 /** The sessions that began last. */
 export async function latestSessions(call: Member): Promise<Html> {
   const { core, session, href } = call;
-  const { rows } = await listSessions(core, session.team.id, { limit: SHOWN });
+  await freshenSessions(core);
+  const { rows } = await findSessions(core, session.team.id, { limit: SHOWN });
   const now = core.clock.now();
   return section({
     title: "Latest sessions",
@@ -29,7 +32,7 @@ export async function latestSessions(call: Member): Promise<Html> {
           label: "Session",
           heading: true,
           grow: true,
-          cell: (one) => anchor(href(`/sessions/${one.id}`), titleOfSession(one)),
+          cell: (one) => anchor(href(`/sessions/${one.id}`), short(one.title ?? one.externalId, MAX_TITLE)),
         },
         { label: "Outcome", cell: ({ outcome }) => outcomeBadge(outcome) },
         {
@@ -37,15 +40,15 @@ export async function latestSessions(call: Member): Promise<Html> {
           cell: ({ repoKey }) => anchor(sessionsOf(call, repoKey), short(repoName(repoKey), MAX_REPO)),
         },
         { label: "Agent", cell: ({ agent, model }) => short(agent ?? model ?? "–", MAX_WORD) },
-        { label: "Duration", numeric: true, cell: lasted },
+        {
+          label: "Duration",
+          numeric: true,
+          cell: ({ duration: lasted }) => (lasted === null ? "–" : duration(lasted)),
+        },
+        { label: "Cost", numeric: true, cell: costCell },
         { label: "Started", cell: ({ id, startedAt }) => anchor(href(`/sessions/${id}`), ago(startedAt, now)) },
       ],
       rows,
     }),
   });
-}
-
-function lasted({ startedAt, endedAt }: SessionRow): string {
-  const known = isInstant(startedAt) && isInstant(endedAt) && endedAt >= startedAt;
-  return known ? duration(endedAt - startedAt) : "–";
 }

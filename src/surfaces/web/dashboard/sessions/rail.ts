@@ -1,10 +1,11 @@
 import { tokensOfCalls } from "../../../../formats/calls.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId, type Session } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
-import { deviceLink, repoName, sessionsOf } from "../shared/links.ts";
+import { deviceLink, link, repoName, sessionsOf } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
 import { shaText, short } from "../shared/text.ts";
 import { dollars } from "../spend/labels.ts";
@@ -115,7 +116,15 @@ function what(visit: Visit): Fact[] {
     { label: "Forked from", value: parentId !== null && parentLink(visit, parentId) },
     { label: "Files", value: files > 0 && anchor(addressOf(visit, "/files"), plural(files, "file")) },
     { label: "Commits", value: commitList(session) },
+    { label: "Telemetry", value: anchor(telemetryOf(visit), "Entries") },
   ];
+}
+
+/** The telemetry that names the session. None came before it, but for a clock that is wrong. */
+function telemetryOf({ call, session }: Visit): string {
+  const { deviceId, externalId, startedAt } = session;
+  const from = isInstant(startedAt) ? isoInstant(startedAt - DAY_MS).slice(0, 10) : undefined;
+  return link(call, "/telemetry", { device: deviceId, session: externalId, from });
 }
 
 /** The session that this one was forked from, or whose sub-agent it is; it need not have arrived. */

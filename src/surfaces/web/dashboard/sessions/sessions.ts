@@ -11,7 +11,7 @@ import { freshenSpend } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import type { Filter } from "../../ui/list.ts";
-import { pageHead, tabs } from "../../ui/parts.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { number, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
@@ -22,7 +22,7 @@ import { dayFilters, selectFilter } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
 import { proofPage } from "../shared/proof.ts";
 import { sorter } from "../shared/sort.ts";
-import { viewMenu, viewTabs } from "../shared/views.ts";
+import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { dollars } from "../spend/labels.ts";
 import { filesPage } from "./files.ts";
 import { transcriptPage } from "./one.ts";
@@ -82,9 +82,7 @@ function presetTabs(call: Member, params: SessionParams): Html {
     href: link(call, PATH, preset.set),
     current: JSON.stringify(setOf(preset.set)) === set,
   }));
-  const saved = viewTabs(call, PATH);
-  const isSaved = saved.some(({ current }) => current);
-  return tabs("Views", [...own.map((one) => ({ ...one, current: one.current && !isSaved })), ...saved]);
+  return viewedTabs(call, PATH, { label: "Views", own });
 }
 
 function filtersOf(

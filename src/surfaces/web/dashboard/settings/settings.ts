@@ -58,6 +58,7 @@ ${columns(
   }),
 )}
 ${section({
+  id: "backups",
   title: "Backups",
   intro: "A backup is one file: the database and the signing keys. It is made while the server runs.",
   body: html`${codeBlock(`reckon backup /safe/place/reckon-$(date +%F).db --data ${shellWord(storage.directory)}`, { label: "Make a backup", titled: true })}

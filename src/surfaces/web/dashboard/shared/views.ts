@@ -11,7 +11,7 @@ import { fail, notFound } from "../../../../kit/problem.ts";
 import { type Page, page, redirect } from "../../../../platform/http/page.ts";
 import { button } from "../../ui/button.ts";
 import { actButton, hiddenInputs } from "../../ui/confirm.ts";
-import type { Tab } from "../../ui/parts.ts";
+import { type Tab, tabs } from "../../ui/parts.ts";
 import { isAdmin, type Member } from "./call.ts";
 import { choice, ID, readParams, text, ticked } from "./params.ts";
 
@@ -27,15 +27,27 @@ export function viewTabs(call: Member, place: ViewPlace): Tab[] {
   }));
 }
 
+/** A list's own tabs with its saved views behind them. One that asks for what is shown is current instead of theirs. */
+export function viewedTabs(
+  call: Member,
+  place: ViewPlace,
+  { label, own }: { readonly label: string; readonly own: readonly Tab[] },
+): Html {
+  const saved = viewTabs(call, place);
+  const isSaved = saved.some(({ current }) => current);
+  return tabs(label, [...own.map((one) => ({ ...one, current: one.current && !isSaved })), ...saved]);
+}
+
 /** Saves what is shown under a name, and deletes views. */
 export function viewMenu(call: Member, place: ViewPlace): Html {
   const { core, session, query, href, csrf } = call;
   const mine = listViews(core, session.team.id, place, session.userId).filter(
     ({ userId, shared }) => userId === session.userId || (shared && isAdmin(call)),
   );
-  const kept = { _csrf: csrf, place, query: query.toString() };
+  // The script keeps the query up with what filters make of the page.
+  const current = html`<input type="hidden" name="query" data-query${attributes({ value: query.toString() })}>`;
   return html`<details class="folded" data-menu><summary class="button">Views</summary><div class="folded-panel views">
-<form method="post"${attributes({ action: href("/views") })}>${hiddenInputs(kept)}<div class="filter"><label for="view-name">Save this view as</label><input id="view-name" name="name" required maxlength="60" autocomplete="off"></div>
+<form method="post"${attributes({ action: href("/views") })}>${hiddenInputs({ _csrf: csrf, place })}${current}<div class="filter"><label for="view-name">Save this view as</label><input id="view-name" name="name" required maxlength="60" autocomplete="off"></div>
 <div class="filter check"><input type="checkbox" id="view-shared" name="shared" value="on"><label for="view-shared">Share with the team</label></div>${button("Save view", { look: "primary", small: true })}</form>
 ${
   mine.length > 0 &&

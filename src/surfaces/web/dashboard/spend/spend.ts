@@ -12,7 +12,7 @@ import { download, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { filters } from "../../ui/list.ts";
-import { pageHead, type Stat, stats, tabs } from "../../ui/parts.ts";
+import { pageHead, type Stat, stats } from "../../ui/parts.ts";
 import { compact, dayText, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
@@ -21,6 +21,7 @@ import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter, spanOf } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
+import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { budgetPages, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
@@ -44,6 +45,7 @@ async function spendPage(call: Member): Promise<Html> {
   const days = report.byDayAndModel();
   const main = html`${pageHead({
     title: "Spend",
+    actions: viewMenu(call, "/spend"),
     help: html`<p>What agents used of models at list prices. Every call counts once, however often it was told, and whether in telemetry or in a session. Tokens of models without a price stand apart.</p>`,
   })}
 ${behind(call)}
@@ -62,14 +64,14 @@ function behind({ core }: Member): Html {
 }
 
 function periods(call: Member, params: Params): Html {
-  return tabs(
-    "Period",
-    PERIODS.map((days) => ({
+  return viewedTabs(call, "/spend", {
+    label: "Period",
+    own: PERIODS.map((days) => ({
       label: `${days} days`,
       href: spendAddress(call, params, { days }),
       current: params.days === days,
     })),
-  );
+  });
 }
 
 function chosen(call: Member, params: Params): Html {

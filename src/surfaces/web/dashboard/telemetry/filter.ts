@@ -17,6 +17,7 @@ export const PARAMS = {
   device: text(128),
   repo: text(MAX_KEY),
   type: words(MAX_TEXT),
+  session: text(MAX_KEY),
   flagged: ticked,
   ...DAYS,
   q: text(MAX_TEXT),
@@ -24,11 +25,12 @@ export const PARAMS = {
 export type EntryParams = Params<typeof PARAMS>;
 
 /** The filters as the room takes them. */
-export function filterOf({ device, repo, type, q, flagged, ...days }: EntryParams): EntryFilter {
+export function filterOf({ device, repo, type, session, q, flagged, ...days }: EntryParams): EntryFilter {
   return {
     deviceId: device || undefined,
     repoKey: repo === NO_REPO ? "" : repo || undefined,
     type: type || undefined,
+    sessionId: session || undefined,
     text: q || undefined,
     flagged: flagged === "on" ? "conflict" : undefined,
     ...spanOf(days),

@@ -31,6 +31,7 @@ export const entryFilters = (call: Member, params: EntryParams): Filter[] => [
   { kind: "search", name: "q", label: "Text", value: params.q, placeholder: "Anywhere in a payload" },
   ...streamFilters(call, params),
   { kind: "text", name: "type", label: "Type", value: params.type, placeholder: "prompt, tool, edit…" },
+  { kind: "text", name: "session", label: "Session", value: params.session, placeholder: "Its id at the agent" },
   ...dayFilters(params),
   { kind: "checkbox", name: "flagged", label: "Contradicted only", value: params.flagged },
 ];

@@ -24,7 +24,7 @@ export const rangeText = ({ from, to }: { readonly from: number; readonly to: nu
 export const rangeCount = ({ from, to }: { readonly from: number; readonly to: number }): number => to - from + 1;
 
 /** The head of the pages about telemetry, with the ways between them. */
-export function telemetryHead({ href }: Member, current: "entries" | "streams" | "conflicts"): Html {
+export function telemetryHead({ href }: Member, current: "entries" | "streams" | "conflicts", actions?: Content): Html {
   const tab = (name: typeof current, label: string, path: string) => ({
     label,
     href: href(path),
@@ -33,6 +33,7 @@ export function telemetryHead({ href }: Member, current: "entries" | "streams" |
   return html`${pageHead({
     title: "Telemetry",
     intro: "What the team's agents did, entry by entry, as their devices sent it.",
+    actions,
   })}
 ${tabs("Telemetry", [
   tab("entries", "Entries", "/telemetry"),

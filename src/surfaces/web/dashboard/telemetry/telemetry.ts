@@ -4,7 +4,7 @@ import { readCursor } from "../../../../kit/page.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { type EntryPage, exportEntries, listEntries, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { anchor, empty } from "../../ui/parts.ts";
+import { anchor, choices, empty } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
@@ -13,6 +13,7 @@ import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
+import { viewMenu, viewTabs } from "../shared/views.ts";
 import { conflictPages } from "./conflicts.ts";
 import { entryPages } from "./entry.ts";
 import { type EntryParams, filterOf, PARAMS } from "./filter.ts";
@@ -54,8 +55,10 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
       labels: found.order === "seq" ? { newer: "Higher numbers", older: "Lower numbers" } : undefined,
     },
   });
-  const main = html`${telemetryHead(call, "entries")}
-<div class="stack">${entries}</div>`;
+  const saved = viewTabs(call, "/telemetry");
+  const all = { label: "All", href: call.href("/telemetry"), current: Object.keys(setOf(params)).length === 0 };
+  const main = html`${telemetryHead(call, "entries", viewMenu(call, "/telemetry"))}
+<div class="stack">${saved.length > 0 && html`<div class="actions">${choices("Views", [all, ...saved])}</div>`}${entries}</div>`;
   return frame(call, { title: "Telemetry", main, wide: true });
 }
 

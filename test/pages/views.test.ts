@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { fillRecords } from "../support/api.ts";
+import { startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+it.each([
+  ["/errors", "state=resolved&q=login", "States"],
+  ["/spend", "days=90&by=repo", "Period"],
+  ["/telemetry", "type=note&at=x", "Views"],
+])("saves views of %s, and shows them there", async (place, query, label) => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillRecords(site.t, await site.t.device(ada.team));
+  const { page, go, judge } = await site.open(ada);
+  const tabs = page.getByRole("navigation", { name: label, exact: true });
+  await go(`${place}?${query}`);
+  await page.locator("summary", { hasText: "Views" }).click();
+  await page.getByLabel("Save this view as").fill("Of mine");
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByText("The view is saved.").waitFor();
+  expect(await tabs.locator("[aria-current]").allTextContents()).toEqual(["Of mine"]);
+  await judge(`views${place.replaceAll("/", "-")}`);
+  await go(place);
+  expect(await tabs.locator("[aria-current]").allTextContents()).not.toContain("Of mine");
+  await tabs.getByRole("link", { name: "Of mine" }).click();
+  await tabs.locator("[aria-current]", { hasText: "Of mine" }).waitFor();
+  expect(site.t.rows("SELECT place, query FROM saved_views")).toEqual([{ place, query: query.replace("&at=x", "") }]);
+});
+
+it("saves what the filters ask for now, not what the page was opened with", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillRecords(site.t, await site.t.device(ada.team));
+  const { page, go } = await site.open(ada);
+  await go("/telemetry");
+  await page.getByRole("searchbox").fill("about");
+  await page.waitForURL(/q=about/);
+  await page.locator("summary", { hasText: "Views" }).click();
+  await page.getByLabel("Save this view as").fill("About");
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByText("The view is saved.").waitFor();
+  expect(site.t.rows("SELECT query FROM saved_views")).toEqual([{ query: "q=about" }]);
+});
+
+it("leads from a session to the telemetry that names it, and to no other", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const device = await site.t.device(ada.team);
+  await fillRecords(site.t, device);
+  const payload = { type: "usage", sessionId: "login-10", text: "login-1" };
+  const entries = [{ seq: 3, payload, clientTimestamp: "2026-11-20T14:00:00Z" }];
+  await site.t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "shop", entries } });
+  const { page, go, judge } = await site.open(ada);
+  const [{ id }] = site.t.rows("SELECT id FROM trace_sessions");
+  await go(`/sessions/${id}`);
+  await page.getByRole("region", { name: "Facts" }).getByRole("link", { name: "Entries" }).click();
+  await page.getByRole("heading", { level: 1, name: "Telemetry" }).waitFor();
+  expect(await page.locator("tbody th a").allTextContents()).toEqual(["1"]);
+  await judge("telemetry-of-session");
+});
