@@ -47,6 +47,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 25, file: "src/platform/store/migrations/0025-session-figures.sql" },
   { version: 26, file: "src/platform/store/migrations/0026-budgets.sql" },
   { version: 27, file: "src/platform/store/migrations/0027-saved-views.sql" },
+  { version: 28, file: "src/platform/store/migrations/0028-roles.sql" },
 ];
 
 export interface SchemaPlan {

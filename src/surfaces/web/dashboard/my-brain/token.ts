@@ -145,8 +145,8 @@ const mint = (call: Person) =>
   );
 
 export const readTokenPages = [
-  page({ id: "newReadToken", method: "GET", path: "/my-brain/tokens/new", access: "person" }, (call) =>
+  page({ id: "newReadToken", method: "GET", path: "/my-brain/tokens/new", access: "person", own: true }, (call) =>
     newTokenPage(call),
   ),
-  page({ id: "createReadToken", method: "POST", path: "/my-brain/tokens", access: "person" }, mint),
+  page({ id: "createReadToken", method: "POST", path: "/my-brain/tokens", access: "person", own: true }, mint),
 ];

@@ -1,5 +1,4 @@
 import { promptTitle } from "../../../../formats/session.ts";
-import { listDevices } from "../../../../identity/devices/devices.ts";
 import { MINUTE_MS } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -10,6 +9,7 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { link, type Query, repoName } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
+import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { outcomeBadge, runningBadge } from "./labels.ts";
 import { filterOf, keptFilters, sessionParams } from "./params.ts";
@@ -30,7 +30,7 @@ export type Tab = "" | "/waterfall" | "/files" | "/record";
 export async function visitOf(call: Member, spans = true): Promise<Visit> {
   const id = idIn(call.params.id);
   const session = id === undefined ? undefined : await getSession(call.core, call.session.team.id, id, spans);
-  if (!session) fail(notFound, "This team has no such session.");
+  if (!session || !seesDevice(call, session.deviceId)) fail(notFound, "This team has no such session.");
   return { call, session, kept: keptFilters(call) };
 }
 
@@ -84,7 +84,7 @@ async function neighbours(visit: Visit, tab: Tab): Promise<Html> {
   const { call, session, kept } = visit;
   const { core } = call;
   const team = call.session.team.id;
-  const { result, ...narrowed } = filterOf(sessionParams(call.query), listDevices(core, team));
+  const { result, ...narrowed } = filterOf(call, sessionParams(call.query));
   const filter = { ...narrowed, outcomeKind: result };
   const [older, newer] = [
     await sessionBeside(core, team, filter, session, "older"),

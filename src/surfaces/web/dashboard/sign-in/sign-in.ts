@@ -70,7 +70,7 @@ export const signInPages = [
         (error) => signInPage(call, error),
       ),
   ),
-  page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true }, async (call) => {
+  page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true, own: true }, async (call) => {
     const { core, session } = call;
     await endSession(core, session.userId, session.sessionId, by(call));
     return {
@@ -79,7 +79,7 @@ export const signInPages = [
     };
   }),
   page(
-    { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true },
+    { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true, own: true },
     async (call) => {
       await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
       return redirect("/overview");
