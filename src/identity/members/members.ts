@@ -21,10 +21,6 @@ export const roleName = (role: Role): string => role.replace("_", " ");
 /** A role as it was typed, with a hyphen or an underscore; undefined where there is none of that name. */
 export const roleNamed = (text: string): Role | undefined => ROLES.find((one) => one === text.replaceAll("-", "_"));
 
-/** Whether somebody sees only what their own devices sent to a team, so that nothing may tell them of the rest. */
-export const seesOnlyOwn = (core: Core, teamId: string, userId: string | null): boolean =>
-  userId !== null && roleIn(core, teamId, userId) === "own_only";
-
 /** Somebody in a team, as the team sees them. */
 export interface Member extends Omit<ListedUser, "id"> {
   readonly userId: string;

@@ -21,13 +21,15 @@ function noTeam({ operator }: SessionPrincipal): string {
 
 function ranksBelow(access: keyof Access, { role }: TeamSeat): string | undefined {
   if (access === "owner" && role !== "owner") return "Only an owner of the team can do this.";
-  if (access === "admin" && role !== "owner" && role !== "admin") return "Only owners and admins of the team can do this.";
+  if (access === "admin" && role !== "owner" && role !== "admin")
+    return "Only owners and admins of the team can do this.";
   return undefined;
 }
 
 /** What a role takes away beside its rank. */
 function narrowed({ method, narrows }: Guarded, { role, name }: TeamSeat): string | undefined {
-  if (role === "viewer" && method === "POST") return `You are a viewer of ${name}: you see its record and change nothing.`;
+  if (role === "viewer" && method === "POST")
+    return `You are a viewer of ${name}: you see its record and change nothing.`;
   if (role === "own_only" && !narrows)
     return `In ${name} you see what your own devices sent. This shows more than that. Your sessions, telemetry, spend and devices are open to you.`;
   return undefined;

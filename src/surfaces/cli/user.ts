@@ -60,7 +60,10 @@ function addRole(user: Command, cli: Cli): void {
         const { id: teamId, name } = getTeam(core, options.team);
         await setRole(core, teamId, who, options.role, by);
         const { id, email } = getUser(core, who);
-        output.result({ userId: id, email, teamId, role: options.role }, () => `${email} is ${options.role} of ${name}`);
+        output.result(
+          { userId: id, email, teamId, role: options.role },
+          () => `${email} is ${options.role} of ${name}`,
+        );
       }),
     );
 }

@@ -27,7 +27,10 @@ export interface Navigation {
 }
 
 /** The places that somebody may open. */
-export function placesFor({ core, opens }: Pick<PageCall, "core" | "opens">, session: SessionPrincipal): readonly Place[] {
+export function placesFor(
+  { core, opens }: Pick<PageCall, "core" | "opens">,
+  session: SessionPrincipal,
+): readonly Place[] {
   return places(core).filter(
     (place) => isFor(place, session) && opens("GET", place.path) && !(place.billing && core.config.billing === "off"),
   );

@@ -15,12 +15,12 @@ import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
-
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
 import { secondFactorAccountPages } from "./second-factor.ts";
 import { ssoAccountPages, ssoSection } from "./sso.ts";
+import { viewsSection } from "./views.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
 
@@ -64,6 +64,7 @@ ${section({
 ${ssoSection(call, error)}
 ${section({ title: "Sign-ins", intro: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
 ${section({ title: "Command-line tools", intro: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
+${viewsSection(call)}
 ${section({
   title: "Teams",
   body: table({
@@ -202,12 +203,15 @@ export const accountPages = [
       (error) => accountPage(call, error),
     ),
   ),
-  page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person", own: true }, async (call) => {
-    const { core, session, form } = call;
-    if (!(await endSession(core, session.userId, readParams(ID, form).id, by(call))))
-      fail(notFound, "This sign-in has ended already.");
-    return redirect("/account", "That browser is signed out.");
-  }),
+  page(
+    { id: "endSession", method: "POST", path: "/account/sessions/end", access: "person", own: true },
+    async (call) => {
+      const { core, session, form } = call;
+      if (!(await endSession(core, session.userId, readParams(ID, form).id, by(call))))
+        fail(notFound, "This sign-in has ended already.");
+      return redirect("/account", "That browser is signed out.");
+    },
+  ),
   page(
     { id: "endOtherSessions", method: "POST", path: "/account/sessions/end-others", access: "person", own: true },
     async (call) => {
@@ -216,9 +220,12 @@ export const accountPages = [
       return redirect("/account", "You are signed out everywhere else.");
     },
   ),
-  page({ id: "revokeCliToken", method: "POST", path: "/account/cli/revoke", access: "person", own: true }, async (call) => {
-    const { core, session, form } = call;
-    await revokeCliToken(core, session.userId, readParams(ID, form).id, by(call));
-    return redirect("/account", "The access token is revoked.");
-  }),
+  page(
+    { id: "revokeCliToken", method: "POST", path: "/account/cli/revoke", access: "person", own: true },
+    async (call) => {
+      const { core, session, form } = call;
+      await revokeCliToken(core, session.userId, readParams(ID, form).id, by(call));
+      return redirect("/account", "The access token is revoked.");
+    },
+  ),
 ];

@@ -140,7 +140,9 @@ export const approvalPages = [
   page({ id: "approve", method: "POST", path: "/login/device/approve", access: "person", own: true }, (call) =>
     decide(call, "approved"),
   ),
-  page({ id: "deny", method: "POST", path: "/login/device/deny", access: "person", own: true }, (call) => decide(call, "denied")),
+  page({ id: "deny", method: "POST", path: "/login/device/deny", access: "person", own: true }, (call) =>
+    decide(call, "denied"),
+  ),
   page({ id: "approved", method: "GET", path: "/login/device/approved", access: "person", own: true }, (call) =>
     donePage(
       call,

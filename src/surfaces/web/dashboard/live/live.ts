@@ -49,5 +49,8 @@ async function sessionLive(call: Member): Promise<PageReply> {
 
 export const livePages: Page[] = [
   page({ id: "live", method: "GET", path: "/live", access: "member", formless: true, narrows: true }, teamLive),
-  page({ id: "sessionLive", method: "GET", path: "/sessions/:id/live", access: "member", formless: true, narrows: true }, sessionLive),
+  page(
+    { id: "sessionLive", method: "GET", path: "/sessions/:id/live", access: "member", formless: true, narrows: true },
+    sessionLive,
+  ),
 ];

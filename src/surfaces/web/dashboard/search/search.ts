@@ -97,8 +97,11 @@ function nothing(typed: string): Html {
 
 export const searchPages = [
   page({ id: "search", method: "GET", path: "/search", access: "person", narrows: true }, searchPage),
-  page({ id: "searchJson", method: "GET", path: "/search.json", access: "person", formless: true, narrows: true }, async (call) => {
-    const query = typedIn(call);
-    return { media: "application/json", body: JSON.stringify({ query, groups: await findAll(call, query) }) };
-  }),
+  page(
+    { id: "searchJson", method: "GET", path: "/search.json", access: "person", formless: true, narrows: true },
+    async (call) => {
+      const query = typedIn(call);
+      return { media: "application/json", body: JSON.stringify({ query, groups: await findAll(call, query) }) };
+    },
+  ),
 ];

@@ -73,7 +73,12 @@ async function ownSessions(call: Member, text: string) {
   await freshenSessions(core);
   const filter = { deviceIds: deviceIdsSeen(call), text, limit: MOST };
   const { rows } = await listSessions(core, session.team.id, filter);
-  return rows.map(({ id, title, externalId, repoKey, branch }) => ({ id, title: title ?? externalId, repoKey, branch }));
+  return rows.map(({ id, title, externalId, repoKey, branch }) => ({
+    id,
+    title: title ?? externalId,
+    repoKey,
+    branch,
+  }));
 }
 
 export async function sessionHits(call: Member, text: string): Promise<Found> {

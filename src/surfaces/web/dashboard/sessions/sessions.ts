@@ -162,12 +162,24 @@ function noSessions(call: Member): Html {
 export const sessionPages: Page[] = [
   page({ id: "sessions", method: "GET", path: "/sessions", access: "member", narrows: true }, sessionsPage),
   page({ id: "session", method: "GET", path: "/sessions/:id", access: "member", narrows: true }, transcriptPage),
-  page({ id: "sessionWaterfall", method: "GET", path: "/sessions/:id/waterfall", access: "member", narrows: true }, waterfallPage),
+  page(
+    { id: "sessionWaterfall", method: "GET", path: "/sessions/:id/waterfall", access: "member", narrows: true },
+    waterfallPage,
+  ),
   page({ id: "sessionFiles", method: "GET", path: "/sessions/:id/files", access: "member", narrows: true }, filesPage),
-  page({ id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member", narrows: true }, recordPage),
-  page({ id: "sessionRecordFile", method: "GET", path: "/sessions/:id/record.json", access: "member", narrows: true }, recordFile),
-  page({ id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member", narrows: true }, async (call) => {
-    const { session } = await visitOf(call, false);
-    return proofPage("session", call, session.deviceId);
-  }),
+  page(
+    { id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member", narrows: true },
+    recordPage,
+  ),
+  page(
+    { id: "sessionRecordFile", method: "GET", path: "/sessions/:id/record.json", access: "member", narrows: true },
+    recordFile,
+  ),
+  page(
+    { id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member", narrows: true },
+    async (call) => {
+      const { session } = await visitOf(call, false);
+      return proofPage("session", call, session.deviceId);
+    },
+  ),
 ];

@@ -1,4 +1,6 @@
 import { promptTitle } from "../../../../formats/session.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { noteView } from "../../../../insight/session-views/session-views.ts";
 import { MINUTE_MS } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -31,7 +33,15 @@ export async function visitOf(call: Member, spans = true): Promise<Visit> {
   const id = idIn(call.params.id);
   const session = id === undefined ? undefined : await getSession(call.core, call.session.team.id, id, spans);
   if (!session || !seesDevice(call, session.deviceId)) fail(notFound, "This team has no such session.");
+  await noteVisit(call, session);
   return { call, session, kept: keptFilters(call) };
+}
+
+/** Whose a session is, is told that somebody else opened it. */
+async function noteVisit({ core, session: { userId, team }, headOnly }: Member, { id, deviceId }: Session) {
+  const personId = findDeviceOf(core, team.id, deviceId)?.personId ?? null;
+  if (headOnly || personId === null || personId === userId) return;
+  await noteView(core, { teamId: team.id, sessionId: id, deviceId, userId });
 }
 
 /** An address among the pages of the session. */

@@ -70,14 +70,17 @@ export const signInPages = [
         (error) => signInPage(call, error),
       ),
   ),
-  page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true, own: true }, async (call) => {
-    const { core, session } = call;
-    await endSession(core, session.userId, session.sessionId, by(call));
-    return {
-      ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
-      session: null,
-    };
-  }),
+  page(
+    { id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true, own: true },
+    async (call) => {
+      const { core, session } = call;
+      await endSession(core, session.userId, session.sessionId, by(call));
+      return {
+        ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
+        session: null,
+      };
+    },
+  ),
   page(
     { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true, own: true },
     async (call) => {

@@ -89,5 +89,8 @@ function conflictsPage(call: Member): Html {
 }
 
 export const conflictPages = [
-  page({ id: "conflicts", method: "GET", path: "/telemetry/conflicts", access: "member", narrows: true }, conflictsPage),
+  page(
+    { id: "conflicts", method: "GET", path: "/telemetry/conflicts", access: "member", narrows: true },
+    conflictsPage,
+  ),
 ];

@@ -84,8 +84,11 @@ function entryFacts(call: Member, entry: EntryDetail): Html {
 
 export const entryPages = [
   page({ id: "entry", method: "GET", path: "/telemetry/entries/:id", access: "member", narrows: true }, entryPage),
-  page({ id: "entryProof", method: "GET", path: "/telemetry/entries/:id/proof", access: "member", narrows: true }, (call) => {
-    const entry = findEntry(call.core, call.session.team.id, idIn(call.params.id) ?? -1);
-    return proofPage("entry", call, entry?.deviceId);
-  }),
+  page(
+    { id: "entryProof", method: "GET", path: "/telemetry/entries/:id/proof", access: "member", narrows: true },
+    (call) => {
+      const entry = findEntry(call.core, call.session.team.id, idIn(call.params.id) ?? -1);
+      return proofPage("entry", call, entry?.deviceId);
+    },
+  ),
 ];
