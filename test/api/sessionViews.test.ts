@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
+import { carryOut, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../src/share/erasure/nightly.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance } from "../support/instance.ts";
@@ -60,8 +60,8 @@ it("keeps nothing where a session is nobody's, or is not shown", async () => {
 it("goes with either person, with the session, and with what is kept of reads", async () => {
   const { t, bob, cy, ada, open, views } = await start();
   const { core } = t.instance;
-  const erase = (target: Parameters<typeof resolveTarget>[1]) =>
-    requestErasure(core, resolveTarget(core, target), "they wanted it");
+  const erase = async (target: Parameters<typeof resolveTarget>[1]) =>
+    carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
   await open(bob);
   await open(cy);
   await erase({ person: bob.email });
