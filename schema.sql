@@ -469,7 +469,7 @@ CREATE TABLE one_time_links (
   token_hash  BLOB NOT NULL UNIQUE,
   kind        TEXT NOT NULL CHECK (kind IN ('setup', 'invitation', 'reset')),
   team_id     TEXT REFERENCES teams (id),
-  role        TEXT CHECK (role IN ('owner', 'admin', 'member')),
+  role        TEXT CHECK (role IN ('owner', 'admin', 'member', 'viewer', 'own_only')),
   email       TEXT,
   user_id     TEXT REFERENCES users (id),
   created_by  TEXT,
@@ -1311,6 +1311,19 @@ CREATE TABLE saved_views (
   UNIQUE (user_id, team_id, place, name)
 ) STRICT;
 CREATE INDEX saved_views_of_place ON saved_views (team_id, place);
+
+-- Who opened whose session: one row for a person, a session and a day (UTC, since the epoch).
+CREATE TABLE session_views (
+  session_id  INTEGER NOT NULL,
+  user_id     TEXT NOT NULL REFERENCES users (id),
+  day         INTEGER NOT NULL,
+  team_id     TEXT NOT NULL REFERENCES teams (id),
+  device_id   TEXT NOT NULL REFERENCES devices (id),
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (session_id, user_id, day)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_views_by_device ON session_views (device_id, at);
+CREATE INDEX session_views_by_user ON session_views (user_id);
 
 -- Entries that came by OTLP, so that a request sent again is not stored twice: digests of ids, times and counts. Rows go after a week.
 CREATE TABLE otlp_seen (

@@ -17,10 +17,14 @@ export function findTeammate(core: Core, teamId: string, idOrEmail: string): Dev
   return { id, email, name, disabledAt };
 }
 
-/** Whether somebody may connect machines of their own: a team's owners and admins, and its members while it lets them. */
+/**
+ * Whether somebody may connect machines of their own: a team's owners and admins; its members, and who sees only their own, while it lets
+ * them; viewers never.
+ */
 export function mayBind(core: Core, { id, bindingClosedAt }: Team, userId: string): boolean {
   const role = roleIn(core, id, userId);
-  return role !== undefined && (role !== "member" || bindingClosedAt === null);
+  if (role === "owner" || role === "admin") return true;
+  return role !== undefined && role !== "viewer" && bindingClosedAt === null;
 }
 
 /** The people of some devices, by id. */

@@ -12,7 +12,14 @@ import { storeTeam, type Team, type TeamPlan, teamsById } from "../teams/teams.t
 import { type MembershipRow, type Role, rows } from "./rows.ts";
 
 export type { Role };
-export const ROLES = ["owner", "admin", "member"] as const satisfies readonly Role[];
+/** The one that counts of several first: who sees more, of those who see the same who does more. */
+export const ROLES = ["owner", "admin", "member", "viewer", "own_only"] as const satisfies readonly Role[];
+
+/** A role as people read it: the form in which it is also typed, with a hyphen. */
+export const roleName = (role: Role): string => role.replace("_", " ");
+
+/** A role as it was typed, with a hyphen or an underscore; undefined where there is none of that name. */
+export const roleNamed = (text: string): Role | undefined => ROLES.find((one) => one === text.replaceAll("-", "_"));
 
 /** Somebody in a team, as the team sees them. */
 export interface Member extends Omit<ListedUser, "id"> {

@@ -1,6 +1,6 @@
 import { statements } from "../../platform/store/store.ts";
 
-export type Role = "owner" | "admin" | "member";
+export type Role = "owner" | "admin" | "member" | "viewer" | "own_only";
 
 /** Somebody's place in a team. */
 export interface MembershipRow {

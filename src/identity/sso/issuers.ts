@@ -5,7 +5,7 @@ import { hasControls } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { judgeUrl, listLine, OutboundRefused } from "../../platform/outbound/outbound.ts";
 import { directoryUserIds, forgetDirectory, reviewDirectory } from "../directory/directory.ts";
-import { ROLES, type Role, removeMembersFrom } from "../members/members.ts";
+import { ROLES, type Role, removeMembersFrom, roleNamed } from "../members/members.ts";
 import { getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
 import { type GroupRow, type IssuerRow, rows } from "./rows.ts";
@@ -253,7 +253,7 @@ function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
   const groups = new Map<string, GroupMap>();
   for (const line of typed.map((one) => one.trim()).filter(Boolean)) {
     const [, groupName = "", teamText = "", roleText = ""] = /^(.{1,256})=([^=]+):([a-z_-]+)$/.exec(line) ?? [];
-    const role = ROLES.find((one) => one === roleText.replaceAll("-", "_"));
+    const role = roleNamed(roleText);
     if (groupName.trim() === "" || role === undefined || hasControls(line))
       fail(invalid, `"${line.slice(0, 80)}" is not GROUP=TEAM:ROLE, where the role is ${ROLES.join(", ")}.`);
     const { id: teamId } = getTeam(core, teamText.trim());

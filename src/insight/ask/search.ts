@@ -51,11 +51,12 @@ const rarestWord = (sections: number) => Math.log(1 + (sections - 0.5) / 1.5);
 
 /**
  * The teams whose brains a token reads now: those of its owner at this moment, within its scope, whose tier includes the brain.
- * A scope that names only teams which its owner has left reads nothing.
+ * A scope that names only teams which its owner has left reads nothing. What is a whole team's is none of who sees only their own there.
  */
 export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { id: string; name: string }[] {
   const entitled = tiersWith("brain");
-  return membershipsOf(core, userId).filter(({ id }) => {
+  return membershipsOf(core, userId).filter(({ id, role }) => {
+    if (role === "own_only") return false;
     if (scope.teams.length > 0 && !scope.teams.includes(id)) return false;
     const team = findTeam(core, id);
     return team !== undefined && entitled.includes(team.tier);

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
+import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
@@ -17,7 +18,7 @@ export const listCausalLinks = endpoint(
     path: "/api/causal-link",
     summary: "List what defects are put down to",
     tag: "Causes",
-    auth: device,
+    auth: teamDevice,
     query: v.object({
       repoKey: v.optional(RepoKey),
       file: v.optional(v.pipe(identifier(512), v.description("Path of the brain file."))),
@@ -51,7 +52,7 @@ export const listCausalLinks = endpoint(
       next: v.optional(v.pipe(v.string(), v.description("Ask for it as `after`; absent when nothing follows."))),
       behind: Behind,
     }),
-    faults: [stillReading],
+    faults: [forbidden, stillReading],
     limits: [],
     example: {
       query: { repoKey: "github.com/acme/shop", fingerprint: "3fa9c1d2" },

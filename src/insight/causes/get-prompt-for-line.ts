@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
 import { instantOrNull } from "../../kit/clock.ts";
+import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
@@ -16,7 +17,7 @@ export const promptForLineEndpoint = endpoint(
     path: "/api/prompt-for-line",
     summary: "Find the prompt that a line of code comes from",
     tag: "Causes",
-    auth: device,
+    auth: teamDevice,
     query: v.object({
       repoKey: v.optional(RepoKey),
       path: v.pipe(identifier(1_024), v.description("Of the file; folders above the repository may be left out.")),
@@ -60,7 +61,7 @@ export const promptForLineEndpoint = endpoint(
       ),
       behind: Behind,
     }),
-    faults: [stillReading],
+    faults: [forbidden, stillReading],
     limits: [],
     example: {
       query: { path: "src/login.ts", line: "12" },

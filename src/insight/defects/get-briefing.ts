@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
+import { forbidden } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
@@ -56,7 +57,7 @@ export const briefing = endpoint(
     path: "/api/brain/briefing",
     summary: "What to know before a session: open errors, rules from recurring ones, newest decisions",
     tag: "Brain",
-    auth: device,
+    auth: teamDevice,
     query: v.object({
       repoKey: v.optional(RepoKey),
       maxBytes: v.optional(Bytes),
@@ -70,7 +71,7 @@ export const briefing = endpoint(
     ok: BrainBriefing,
     renditions: [{ media: MARKDOWN, schema: v.string() }],
     also: [{ status: 304, description: "Unchanged since the ETag in If-None-Match." }],
-    faults: [],
+    faults: [forbidden],
     limits: [],
     cache: "private, no-cache",
     example: {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { device } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
+import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
@@ -56,10 +57,10 @@ export const metrics = endpoint(
     path: "/api/brain/metrics",
     summary: "Count the entries of the brain's errors files",
     tag: "Brain",
-    auth: device,
+    auth: teamDevice,
     query: v.object({ repoKey: v.optional(RepoKey) }),
     ok: BrainMetrics,
-    faults: [stillReading],
+    faults: [forbidden, stillReading],
     limits: [],
     example: {
       query: { repoKey: "github.com/acme/shop" },

@@ -39,9 +39,15 @@ export interface SessionFacets {
 const FACETED_SESSIONS = 2_000;
 const MAX_VALUES = 100;
 
-/** The values that a team's newest 2,000 sessions hold, each list sorted and of at most 100, those of newer sessions first to be kept. */
-export function sessionFacets(core: Core, teamId: string): SessionFacets {
-  const rows = listRows(core.store).newest.all(teamId, FACETED_SESSIONS);
+/**
+ * The values that a team's newest 2,000 sessions hold, each list sorted and of at most 100, those of newer sessions first to be kept.
+ * @param deviceIds only of sessions that these sent
+ */
+export function sessionFacets(core: Core, teamId: string, deviceIds?: readonly string[]): SessionFacets {
+  const sent = deviceIds && new Set(deviceIds);
+  const rows = listRows(core.store)
+    .newest.all(teamId, FACETED_SESSIONS)
+    .filter(({ deviceId }) => sent?.has(deviceId) ?? true);
   const distinct = (values: readonly string[]) =>
     [...new Set(values)]
       .filter((value) => value !== "")

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { devicesOfPerson, teamRead } from "../../identity/api-tokens/api-tokens.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { fail, malformed, notFound } from "../../kit/problem.ts";
+import { fail, forbidden, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, stillReading } from "../../platform/projections/projections.ts";
@@ -106,7 +106,7 @@ export const spend = endpoint(
       ),
     }),
     ok: SpendReply,
-    faults: [stillReading, notFound],
+    faults: [forbidden, stillReading, notFound],
     limits: [{ name: "api", quota: (config) => config.limitApi, per: "token", headers: "limited" }],
     example: {
       query: { since: "30d", by: "model" },

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type ApiPrincipal, apiToken, recordApiRead } from "../../identity/api-tokens/api-tokens.ts";
 import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
 import { credential } from "../../platform/http/credential.ts";
 
 /** Who asks what was spent: a device of a team, or a program. */
@@ -16,7 +17,7 @@ export const spendReader = credential<SpendReader>({
   async find(core, token) {
     return (await apiToken.find(core, token)) ?? device.find(core, token);
   },
-  judge: (core, reader) => void (isProgram(reader) || device.judge?.(core, reader)),
+  judge: (core, reader) => void (isProgram(reader) || teamDevice.judge?.(core, reader)),
   sender: (reader) => (isProgram(reader) ? apiToken.sender(reader) : device.sender(reader)),
 });
 

@@ -1,12 +1,13 @@
 import { Html } from "../../kit/html.ts";
 import { fail, forbidden, Problem, problem } from "../../kit/problem.ts";
 import { sentence } from "../../kit/strings.ts";
+import { whyNot } from "./access.ts";
 import { type Sender, SMALL_BODY_BYTES } from "./admission.ts";
 import { readFormFields } from "./body.ts";
 import { isCsrfToken, isOwnOrigin } from "./cookies.ts";
 import type { Limit } from "./endpoint.ts";
 import { unsupportedVersion } from "./faults.ts";
-import type { Access, Page, PageCall, PageError, PageOptions, PageReply, SessionPrincipal } from "./page.ts";
+import type { Access, Page, PageCall, PageError, PageOptions, PageReply } from "./page.ts";
 import { sendPage } from "./page-reply.ts";
 import { type Exchange, ShortCircuit, type Steps } from "./pipeline.ts";
 import { rateHeaders, respondFault } from "./render.ts";
@@ -82,7 +83,7 @@ export class PageSteps implements Steps {
   #requireAccess(): void {
     this.#requireSignIn();
     this.#requireSecondFactor();
-    const refused = whyNot(this.#page.spec.access, this.#who.session);
+    const refused = whyNot(this.#page.spec, this.#who.session);
     if (refused !== undefined) fail(forbidden, refused);
   }
 
@@ -172,21 +173,6 @@ export class PageSteps implements Steps {
         }
       : { status: 500, text: "Something went wrong on our side. It was logged." };
   }
-}
-
-/** Why a page is not for somebody who is signed in, or need not be; undefined when it is. */
-function whyNot(access: keyof Access, session: SessionPrincipal | undefined): string | undefined {
-  if (access === "anyone" || access === "person" || !session) return undefined;
-  if (access === "operator")
-    return session.operator ? undefined : "Only who runs this installation can open this page.";
-  if (!session.team) {
-    const next = session.operator ? "Make one under Settings." : "Ask an owner or admin of a team for an invitation.";
-    return `You are in no team yet. ${next}`;
-  }
-  const { role } = session.team;
-  if (access === "owner" && role !== "owner") return "Only an owner of the team can do this.";
-  if (access === "admin" && role === "member") return "Only owners and admins of the team can do this.";
-  return undefined;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Content, Limit } from "./endpoint.ts";
 export interface TeamSeat {
   readonly id: string;
   readonly name: string;
-  readonly role: "owner" | "admin" | "member";
+  readonly role: "owner" | "admin" | "member" | "viewer" | "own_only";
 }
 
 /** A person in the dashboard, by their session. */
@@ -80,6 +80,10 @@ export interface PageSpec<A extends keyof Access> {
   readonly maxFormBytes?: number;
   /** Is open to somebody who still lacks the second factor that their team demands. */
   readonly beforeSecondFactor?: boolean;
+  /** Concerns whoever opens it and nothing that is a team's: open in every role, forms too. */
+  readonly own?: boolean;
+  /** Shows and changes no more than what is theirs, for somebody who sees only that. Without it the page is closed to them. */
+  readonly narrows?: boolean;
   /** Holds no form that is posted, so that whoever only looks gets no cookie. */
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
@@ -121,6 +125,8 @@ interface CallBy<Session> {
   header(name: string): string | null;
   /** An address within this site as it stands in links: below the base URL's path. */
   href(path: string): string;
+  /** Whether whoever calls may open a page, or send its form, at a path within this site; true where there is none. */
+  opens(method: "GET" | "POST", path: string): boolean;
 }
 
 /** A call by whom a page is for. An alias, so that an admin's call will do where any member's is wanted. */

@@ -7,6 +7,7 @@ import { type Admission, addressSender, Intake, type Sender } from "./admission.
 import { ClientGone } from "./body.ts";
 import { bearerToken } from "./credential.ts";
 import type { Limit } from "./endpoint.ts";
+import type { Access, PageSpec } from "./page.ts";
 import { respond } from "./render.ts";
 import { addressOf, drawLimits, type LimitUse, requireSoundRequest } from "./request.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
@@ -19,6 +20,8 @@ export interface Serving {
   readonly trusted: BlockList;
   readonly buckets: Buckets;
   readonly admission: Admission;
+  /** What is declared of the page, or of its form, at a path; undefined where there is none. */
+  readonly specOf?: (method: "GET" | "POST", path: string) => PageSpec<keyof Access> | undefined;
 }
 
 /** A request on its way to its reply. */

@@ -27,7 +27,14 @@ type Route = Endpoint | Page;
 export function createApp(core: Core, endpoints: readonly Endpoint[], options: ServeOptions): H3 {
   const { baseUrl, pages } = options;
   const trusted = proxyRanges(core.config.trustedProxies);
-  const serving = { core, baseUrl, trusted, buckets: new Buckets(), admission: new Admission(core.config.workers) };
+  const serving: Serving = {
+    core,
+    baseUrl,
+    trusted,
+    buckets: new Buckets(),
+    admission: new Admission(core.config.workers),
+    specOf: pageFinder(pages?.list ?? []),
+  };
   const app = new H3({ silent: true, onError: (error) => answerUnhandled(core, error.status, error.cause ?? error) });
   const subPath = new URL(baseUrl()).pathname.replace(/\/$/, "");
   // A proxy may or may not strip the public sub-path; both reach the same route.
@@ -64,7 +71,7 @@ function addPages(
   serving: Serving,
   pages: PageOptions & { readonly list: readonly Page[] },
 ): void {
-  const hasPage = pageFinder(pages.list);
+  const hasPage = (path: string) => serving.specOf?.("GET", path) !== undefined;
   for (const [path, group] of Map.groupBy(pages.list, ({ spec }) => spec.path)) {
     const methods = byMethod(group);
     at(path, (event) => {
@@ -86,12 +93,17 @@ function byMethod<R extends Route>(group: readonly R[]): ReadonlyMap<string, R> 
   return get ? methods.set("HEAD", get) : methods;
 }
 
-/** Whether a page can be opened at a path: tells by the patterns of the pages that are only looked at. */
-function pageFinder(list: readonly Page[]): (path: string) => boolean {
-  const patterns = list
-    .filter(({ spec }) => spec.method === "GET")
-    .map(({ spec }) => new RegExp(`^${spec.path.replace(/:\w+/g, "[^/]+")}$`));
-  return (path) => patterns.some((pattern) => pattern.test(path));
+/** Finds what is declared of the page at a path: one that stands there by its own name before those with parts that vary. */
+function pageFinder(list: readonly Page[]): NonNullable<Serving["specOf"]> {
+  const varied = list.filter(({ spec }) => spec.path.includes(":"));
+  const exact = new Map(list.map(({ spec }) => [`${spec.method} ${spec.path}`, spec]));
+  const patterns = varied.map(
+    ({ spec }) => [spec, new RegExp(`^${spec.method} ${spec.path.replace(/:\w+/g, "[^/]+")}$`)] as const,
+  );
+  return (method, path) => {
+    const name = `${method} ${path}`;
+    return exact.get(name) ?? patterns.find(([, pattern]) => pattern.test(name))?.[0];
+  };
 }
 
 /** Whether a person is looking: the API's part of the address space answers in JSON whoever asks. */

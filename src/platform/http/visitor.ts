@@ -3,6 +3,7 @@ import { getRouterParams } from "h3";
 import { proxyRanges } from "../../config.ts";
 import { plainAddress } from "../../kit/address.ts";
 import { newToken } from "../../kit/tokens.ts";
+import { whyNot } from "./access.ts";
 import { cookieNames, csrfToken, readCookies } from "./cookies.ts";
 import type { PageCall, PageOptions, SessionPrincipal } from "./page.ts";
 import { readFlash, type Visit } from "./page-reply.ts";
@@ -62,6 +63,10 @@ export class Visitor {
       vouchedEmail: vouchedEmail(exchange),
       header,
       href: (path) => subPath + path,
+      opens: (method, path) => {
+        const spec = exchange.serving.specOf?.(method, path);
+        return spec === undefined || whyNot(spec, session) === undefined;
+      },
     };
   }
 }

@@ -48,6 +48,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 26, file: "src/platform/store/migrations/0026-budgets.sql" },
   { version: 27, file: "src/platform/store/migrations/0027-saved-views.sql" },
   { version: 28, file: "src/platform/store/migrations/0028-scim.sql" },
+  { version: 29, file: "src/platform/store/migrations/0029-roles.sql" },
 ];
 
 export interface SchemaPlan {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { KINDS } from "../../formats/brain-kinds.ts";
-import { device } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
+import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, RepoKey } from "../../platform/http/fields.ts";
 import { searchBrain } from "./query.ts";
@@ -36,7 +37,7 @@ export const search = endpoint(
     path: "/api/brain/search",
     summary: "Search the team's brain",
     tag: "Brain",
-    auth: device,
+    auth: teamDevice,
     query: v.object({
       q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("Words to look for.")),
       repoKey: v.optional(RepoKey),
@@ -49,7 +50,7 @@ export const search = endpoint(
       ),
     }),
     ok: BrainHits,
-    faults: [],
+    faults: [forbidden],
     limits: [],
     example: {
       query: { q: "login cookie" },

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
-import { fail, malformed } from "../../kit/problem.ts";
+import { isOwnOnly } from "../../identity/sight/sight.ts";
+import { fail, forbidden, malformed } from "../../kit/problem.ts";
 import { type Call, endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { commitNotes } from "../traces/traces.ts";
 import { COMMIT } from "./commit.ts";
@@ -28,7 +29,7 @@ export const notesRead = endpoint(
     }),
     ok: Notes,
     also: [{ status: 404, description: "There is a note of none of them.", schema: Notes, example: { notes: {} } }],
-    faults: [],
+    faults: [forbidden],
     limits: [],
     example: {
       query: { commits: "80281eb75be77fc3cf9ef8a3c250f98444c42f16" },
@@ -39,7 +40,9 @@ export const notesRead = endpoint(
       },
     },
   },
-  ({ core, principal: { teamId }, query }: Call<DevicePrincipal, { readonly commits: string }>) => {
+  ({ core, principal, query }: Call<DevicePrincipal, { readonly commits: string }>) => {
+    const { teamId } = principal;
+    if (isOwnOnly(core, principal)) fail(forbidden, "Whose device this is sees only what their own devices sent.");
     const commits = query.commits.split(",").filter((commit) => commit !== "");
     if (commits.length > MAX_COMMITS) fail(malformed, `At most ${MAX_COMMITS} commits can be asked for at once.`);
     if (!commits.every((commit) => COMMIT.test(commit)))

@@ -102,6 +102,7 @@ export const browseRows = statements((db) => ({
       "SELECT id FROM telemetry_conflicts WHERE stream_id = ? AND seq = ? ORDER BY id LIMIT ?",
     )
     .pluck(),
-  // By the primary key.
+  // Both by the primary key.
+  deviceOfStream: db.prepare<[number], string>("SELECT device_id FROM telemetry_streams WHERE id = ?").pluck(),
   teamOfStream: db.prepare<[number], string>("SELECT team_id FROM telemetry_streams WHERE id = ?").pluck(),
 }));

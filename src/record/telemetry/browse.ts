@@ -49,6 +49,8 @@ export function listConflicts(
   teamId: string,
   query: {
     readonly deviceId?: string | undefined;
+    /** Of any of these devices. */
+    readonly deviceIds?: readonly string[] | undefined;
     readonly repoKey?: string | undefined;
     readonly cursor?: string | undefined;
     readonly limit?: number | undefined;
@@ -57,7 +59,10 @@ export function listConflicts(
   const sql = browseRows(core.store);
   const device = query.deviceId ?? null;
   const repo = query.repoKey ?? null;
-  const streams = sql.streamsInConflict.all(teamId, device, device, repo, repo) as number[];
+  const { deviceIds } = query;
+  const streams = (sql.streamsInConflict.all(teamId, device, device, repo, repo) as number[]).filter(
+    (id) => deviceIds?.includes(sql.deviceOfStream.get(id) ?? "") ?? true,
+  );
   const page = keysetPage({
     cursor: query.cursor,
     limit: query.limit,

@@ -28,14 +28,14 @@ export async function* exportEntries(
   withItems = false,
 ): AsyncGenerator<string> {
   const matches = entryFilter(core, filter);
-  const { deviceId, repoKey, from, to } = filter;
+  const { deviceId, deviceIds, repoKey, from, to } = filter;
   const unlimited = {
     entries: Number.POSITIVE_INFINITY,
     deliveries: Number.POSITIVE_INFINITY,
     chars: Number.POSITIVE_INFINITY,
   };
   const last = newestDelivery(core);
-  const scope = { deviceId, repoKey, from, to };
+  const scope = { deviceId, deviceIds, repoKey, from, to };
   const itemOf = itemFinder(core);
   for await (const { rows, at } of walkArrivals(core, teamId, scope, "newer", undefined, unlimited)) {
     if ((at[0] as number) > last) return;

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { entriesAnew, findDefect } from "../../insight/defects/defects.ts";
 import { eraseFinds } from "../../insight/find/find.ts";
+import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { sessionErasure } from "../../insight/sessions/sessions.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
@@ -88,6 +89,7 @@ async function* derivedOf(core: Core, session: Session, erasureId: string, spend
   yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
   yield* causeErasure.eraseEvidence(core, session.id);
   yield* sessionErasure.eraseSession(core, session.id);
+  yield* whileAny("views of sessions", () => sessionViewErasure.ofSession(core, session.id));
   yield () => {
     eraseFinds(core, session);
     holdRows(core.store).forgetSession.run(session.deviceId, session.externalId);

@@ -3,6 +3,7 @@ import { deviceIdsOf } from "../../identity/devices/devices.ts";
 import { memberIds, membershipsOf } from "../../identity/members/members.ts";
 import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseOldReads } from "../../insight/ask/ask.ts";
+import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
@@ -122,7 +123,10 @@ async function* stepsOfKind(
     yield* brainErasure.eraseUnusedFiles(core, teamId);
   }
   if (kind === "reads")
-    for (const { deviceId } of free) yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));
+    for (const { deviceId } of free) {
+      yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));
+      yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, deviceId, until));
+    }
   if (kind === "audit") yield* eraseOldEvents(core, teamId, until);
   if (kind === "reads" || kind === "web-sessions") yield* ofPeople(core, teamId, kind, run.now);
 }

@@ -21,6 +21,7 @@ import { eraseSessionsOf } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseReads } from "../../insight/ask/ask.ts";
 import { budgetErasure } from "../../insight/budgets/budgets.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
+import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
@@ -74,6 +75,7 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
   for (const id of ids) {
     yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
     yield* whileAny("reads", () => eraseDeviceReads(core, id));
+    yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, id));
   }
   const marks = new Map(ids.map((id) => [id, `erased-${id}`]));
   if (person) {
@@ -101,6 +103,7 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   yield* whileAny("read tokens", () => eraseReadTokens(core, id));
   yield* whileAny("API tokens", () => eraseApiTokens(core, id));
   yield* whileAny("reads", () => eraseReads(core, id));
+  yield* whileAny("views of sessions", () => sessionViewErasure.by(core, id));
   yield* triageErasure.erasePerson(core, id, mark);
   yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "person", id));
   yield* whileAny("saved views", () => viewErasure.eraseOf(core, id));

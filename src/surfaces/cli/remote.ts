@@ -31,6 +31,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   "user disable": OPERATOR,
   "user enable": OPERATOR,
   "user set": OPERATOR,
+  "user role": OPERATOR,
   "sso add": OPERATOR,
   "sso set": OPERATOR,
   "sso list": OPERATOR,

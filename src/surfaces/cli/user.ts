@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Core } from "../../core.ts";
 import { reportingDevices } from "../../identity/devices/devices.ts";
-import { membershipsOf, ROLES, type Role } from "../../identity/members/members.ts";
+import { membershipsOf, ROLES, type Role, setRole } from "../../identity/members/members.ts";
 import { createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
 import { resetFactors } from "../../identity/second-factor/second-factor.ts";
@@ -44,13 +44,35 @@ export function userCommands(program: Command, cli: Cli): void {
   addResetSecondFactor(user, cli);
   addSwitches(user, cli);
   addSet(user, cli);
+  addRole(user, cli);
+}
+
+/** Typed with a hyphen or an underscore. */
+const role = (text: string): Role => oneOf(ROLES)(text.replaceAll("-", "_"));
+
+function addRole(user: Command, cli: Cli): void {
+  common(user.command("role").argument("<email>", "e-mail address or id"))
+    .description("put a person into a team, or change their role there")
+    .requiredOption("--team <team>", "id or exact name (required)")
+    .requiredOption("--role <role>", `one of ${ROLES.join(", ")} (required)`, role)
+    .action((who: string, options: CommonOptions & { readonly team: string; readonly role: Role }) =>
+      withCore(cli, options, async (core, output, { by }) => {
+        const { id: teamId, name } = getTeam(core, options.team);
+        await setRole(core, teamId, who, options.role, by);
+        const { id, email } = getUser(core, who);
+        output.result(
+          { userId: id, email, teamId, role: options.role },
+          () => `${email} is ${options.role} of ${name}`,
+        );
+      }),
+    );
 }
 
 function addCreate(user: Command, cli: Cli): void {
   const create = common(user.command("create").argument("<email>").description("make an account"))
     .option("--name <name>", "what the person is called")
     .option("--team <team>", "put the person into this team: id or exact name")
-    .option("--role <role>", `role in that team: one of ${ROLES.join(", ")} (default: member)`, oneOf(ROLES))
+    .option("--role <role>", `role in that team: one of ${ROLES.join(", ")} (default: member)`, role)
     .option("--operator", "let the person run the installation: teams, tiers, everyone's accounts", false)
     .requiredOption("--password-stdin", "read the password from standard input (required)");
   create.action(async (email: string, options: Created) => {

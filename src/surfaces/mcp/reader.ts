@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
 import { type ReadPrincipal, readToken, scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
+import { isOwnOnly } from "../../identity/sight/sight.ts";
 import { type Reach, readableTeams, recordDeviceRead, recordRead } from "../../insight/ask/ask.ts";
 import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { credential } from "../../platform/http/credential.ts";
@@ -40,7 +41,10 @@ export function reachOf({ core, reader }: Visit): Required<Reach> {
   if (reader.kind === "person")
     return { teams: () => readableTeams(core, reader.token), keep: scopeFilter(reader.token.scope) };
   const { teamId, teamName } = reader.device;
-  return { teams: () => [{ id: teamId, name: teamName }], keep: () => true };
+  return {
+    teams: () => (isOwnOnly(core, reader.device) ? [] : [{ id: teamId, name: teamName }]),
+    keep: () => true,
+  };
 }
 
 /** Teams that one answer speaks of at most: each has its part of the room. */

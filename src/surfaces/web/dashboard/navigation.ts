@@ -4,6 +4,7 @@ import { type Place, places } from "../../../platform/rooms/rooms.ts";
 import { ICONS } from "../ui/icons.ts";
 import type { NavItem } from "../ui/layout.ts";
 import type { Tab } from "../ui/parts.ts";
+import { manages } from "./shared/call.ts";
 
 /** Which places of the dashboard somebody sees, and where they stand: in the sidebar, or as tabs of one item of it. */
 
@@ -26,13 +27,18 @@ export interface Navigation {
 }
 
 /** The places that somebody may open. */
-export function placesFor({ core }: Pick<PageCall, "core">, session: SessionPrincipal): readonly Place[] {
-  return places(core).filter((place) => isFor(place, session) && !(place.billing && core.config.billing === "off"));
+export function placesFor(
+  { core, opens }: Pick<PageCall, "core" | "opens">,
+  session: SessionPrincipal,
+): readonly Place[] {
+  return places(core).filter(
+    (place) => isFor(place, session) && opens("GET", place.path) && !(place.billing && core.config.billing === "off"),
+  );
 }
 
 function isFor({ operator, admin, teamless }: Place, { operator: runs, team }: SessionPrincipal): boolean {
   if (!operator && !admin) return teamless === true || team !== null;
-  return (operator === true && runs) || (admin === true && team !== null && team.role !== "member");
+  return (operator === true && runs) || (admin === true && manages(team));
 }
 
 /** What stands around a page for somebody. */

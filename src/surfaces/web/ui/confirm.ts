@@ -6,7 +6,12 @@ export interface Place {
   readonly csrf: string;
   /** An address within this site as it stands in links. */
   href(path: string): string;
+  /** Whether whoever looks may send a form; where it is absent everybody may. */
+  opens?(method: "POST", path: string): boolean;
 }
+
+/** Whether a form is drawn for whoever looks: one that they may not send is not. */
+export const takes = (place: Place, action: string): boolean => place.opens?.("POST", action) ?? true;
 
 /** An act that asks once before it is done. */
 export interface Confirm {
@@ -26,14 +31,18 @@ export interface Confirm {
 
 /** A button that does what it says at once. */
 export function actButton(
-  { csrf, href }: Place,
+  place: Place,
   { action, hidden, label, look, small }: Omit<Confirm, "question" | "confirm">,
 ): Html {
+  if (!takes(place, action)) return html``;
+  const { csrf, href } = place;
   return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${button(label, { look, small })}</form>`;
 }
 
 /** A button that reveals a question and the real submit button; the script shows them as a modal dialog. */
-export function confirmButton({ csrf, href }: Place, { action, hidden, ...step }: Confirm): Html {
+export function confirmButton(place: Place, { action, hidden, ...step }: Confirm): Html {
+  if (!takes(place, action)) return html``;
+  const { csrf, href } = place;
   return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${confirmStep(step)}</form>`;
 }
 

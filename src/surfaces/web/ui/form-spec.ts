@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import type { Content, Html } from "../../../kit/html.ts";
+import { type Content, type Html, html } from "../../../kit/html.ts";
 import { invalid, Problem } from "../../../kit/problem.ts";
-import type { Place } from "./confirm.ts";
+import { type Place, takes } from "./confirm.ts";
 import { type CheckboxesField, type CheckboxField, type Field, field, type Option } from "./field.ts";
 import { type Form, form } from "./form.ts";
 
@@ -126,6 +126,7 @@ function drawForm(
   problem: Problem | undefined,
 ) {
   const { values = {}, vary = {}, layout, hidden, action, error: _, ...rest } = shown;
+  if (!takes(place, action)) return html`<p class="says">As a viewer you change nothing here.</p>`;
   const atFields = summary !== undefined && problem instanceof FormProblem ? problem.fields : undefined;
   const kept: Record<string, string> = {};
   const drawn: Record<string, Html | false> = {};

@@ -1,5 +1,5 @@
 import { listCliTokens, revokeCliToken } from "../../../../identity/device-flow/device-flow.ts";
-import { membershipsOf } from "../../../../identity/members/members.ts";
+import { membershipsOf, roleName } from "../../../../identity/members/members.ts";
 import { renameUser } from "../../../../identity/people/people.ts";
 import { listFactors } from "../../../../identity/second-factor/second-factor.ts";
 import { confirmPassword, setPassword } from "../../../../identity/sign-in/sign-in.ts";
@@ -15,12 +15,12 @@ import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
-
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "../sign-in/new-password.ts";
 import { secondFactorAccountPages } from "./second-factor.ts";
 import { ssoAccountPages, ssoSection } from "./sso.ts";
+import { viewsSection } from "./views.ts";
 
 /** One's own account: name, password, sign-ins, command-line tools. */
 
@@ -64,13 +64,14 @@ ${section({
 ${ssoSection(call, error)}
 ${section({ title: "Sign-ins", intro: "Browsers in which you are signed in.", body: sessionTable(call, now) })}
 ${section({ title: "Command-line tools", intro: "Tools you approved; each holds an access token of its own.", body: cliTable(call, now) })}
+${viewsSection(call)}
 ${section({
   title: "Teams",
   body: table({
     caption: "Your teams",
     columns: [
       { label: "Team", heading: true, cell: ({ name }) => name },
-      { label: "Role", cell: ({ role }) => role },
+      { label: "Role", cell: ({ role }) => roleName(role) },
     ],
     rows: membershipsOf(core, session.userId),
     empty: empty({ title: "No team yet", intro: "An owner or admin of a team can invite you by a link." }),
@@ -183,12 +184,12 @@ function cliTable(call: Person, now: number) {
 export const accountPages = [
   ...secondFactorAccountPages,
   ...ssoAccountPages((call, error) => accountPage(call, error)),
-  page({ id: "account", method: "GET", path: "/account", access: "person" }, (call) => accountPage(call)),
-  page({ id: "accountName", method: "POST", path: "/account/name", access: "person" }, async (call) => {
+  page({ id: "account", method: "GET", path: "/account", access: "person", own: true }, (call) => accountPage(call)),
+  page({ id: "accountName", method: "POST", path: "/account/name", access: "person", own: true }, async (call) => {
     await renameUser(call.core, call.session.userId, NAME.read(call.form).name);
     return redirect("/account", "Saved.");
   }),
-  page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person" }, (call) =>
+  page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person", own: true }, (call) =>
     handleForm(
       call,
       PASSWORD,
@@ -202,23 +203,29 @@ export const accountPages = [
       (error) => accountPage(call, error),
     ),
   ),
-  page({ id: "endSession", method: "POST", path: "/account/sessions/end", access: "person" }, async (call) => {
-    const { core, session, form } = call;
-    if (!(await endSession(core, session.userId, readParams(ID, form).id, by(call))))
-      fail(notFound, "This sign-in has ended already.");
-    return redirect("/account", "That browser is signed out.");
-  }),
   page(
-    { id: "endOtherSessions", method: "POST", path: "/account/sessions/end-others", access: "person" },
+    { id: "endSession", method: "POST", path: "/account/sessions/end", access: "person", own: true },
+    async (call) => {
+      const { core, session, form } = call;
+      if (!(await endSession(core, session.userId, readParams(ID, form).id, by(call))))
+        fail(notFound, "This sign-in has ended already.");
+      return redirect("/account", "That browser is signed out.");
+    },
+  ),
+  page(
+    { id: "endOtherSessions", method: "POST", path: "/account/sessions/end-others", access: "person", own: true },
     async (call) => {
       const { core, session } = call;
       await signOutEverywhere(core, session.userId, by(call), session.sessionId);
       return redirect("/account", "You are signed out everywhere else.");
     },
   ),
-  page({ id: "revokeCliToken", method: "POST", path: "/account/cli/revoke", access: "person" }, async (call) => {
-    const { core, session, form } = call;
-    await revokeCliToken(core, session.userId, readParams(ID, form).id, by(call));
-    return redirect("/account", "The access token is revoked.");
-  }),
+  page(
+    { id: "revokeCliToken", method: "POST", path: "/account/cli/revoke", access: "person", own: true },
+    async (call) => {
+      const { core, session, form } = call;
+      await revokeCliToken(core, session.userId, readParams(ID, form).id, by(call));
+      return redirect("/account", "The access token is revoked.");
+    },
+  ),
 ];

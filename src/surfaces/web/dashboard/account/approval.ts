@@ -130,18 +130,20 @@ function donePage(call: Person, title: string, intro: string, more: Html): Html 
 }
 
 export const approvalPages = [
-  page({ id: "approval", method: "GET", path: "/login/device", access: "person" }, (call) => {
+  page({ id: "approval", method: "GET", path: "/login/device", access: "person", own: true }, (call) => {
     if (!call.query.get("user_code")) return codePage(call);
     return answerCode({ ...call, form: call.query }, (authorization) => questionPage(call, authorization));
   }),
-  page({ id: "approvalCode", method: "POST", path: "/login/device", access: "person" }, (call) =>
+  page({ id: "approvalCode", method: "POST", path: "/login/device", access: "person", own: true }, (call) =>
     answerCode(call, ({ userCode }) => redirect(`/login/device?user_code=${userCode}`)),
   ),
-  page({ id: "approve", method: "POST", path: "/login/device/approve", access: "person" }, (call) =>
+  page({ id: "approve", method: "POST", path: "/login/device/approve", access: "person", own: true }, (call) =>
     decide(call, "approved"),
   ),
-  page({ id: "deny", method: "POST", path: "/login/device/deny", access: "person" }, (call) => decide(call, "denied")),
-  page({ id: "approved", method: "GET", path: "/login/device/approved", access: "person" }, (call) =>
+  page({ id: "deny", method: "POST", path: "/login/device/deny", access: "person", own: true }, (call) =>
+    decide(call, "denied"),
+  ),
+  page({ id: "approved", method: "GET", path: "/login/device/approved", access: "person", own: true }, (call) =>
     donePage(
       call,
       "Approved",
@@ -149,7 +151,7 @@ export const approvalPages = [
       html`<p>${buttonLink("Your tools", call.href("/account"))}</p>`,
     ),
   ),
-  page({ id: "denied", method: "GET", path: "/login/device/denied", access: "person" }, (call) =>
+  page({ id: "denied", method: "GET", path: "/login/device/denied", access: "person", own: true }, (call) =>
     donePage(
       call,
       "Denied",

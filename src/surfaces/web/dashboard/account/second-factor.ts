@@ -192,7 +192,7 @@ ${codeBlock(codes.join("\n"), { label: "Recovery codes", titled: true })}
 }
 
 const access = "person";
-const open = { access, beforeSecondFactor: true } as const;
+const open = { access, beforeSecondFactor: true, own: true } as const;
 
 export const secondFactorAccountPages = [
   page({ id: "secondFactors", method: "GET", path: PATH, ...open }, (call) => factorsPage(call)),
@@ -239,7 +239,7 @@ export const secondFactorAccountPages = [
       (error) => factorsPage(call, error),
     ),
   ),
-  page({ id: "renewRecoveryCodes", method: "POST", path: `${PATH}/codes`, access }, (call) =>
+  page({ id: "renewRecoveryCodes", method: "POST", path: `${PATH}/codes`, access, own: true }, (call) =>
     handleForm(
       call,
       RENEW,
@@ -250,7 +250,7 @@ export const secondFactorAccountPages = [
       (error) => factorsPage(call, error),
     ),
   ),
-  page({ id: "removeSecondFactor", method: "POST", path: `${PATH}/remove`, access }, (call) =>
+  page({ id: "removeSecondFactor", method: "POST", path: `${PATH}/remove`, access, own: true }, (call) =>
     handleForm(
       call,
       REMOVE,

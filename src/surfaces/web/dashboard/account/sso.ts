@@ -82,7 +82,7 @@ function linkTable(call: Person, issuers: readonly Issuer[], links: ReadonlyMap<
 
 /** @param draw the account's page */
 export const ssoAccountPages = (draw: (call: Person, error: FormError) => Html): readonly Page[] => [
-  page({ id: "linkSso", method: "POST", path: "/account/sso/link", access: "person" }, (call) =>
+  page({ id: "linkSso", method: "POST", path: "/account/sso/link", access: "person", own: true }, (call) =>
     handleForm(
       call,
       LINK,
@@ -93,7 +93,7 @@ export const ssoAccountPages = (draw: (call: Person, error: FormError) => Html):
       (error) => draw(call, error),
     ),
   ),
-  page({ id: "unlinkSso", method: "POST", path: "/account/sso/unlink", access: "person" }, async (call) => {
+  page({ id: "unlinkSso", method: "POST", path: "/account/sso/unlink", access: "person", own: true }, async (call) => {
     await unlink(call.core, call.session.userId, readParams(ID, call.form).id, by(call));
     return redirect("/account#sso", "The link is ended.");
   }),

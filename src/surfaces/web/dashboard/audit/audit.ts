@@ -9,7 +9,7 @@ import { typed } from "../../ui/form-spec.ts";
 import type { Table } from "../../ui/list.ts";
 import { empty, tabs } from "../../ui/parts.ts";
 import { time } from "../../ui/units.ts";
-import type { Person } from "../shared/call.ts";
+import { manages, type Person } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";
@@ -30,7 +30,7 @@ function filtersIn({ core, query, session }: Person) {
   return { all: all !== undefined || (session.operator && !managesTeam(session)), text: q, action, days };
 }
 
-const managesTeam = ({ team }: Person["session"]) => team !== null && team.role !== "member";
+const managesTeam = ({ team }: Person["session"]) => manages(team);
 
 type Filters = ReturnType<typeof filtersIn>;
 
@@ -41,7 +41,7 @@ function scopeOf({ session }: Person, { all }: Filters): string | null {
     fail(forbidden, "Only who runs this installation can see the audit of all teams.");
   }
   if (!session.team) fail(forbidden, "You are in no team yet. Ask an owner or admin of a team for an invitation.");
-  if (session.team.role === "member")
+  if (!managesTeam(session))
     fail(
       forbidden,
       "The audit tells who did what and from which address, so only the team's owners and admins see it. What your own tokens read stands under Read tokens.",
@@ -165,6 +165,6 @@ function exportPage(call: Person) {
 }
 
 export const auditPages = [
-  page({ id: "audit", method: "GET", path: "/audit", access: "person" }, auditPage),
-  page({ id: "auditExport", method: "GET", path: "/audit/export", access: "person" }, exportPage),
+  page({ id: "audit", method: "GET", path: "/audit", access: "person", narrows: true }, auditPage),
+  page({ id: "auditExport", method: "GET", path: "/audit/export", access: "person", narrows: true }, exportPage),
 ];

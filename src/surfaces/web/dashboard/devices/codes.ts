@@ -165,15 +165,20 @@ const mintFleet = (call: PageCall<"admin">) =>
   );
 
 export const codePages = [
-  page({ id: "mintCode", method: "POST", path: "/devices/codes", access: "member" }, mint),
+  page({ id: "mintCode", method: "POST", path: "/devices/codes", access: "member", narrows: true }, mint),
   // Where the browser stands after minting: asking again must not mint again.
-  page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member" }, () => redirect("/devices")),
+  page({ id: "mintedCode", method: "GET", path: "/devices/codes", access: "member", narrows: true }, () =>
+    redirect("/devices"),
+  ),
   page({ id: "fleetCode", method: "GET", path: FLEET_PATH, access: "admin" }, (call) => fleetPage(call)),
   page({ id: "mintFleetCode", method: "POST", path: FLEET_PATH, access: "admin" }, mintFleet),
-  page({ id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "member" }, async (call) => {
-    const { core, session, form } = call;
-    if (!(await revokeCode(core, session.team.id, readParams(ID, form).id, by(call), codesOf(call))))
-      fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
-    return redirect("/devices", "The connect code is revoked.");
-  }),
+  page(
+    { id: "revokeCode", method: "POST", path: "/devices/codes/revoke", access: "member", narrows: true },
+    async (call) => {
+      const { core, session, form } = call;
+      if (!(await revokeCode(core, session.team.id, readParams(ID, form).id, by(call), codesOf(call))))
+        fail(notFound, "There is no such open code: it was used, has expired, or was revoked before.");
+      return redirect("/devices", "The connect code is revoked.");
+    },
+  ),
 ];

@@ -10,6 +10,7 @@ import { number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { seatsWarning } from "../shared/seats.ts";
+import { seesOwn } from "../shared/sight.ts";
 import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
 import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
 import { reporting } from "./figures.ts";
@@ -52,10 +53,10 @@ function devicesPage(call: Member): Html {
     actions: binds && any && mintButtons(call),
   })}
 ${seatsWarning(call)}
-${all.length > 0 && html`<section class="section" aria-label="Figures">${stats(reporting(call, all.filter(({ revokedAt }) => revokedAt === null).length))}</section>`}
+${!seesOwn(call) && all.length > 0 && html`<section class="section" aria-label="Figures">${stats(reporting(call, all.filter(({ revokedAt }) => revokedAt === null).length))}</section>`}
 ${openCodes(call)}
 <div class="stack">${deviceList(call, none)}</div>
-${pulsesSection(call, new Map(all.map(({ id, label }) => [id, label])))}
+${!seesOwn(call) && pulsesSection(call, new Map(all.map(({ id, label }) => [id, label])))}
 ${
   admin &&
   section({
@@ -72,7 +73,7 @@ ${
 }
 
 export const devicePages = [
-  page({ id: "devices", method: "GET", path: "/devices", access: "member" }, devicesPage),
+  page({ id: "devices", method: "GET", path: "/devices", access: "member", narrows: true }, devicesPage),
   ...codePages,
   ...otelPages,
   page({ id: "membersBind", method: "POST", path: "/devices/binding", access: "admin" }, async (call) => {

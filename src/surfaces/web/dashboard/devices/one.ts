@@ -181,7 +181,9 @@ ${
 }
 
 export const deviceDetailPages = [
-  page({ id: "device", method: "GET", path: "/devices/:id", access: "member" }, (call) => devicePage(call)),
+  page({ id: "device", method: "GET", path: "/devices/:id", access: "member", narrows: true }, (call) =>
+    devicePage(call),
+  ),
   page({ id: "assignDevice", method: "POST", path: "/devices/:id/person", access: "admin" }, (call) =>
     handleForm(
       call,
@@ -195,17 +197,23 @@ export const deviceDetailPages = [
       (error) => devicePage(call, error),
     ),
   ),
-  page({ id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "member" }, async (call) => {
-    const { core, session, form } = call;
-    const { id } = getDevice(call);
-    await renameDevice(core, session.team.id, id, LABEL.read(form).label, by(call));
-    return redirect(`/devices/${id}`, "The device is renamed.");
-  }),
-  page({ id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "member" }, async (call) => {
-    const { core, session } = call;
-    const device = getDevice(call);
-    const done = await revokeDevice(core, device.id, by(call), session.team.id);
-    const intro = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
-    return redirect(`/devices/${device.id}`, intro);
-  }),
+  page(
+    { id: "renameDevice", method: "POST", path: "/devices/:id/rename", access: "member", narrows: true },
+    async (call) => {
+      const { core, session, form } = call;
+      const { id } = getDevice(call);
+      await renameDevice(core, session.team.id, id, LABEL.read(form).label, by(call));
+      return redirect(`/devices/${id}`, "The device is renamed.");
+    },
+  ),
+  page(
+    { id: "revokeDevice", method: "POST", path: "/devices/:id/revoke", access: "member", narrows: true },
+    async (call) => {
+      const { core, session } = call;
+      const device = getDevice(call);
+      const done = await revokeDevice(core, device.id, by(call), session.team.id);
+      const intro = done ? `“${deviceName(device)}” is revoked.` : `“${deviceName(device)}” was revoked before.`;
+      return redirect(`/devices/${device.id}`, intro);
+    },
+  ),
 ];

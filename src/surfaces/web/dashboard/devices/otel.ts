@@ -166,4 +166,6 @@ ${
   return frame(call, { title: "Without installing anything", main });
 }
 
-export const otelPages = [page({ id: "openTelemetry", method: "GET", path: OTEL_PATH, access: "member" }, otelPage)];
+export const otelPages = [
+  page({ id: "openTelemetry", method: "GET", path: OTEL_PATH, access: "member", narrows: true }, otelPage),
+];

@@ -14,7 +14,7 @@ import { table } from "../../ui/list.ts";
 import { empty, pageHead, section, stats } from "../../ui/parts.ts";
 import { ago, dayText, isInstant, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
-import { by } from "../shared/call.ts";
+import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { checkCommands, keySection, pemFilename, publicKeyPage } from "./keys.ts";
 import { stateWords } from "./labels.ts";
@@ -74,7 +74,7 @@ ${stats([
 <p class="says">${state.means} ${over && html`More devices can report than seats are paid for; nothing is refused for that. `}Whoever runs this installation changes subscription and seats, with <code>reckon team set</code> too.</p>
 ${core.config.signing === "off" && html`<div class="flash warn">Signing is switched off on this installation (<code>RECKON_SIGNING=off</code>). No licence can be minted: devices that ask for one are told so (503), and no public key is published (501). Licences given out before stay valid, and verify with the keys below.</div>`}
 ${mintSection(call, team, entitlement.licensed ? entitlement.until : undefined, error)}
-${session.team.role !== "member" && (await mintTable(call, now))}
+${isAdmin(call) && (await mintTable(call, now))}
 ${keySection(call, now)}`;
   return frame(call, { title: "Licence", main });
 }
@@ -95,10 +95,10 @@ const MINT = formSpec({
 
 /** @param until when a licence minted now ends at the latest; undefined when there can be none */
 function mintSection(call: Member, team: Team, until: number | null | undefined, error: FormError | undefined): Html {
-  const { core, session, href } = call;
+  const { core, href } = call;
   const wrong = error && `Nothing was minted: ${error.problem.message}.`;
   const now = core.clock.now();
-  const admin = session.team.role !== "member";
+  const admin = isAdmin(call);
   if (core.config.signing === "off" || until === undefined)
     return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}`;
   const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);

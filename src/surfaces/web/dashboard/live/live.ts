@@ -4,9 +4,10 @@ import { teamDeliveries } from "../../../../log/log.ts";
 import { cookieNames, readCookies } from "../../../../platform/http/cookies.ts";
 import { type Page, type PageReply, page } from "../../../../platform/http/page.ts";
 import { follow } from "../../../../platform/live/live.ts";
-import { sessionState } from "../../../../record/traces/traces.ts";
+import { getSession, sessionState } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
 import { idIn } from "../shared/params.ts";
+import { devicesSeen, seesDevice, seesOwn } from "../shared/sight.ts";
 
 /** What pages follow while they are looked at, see `data-live-events` in the script. */
 
@@ -25,9 +26,11 @@ function liveOf(call: Member, state: () => string | undefined): PageReply {
   });
 }
 
-/** Whatever the team's devices deliver. */
+/** Whatever the team's devices deliver; for who sees only their own, that those were heard of. */
 function teamLive(call: Member): PageReply {
   const { core, session } = call;
+  if (seesOwn(call))
+    return liveOf(call, () => `${Math.max(0, ...devicesSeen(call).map(({ lastSeenAt }) => lastSeenAt ?? 0))}`);
   return liveOf(
     call,
     () => `${teamDeliveries(core, session.team.id, "older", Number.MAX_SAFE_INTEGER, 1)[0]?.id ?? 0}`,
@@ -35,15 +38,19 @@ function teamLive(call: Member): PageReply {
 }
 
 /** What comes of one session. */
-function sessionLive(call: Member): PageReply {
+async function sessionLive(call: Member): Promise<PageReply> {
   const { core, session, params } = call;
   const id = idIn(params.id) ?? 0;
   const state = () => sessionState(core, session.team.id, id);
-  if (state() === undefined) fail(notFound, "This team has no such session.");
+  const shown = await getSession(core, session.team.id, id, false);
+  if (!shown || !seesDevice(call, shown.deviceId)) fail(notFound, "This team has no such session.");
   return liveOf(call, state);
 }
 
 export const livePages: Page[] = [
-  page({ id: "live", method: "GET", path: "/live", access: "member", formless: true }, teamLive),
-  page({ id: "sessionLive", method: "GET", path: "/sessions/:id/live", access: "member", formless: true }, sessionLive),
+  page({ id: "live", method: "GET", path: "/live", access: "member", formless: true, narrows: true }, teamLive),
+  page(
+    { id: "sessionLive", method: "GET", path: "/sessions/:id/live", access: "member", formless: true, narrows: true },
+    sessionLive,
+  ),
 ];

@@ -149,11 +149,14 @@ function reads(call: Person, tokens: readonly ReadTokenFacts[], now: number): Ht
 }
 
 export const myBrainPages = [
-  page({ id: "myBrain", method: "GET", path: "/my-brain", access: "person" }, (call) => myBrainPage(call)),
+  page({ id: "myBrain", method: "GET", path: "/my-brain", access: "person", own: true }, (call) => myBrainPage(call)),
   ...readTokenPages,
-  page({ id: "revokeReadToken", method: "POST", path: "/my-brain/tokens/revoke", access: "person" }, async (call) => {
-    const { core, session, form } = call;
-    const revoked = await revokeReadToken(core, session.userId, readParams(ID, form).id, by(call));
-    return redirect("/my-brain", revoked ? "The token is revoked." : "The token was revoked before.");
-  }),
+  page(
+    { id: "revokeReadToken", method: "POST", path: "/my-brain/tokens/revoke", access: "person", own: true },
+    async (call) => {
+      const { core, session, form } = call;
+      const revoked = await revokeReadToken(core, session.userId, readParams(ID, form).id, by(call));
+      return redirect("/my-brain", revoked ? "The token is revoked." : "The token was revoked before.");
+    },
+  ),
 ];

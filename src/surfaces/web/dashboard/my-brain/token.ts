@@ -71,16 +71,24 @@ const READ_TOKEN = formSpec({
 
 /** Keys of repositories that the person's teams have, for them to copy. */
 function knownRepositories({ core, session }: Person): string[] {
-  const keys = session.teams.slice(0, MAX_TEAMS_ASKED).flatMap(({ id }) => listRepositories(core, id));
+  const keys = session.teams
+    .filter(({ role }) => role !== "own_only")
+    .slice(0, MAX_TEAMS_ASKED)
+    .flatMap(({ id }) => listRepositories(core, id));
   return [...new Set(keys.map(({ repoKey }) => repoKey).filter(Boolean))].sort().slice(0, MAX_SUGGESTED);
 }
 
+const unread = (ownOnly: boolean, hasBrain: boolean): string | undefined => {
+  if (ownOnly) return "You see only your own record there: there is nothing to read.";
+  return hasBrain ? undefined : "Its tier has no brain: there is nothing to read.";
+};
+
 function teamOptions({ core, session }: Person) {
   const withBrain = tiersWith("brain");
-  return session.teams.map(({ id, name }) => ({
+  return session.teams.map(({ id, name, role }) => ({
     value: id,
     label: name,
-    hint: withBrain.includes(getTeam(core, id).tier) ? undefined : "Its tier has no brain: there is nothing to read.",
+    hint: unread(role === "own_only", withBrain.includes(getTeam(core, id).tier)),
   }));
 }
 
@@ -145,8 +153,8 @@ const mint = (call: Person) =>
   );
 
 export const readTokenPages = [
-  page({ id: "newReadToken", method: "GET", path: "/my-brain/tokens/new", access: "person" }, (call) =>
+  page({ id: "newReadToken", method: "GET", path: "/my-brain/tokens/new", access: "person", own: true }, (call) =>
     newTokenPage(call),
   ),
-  page({ id: "createReadToken", method: "POST", path: "/my-brain/tokens", access: "person" }, mint),
+  page({ id: "createReadToken", method: "POST", path: "/my-brain/tokens", access: "person", own: true }, mint),
 ];

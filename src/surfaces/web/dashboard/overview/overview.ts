@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
-import { type PageCall, page } from "../../../../platform/http/page.ts";
+import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty, pageHead, stats } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
@@ -51,8 +51,9 @@ ${empty({
 }
 
 export const overviewPages = [
-  page({ id: "overview", method: "GET", path: "/overview", access: "person" }, (call) => {
+  page({ id: "overview", method: "GET", path: "/overview", access: "person", narrows: true }, (call) => {
     const { session } = call;
+    if (session.team?.role === "own_only") return redirect("/sessions");
     return session.team ? overviewPage({ ...call, session: { ...session, team: session.team } }) : noTeam(call);
   }),
 ];

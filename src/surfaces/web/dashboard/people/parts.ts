@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Device } from "../../../../identity/devices/devices.ts";
-import { ROLES, type Role } from "../../../../identity/members/members.ts";
+import { ROLES, type Role, roleName } from "../../../../identity/members/members.ts";
 import type { OneTimeLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getTeam } from "../../../../identity/teams/teams.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -21,6 +21,8 @@ const ROLE_HINTS: Readonly<Record<Role, string>> = {
   owner: "Everything an admin may, and making and unmaking owners.",
   admin: "Manages every device, sets the policy, mints licences, invites and removes people.",
   member: "Connects their own machines, sees what the team's agents recorded, and judges what caused its defects.",
+  viewer: "Sees what a member sees and changes nothing; connects no machines.",
+  own_only: "Connects their own machines and sees what those sent: their sessions, telemetry and spend, nobody else's.",
 };
 
 /** The roles that somebody in a role may give. */
@@ -28,7 +30,7 @@ export const rolesFor = (role: Role): readonly Role[] =>
   role === "owner" ? ROLES : ROLES.filter((one) => one !== "owner");
 
 /** A role as people read it. */
-export const roleWord = (role: Role) => role.charAt(0).toUpperCase() + role.slice(1);
+export const roleWord = (role: Role) => role.charAt(0).toUpperCase() + roleName(role).slice(1);
 
 /** The roles to choose from, explained. */
 export const roleOptions = (roles: readonly Role[]) =>

@@ -4,6 +4,7 @@ import {
   MAX_LISTED,
   type Member,
   removeMember,
+  roleName,
 } from "../../../../identity/members/members.ts";
 import {
   createInvitation,
@@ -184,7 +185,7 @@ export const peoplePages = [
         const link = await createInvitation(call.core, { teamId: team.id, role, email }, by(call), team.role);
         return linkPage(call, link, {
           title: "The invitation is made",
-          label: email === null ? `Invitation as ${role}` : `Invitation for ${email} as ${role}`,
+          label: `${email === null ? "Invitation" : `Invitation for ${email}`} as ${roleName(role)}`,
           intro: invitationSays(email),
           back: "/people",
         });
@@ -207,7 +208,7 @@ export const peoplePages = [
       demanded ? "A second factor is demanded from now on." : "A second factor is optional now.",
     );
   }),
-  page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member" }, async (call) => {
+  page({ id: "leaveTeam", method: "POST", path: "/people/leave", access: "member", own: true }, async (call) => {
     const { core, session } = call;
     await removeMember(core, session.team.id, session.userId, by(call), session.team.role);
     return redirect("/account", `You left ${session.team.name}.`);

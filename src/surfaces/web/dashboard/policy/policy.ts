@@ -111,7 +111,7 @@ async function restore(call: PageCall<"admin">) {
 }
 
 export const policyPages = [
-  page({ id: "policy", method: "GET", path: "/policy", access: "member" }, (call) => policyPage(call)),
+  page({ id: "policy", method: "GET", path: "/policy", access: "member", narrows: true }, (call) => policyPage(call)),
   page({ id: "changePolicy", method: "POST", path: "/policy", access: "admin", maxFormBytes: MAX_FORM_BYTES }, change),
   page({ id: "restorePolicy", method: "POST", path: "/policy/restore", access: "admin" }, restore),
 ];

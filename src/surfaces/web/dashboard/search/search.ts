@@ -24,13 +24,16 @@ import {
 const MIN_CHARS = 3;
 const MAX_CHARS = 100;
 
-const SOURCES: readonly ((call: Member, text: string) => Found | Promise<Found>)[] = [
-  sessionHits,
-  errorHits,
-  brainHits,
-  repositoryHits,
-  deviceHits,
-  peopleHits,
+type Source = (call: Member, text: string) => Found | Promise<Found>;
+
+/** Each is looked through for whoever may open the page that it leads to. */
+const SOURCES: readonly (readonly [path: string, source: Source])[] = [
+  ["/sessions", sessionHits],
+  ["/errors", errorHits],
+  ["/brain", brainHits],
+  ["/repositories", repositoryHits],
+  ["/devices", deviceHits],
+  ["/people", peopleHits],
 ];
 
 const typedIn = ({ query }: Person): string => beginning((query.get("q") ?? "").toWellFormed(), MAX_CHARS).trim();
@@ -45,7 +48,8 @@ async function findAll(call: Person, typed: string): Promise<Found[]> {
   if (session.team) {
     const member: Member = { ...call, session: { ...session, team: session.team } };
     const yieldNow = cooperative(call.core.clock);
-    for (const source of SOURCES) {
+    for (const [path, source] of SOURCES) {
+      if (!call.opens("GET", path)) continue;
       found.push(await source(member, text));
       await yieldNow();
     }
@@ -92,9 +96,12 @@ function nothing(typed: string): Html {
 }
 
 export const searchPages = [
-  page({ id: "search", method: "GET", path: "/search", access: "person" }, searchPage),
-  page({ id: "searchJson", method: "GET", path: "/search.json", access: "person", formless: true }, async (call) => {
-    const query = typedIn(call);
-    return { media: "application/json", body: JSON.stringify({ query, groups: await findAll(call, query) }) };
-  }),
+  page({ id: "search", method: "GET", path: "/search", access: "person", narrows: true }, searchPage),
+  page(
+    { id: "searchJson", method: "GET", path: "/search.json", access: "person", formless: true, narrows: true },
+    async (call) => {
+      const query = typedIn(call);
+      return { media: "application/json", body: JSON.stringify({ query, groups: await findAll(call, query) }) };
+    },
+  ),
 ];

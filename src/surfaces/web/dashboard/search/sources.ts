@@ -2,7 +2,7 @@ import { listDevices } from "../../../../identity/devices/devices.ts";
 import { listMembers } from "../../../../identity/members/members.ts";
 import { freshenEntries, pageOfDefects } from "../../../../insight/defects/defects.ts";
 import { findSessions, freshenFinds } from "../../../../insight/find/find.ts";
-import { sessionFacets } from "../../../../insight/sessions/sessions.ts";
+import { freshenSessions, findSessions as listSessions, sessionFacets } from "../../../../insight/sessions/sessions.ts";
 import { listRepositories, searchBrain } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { docIndex } from "../../site/site.ts";
@@ -11,6 +11,7 @@ import { placesFor } from "../navigation.ts";
 import { isAdmin, type Member, type Person } from "../shared/call.ts";
 import { link, repoName, repoPage } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
+import { deviceIdsSeen, seesOwn } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 
 /** Where search looks: each answers with its first few hits. */
@@ -61,10 +62,28 @@ export function findPages(call: Person, text: string): Found[] {
   ];
 }
 
-export async function sessionHits(call: Member, text: string): Promise<Found> {
-  const { core, session, href } = call;
+async function teamSessions({ core, session }: Member, text: string) {
   await freshenFinds(core);
-  const hits = findSessions(core, session.team.id, text, MOST);
+  return findSessions(core, session.team.id, text, MOST);
+}
+
+/** What is found by is kept without the device: of a few devices the list itself is asked. */
+async function ownSessions(call: Member, text: string) {
+  const { core, session } = call;
+  await freshenSessions(core);
+  const filter = { deviceIds: deviceIdsSeen(call), text, limit: MOST };
+  const { rows } = await listSessions(core, session.team.id, filter);
+  return rows.map(({ id, title, externalId, repoKey, branch }) => ({
+    id,
+    title: title ?? externalId,
+    repoKey,
+    branch,
+  }));
+}
+
+export async function sessionHits(call: Member, text: string): Promise<Found> {
+  const { href } = call;
+  const hits = seesOwn(call) ? await ownSessions(call, text) : await teamSessions(call, text);
   return {
     label: "Sessions",
     hits: hits.map(({ id, title, repoKey, branch }) => ({

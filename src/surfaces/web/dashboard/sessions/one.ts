@@ -1,6 +1,7 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import type { Member } from "../shared/call.ts";
+import { seesOwn } from "../shared/sight.ts";
 import { transcriptOf } from "./conversation.ts";
 import { rail } from "./rail.ts";
 import { causedList, mentionList } from "./related.ts";
@@ -13,7 +14,8 @@ export async function transcriptPage(call: Member): Promise<Html> {
   const yieldNow = cooperative(call.core.clock);
   const { body, ...told } = transcriptOf(visit);
   await yieldNow();
-  const related = [await causedList(visit), await mentionList(visit)];
+  // Errors and the brain are not open to who sees only what is theirs.
+  const related = seesOwn(call) ? [] : [await causedList(visit), await mentionList(visit)];
   await yieldNow();
   return sessionPage(visit, "", html`<div class="with-rail">${rail(visit, { ...told, related })}${body}</div>`);
 }

@@ -4,7 +4,7 @@ import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
 import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
-import { deviceIdsOf, type Owned } from "../shared/people.ts";
+import { deviceIdsFor } from "../shared/sight.ts";
 
 /** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
 
@@ -40,10 +40,10 @@ export const sessionOrder = ({ sort, dir }: SessionParams) => ({
 const dollarsIn = (typed: string): number | undefined =>
   /^\$?\d{1,7}(?:\.\d{1,6})?$/.test(typed) ? Number(typed.replace("$", "")) : undefined;
 
-/** The filters as the room takes them. @param devices the team's */
-export function filterOf(params: SessionParams, devices: readonly Owned[]): SessionFilter {
+/** The filters as the room takes them, narrowed to what whoever looks sees. */
+export function filterOf(call: Member, params: SessionParams): SessionFilter {
   const { q, result, outcome, repo, branch, person, agent, model, device, cost, errors, from, to } = params;
-  const owned = deviceIdsOf(devices, person);
+  const owned = deviceIdsFor(call, person);
   return {
     repoKey: repoKeyIn(repo),
     deviceIds: device === "" ? owned : [device].filter((id) => owned?.includes(id) ?? true),

@@ -1,10 +1,12 @@
 import { tokensOfCalls } from "../../../../formats/calls.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId, type Session } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
+import { isAdmin } from "../shared/call.ts";
 import { deviceLink, link, repoName, sessionsOf } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
 import { shaText, short } from "../shared/text.ts";
@@ -30,6 +32,7 @@ export function rail(visit: Visit, { used, places, related }: Railed): Html {
   return html`<section class="rail" aria-label="Facts">${facts([...figures(visit, used, places), ...who(visit), ...what(visit)])}
 ${related}
 ${labelList(session)}
+${viewList(visit)}
 <div class="rail-part"><div class="titled"><h2>Prove this</h2>${helpMark(html`The proof shows that the log committed to this session as it is stored. Check it on any machine, offline: <code>reckon ledger check session-${session.id}.tlog-proof --key KEY</code>; the key is at <a href="${call.href("/ledger/key")}">/ledger/key</a>.`)}</div><div class="actions">${downloads(visit)}</div></div></section>`;
 }
 
@@ -144,6 +147,17 @@ function commitList({ commits }: Session): Content {
     .slice(0, MAX_COMMITS)
     .map(({ sha }) => html`<code title="${short(sha, 64)}">${shaText(sha)}</code> `);
   return html`${shown}${commits.length > MAX_COMMITS && `and ${number(commits.length - MAX_COMMITS)} more`}`;
+}
+
+/** Who opened it, for whose it is and for who manages the team. */
+function viewList({ call, session }: Visit): Content {
+  const person = findDeviceOf(call.core, call.session.team.id, session.deviceId)?.personId;
+  if (!isAdmin(call) && person !== call.session.userId) return false;
+  const now = call.core.clock.now();
+  const items = viewsOfSession(call.core, session.id).map(
+    ({ viewer, at }) => html`<li>${short(viewer, 120)} <small class="muted">${time(at, now)}</small></li>\n`,
+  );
+  return railList("Opened by", "Who of the team opened the pages of this session, once a day (UTC).", items);
 }
 
 const MAX_LABELS = 40;

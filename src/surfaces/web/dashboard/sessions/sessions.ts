@@ -1,4 +1,4 @@
-import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import type { Device } from "../../../../identity/devices/devices.ts";
 import {
   findSessions,
   freshenSessions,
@@ -21,6 +21,7 @@ import { listPage, type Pages, PREVIOUS_NEXT } from "../shared/list.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
 import { proofPage } from "../shared/proof.ts";
+import { deviceIdsSeen, devicesSeen } from "../shared/sight.ts";
 import { sorter } from "../shared/sort.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { dollars } from "../spend/labels.ts";
@@ -29,6 +30,7 @@ import { transcriptPage } from "./one.ts";
 import { filterOf, presets, type SessionParams, sessionOrder, sessionParams } from "./params.ts";
 import { recordFile, recordPage } from "./record.ts";
 import { sessionTable } from "./table.ts";
+import { visitOf } from "./visit.ts";
 import { waterfallPage } from "./waterfall.ts";
 
 /** The team's agent sessions. */
@@ -44,8 +46,8 @@ async function sessionsPage(call: Member): Promise<Html> {
   await freshenSpend(core);
   const params = sessionParams(query);
   const order = sessionOrder(params);
-  const devices = listDevices(core, team);
-  const filter = filterOf(params, devices);
+  const devices = devicesSeen(call);
+  const filter = filterOf(call, params);
   const found = await findSessions(core, team, { ...filter, ...order, cursor: query.get("cursor") ?? "", limit: PAGE });
   const filtered = Object.values(params).some((value) => value !== "");
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
@@ -67,7 +69,7 @@ async function sessionsPage(call: Member): Promise<Html> {
     actions: viewMenu(call, PATH),
     above: presetTabs(call, params),
     folded: true,
-    filters: filtersOf(params, sessionFacets(core, team), devices),
+    filters: filtersOf(params, sessionFacets(core, team, deviceIdsSeen(call)), devices),
     head: filter.text === undefined && totals(call, filter),
     table: sessionTable(call, found.rows, { devices, sort, params }),
     pages: pagesOf(found, order.sort === "started"),
@@ -156,13 +158,26 @@ function noSessions(call: Member): Html {
 }
 
 export const sessionPages: Page[] = [
-  page({ id: "sessions", method: "GET", path: "/sessions", access: "member" }, sessionsPage),
-  page({ id: "session", method: "GET", path: "/sessions/:id", access: "member" }, transcriptPage),
-  page({ id: "sessionWaterfall", method: "GET", path: "/sessions/:id/waterfall", access: "member" }, waterfallPage),
-  page({ id: "sessionFiles", method: "GET", path: "/sessions/:id/files", access: "member" }, filesPage),
-  page({ id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member" }, recordPage),
-  page({ id: "sessionRecordFile", method: "GET", path: "/sessions/:id/record.json", access: "member" }, recordFile),
-  page({ id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member" }, (call) =>
-    proofPage("session", call),
+  page({ id: "sessions", method: "GET", path: "/sessions", access: "member", narrows: true }, sessionsPage),
+  page({ id: "session", method: "GET", path: "/sessions/:id", access: "member", narrows: true }, transcriptPage),
+  page(
+    { id: "sessionWaterfall", method: "GET", path: "/sessions/:id/waterfall", access: "member", narrows: true },
+    waterfallPage,
+  ),
+  page({ id: "sessionFiles", method: "GET", path: "/sessions/:id/files", access: "member", narrows: true }, filesPage),
+  page(
+    { id: "sessionRecord", method: "GET", path: "/sessions/:id/record", access: "member", narrows: true },
+    recordPage,
+  ),
+  page(
+    { id: "sessionRecordFile", method: "GET", path: "/sessions/:id/record.json", access: "member", narrows: true },
+    recordFile,
+  ),
+  page(
+    { id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member", narrows: true },
+    async (call) => {
+      const { session } = await visitOf(call, false);
+      return proofPage("session", call, session.deviceId);
+    },
   ),
 ];

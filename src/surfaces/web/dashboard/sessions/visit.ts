@@ -1,5 +1,6 @@
 import { promptTitle } from "../../../../formats/session.ts";
-import { listDevices } from "../../../../identity/devices/devices.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { noteView } from "../../../../insight/session-views/session-views.ts";
 import { MINUTE_MS } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -10,6 +11,7 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { link, type Query, repoName } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
+import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { outcomeBadge, runningBadge } from "./labels.ts";
 import { filterOf, keptFilters, sessionParams } from "./params.ts";
@@ -30,8 +32,16 @@ export type Tab = "" | "/waterfall" | "/files" | "/record";
 export async function visitOf(call: Member, spans = true): Promise<Visit> {
   const id = idIn(call.params.id);
   const session = id === undefined ? undefined : await getSession(call.core, call.session.team.id, id, spans);
-  if (!session) fail(notFound, "This team has no such session.");
+  if (!session || !seesDevice(call, session.deviceId)) fail(notFound, "This team has no such session.");
+  await noteVisit(call, session);
   return { call, session, kept: keptFilters(call) };
+}
+
+/** Whose a session is, is told that somebody else opened it. */
+async function noteVisit({ core, session: { userId, team }, headOnly }: Member, { id, deviceId }: Session) {
+  const personId = findDeviceOf(core, team.id, deviceId)?.personId ?? null;
+  if (headOnly || personId === null || personId === userId) return;
+  await noteView(core, { teamId: team.id, sessionId: id, deviceId, userId });
 }
 
 /** An address among the pages of the session. */
@@ -84,7 +94,7 @@ async function neighbours(visit: Visit, tab: Tab): Promise<Html> {
   const { call, session, kept } = visit;
   const { core } = call;
   const team = call.session.team.id;
-  const { result, ...narrowed } = filterOf(sessionParams(call.query), listDevices(core, team));
+  const { result, ...narrowed } = filterOf(call, sessionParams(call.query));
   const filter = { ...narrowed, outcomeKind: result };
   const [older, newer] = [
     await sessionBeside(core, team, filter, session, "older"),

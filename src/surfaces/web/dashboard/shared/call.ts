@@ -1,6 +1,6 @@
 import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
 import type { Actor } from "../../../../platform/audit/audit.ts";
-import type { PageCall } from "../../../../platform/http/page.ts";
+import type { PageCall, TeamSeat } from "../../../../platform/http/page.ts";
 
 /** Who opens a page. */
 
@@ -8,8 +8,9 @@ export type Person = PageCall<"person">;
 export type Member = PageCall<"member">;
 export type ByOperator = PageCall<"operator">;
 
-/** Whether somebody manages the team: its owners and admins do. */
-export const isAdmin = ({ session }: PageCall<"member" | "admin">): boolean => session.team.role !== "member";
+/** Whether somebody manages a team: its owners and admins do. */
+export const manages = (team: TeamSeat | null): boolean => team?.role === "owner" || team?.role === "admin";
+export const isAdmin = ({ session }: PageCall<"member" | "admin">): boolean => manages(session.team);
 
 /** Who does what a form asks for, as the audit keeps it. */
 export const by = ({ session, ip }: Person): Actor => actorOf(session, ip());

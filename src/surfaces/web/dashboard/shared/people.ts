@@ -17,10 +17,6 @@ export const personName = ({ name, email }: Pick<NonNullable<Device["person"]>, 
 export const devicesOf = <D extends Owned>(devices: readonly D[], person: string): D[] =>
   devices.filter((device) => person === "" || (device.person?.id ?? NOBODY) === person);
 
-/** Their ids; undefined where nothing is narrowed. */
-export const deviceIdsOf = (devices: readonly Owned[], person: string): string[] | undefined =>
-  person === "" ? undefined : devicesOf(devices, person).map(({ id }) => id);
-
 /** A choice among the people whose some devices are; none where they are nobody's. */
 export function personFilter(devices: readonly Owned[], value: string): Filter[] {
   const people = new Map(devices.flatMap(({ person }) => (person ? [[person.id, person] as const] : [])));

@@ -4,11 +4,13 @@ import { type Provable, prove } from "../../../../share/proofs/proofs.ts";
 import type { Member } from "./call.ts";
 import { exported } from "./exported.ts";
 import { idIn } from "./params.ts";
+import { requireSeen } from "./sight.ts";
 
-/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. */
-export async function proofPage(kind: Provable, call: Member): Promise<PageReply> {
+/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. @param deviceId of what sent it, where only some see that */
+export async function proofPage(kind: Provable, call: Member, deviceId?: string): Promise<PageReply> {
   const { core, session, params } = call;
   const id = idIn(params.id) ?? fail(notFound, `The team has no such ${kind}.`);
+  requireSeen(call, deviceId, `The team has no such ${kind}.`);
   const proof = prove(core, session.team.id, kind, id);
   return exported(
     call,

@@ -10,16 +10,19 @@ import { attributes, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { type Page, page, redirect } from "../../../../platform/http/page.ts";
 import { button } from "../../ui/button.ts";
-import { actButton, hiddenInputs } from "../../ui/confirm.ts";
+import { actButton, hiddenInputs, takes } from "../../ui/confirm.ts";
 import { type Tab, tabs } from "../../ui/parts.ts";
 import { isAdmin, type Member } from "./call.ts";
 import { choice, ID, readParams, text, ticked } from "./params.ts";
+import { seesOwn } from "./sight.ts";
 
 /** Saved views of a list: as tabs beside its presets, and a menu to save and delete them. */
 
 /** A list's saved views as tabs; those that ask for what is shown are current. */
 export function viewTabs(call: Member, place: ViewPlace): Tab[] {
   const { core, session, query, href } = call;
+  // What others called their views, and ask them for, may tell of their sessions.
+  if (seesOwn(call)) return [];
   return listViews(core, session.team.id, place, session.userId).map((view) => ({
     label: view.name,
     href: href(view.query === "" ? place : `${place}?${view.query}`),
@@ -39,8 +42,9 @@ export function viewedTabs(
 }
 
 /** Saves what is shown under a name, and deletes views. */
-export function viewMenu(call: Member, place: ViewPlace): Html {
+export function viewMenu(call: Member, place: ViewPlace): Html | false {
   const { core, session, query, href, csrf } = call;
+  if (!takes(call, "/views")) return false;
   const mine = listViews(core, session.team.id, place, session.userId).filter(
     ({ userId, shared }) => userId === session.userId || (shared && isAdmin(call)),
   );

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Role } from "../../../../identity/members/members.ts";
 import { getLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { hasUsers } from "../../../../identity/people/people.ts";
 import {
@@ -39,6 +40,14 @@ import { goOn } from "./second-factor.ts";
 type Anyone = PageCall<"anyone">;
 
 const PATHS = { setUp: "/setup", invitation: "/invitation", reset: "/reset-password" } as const;
+
+const INVITED_AS: Readonly<Record<Role, string>> = {
+  owner: "an owner",
+  admin: "an admin",
+  member: "a member",
+  viewer: "a viewer",
+  own_only: "somebody who sees their own record only",
+};
 
 const originOf = (call: Anyone) => ({ ip: call.ip(), userAgent: readUserAgent(call.userAgent) });
 
@@ -151,7 +160,7 @@ function invitationForm(call: Anyone, token: string, error?: FormError) {
   const link = getLink(call.core, token, "invitation");
   const head = pageHead({
     title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
-    intro: `${link.createdBy ?? "Somebody"} invites you as ${link.role === "member" ? "a member" : `an ${link.role}`}.`,
+    intro: `${link.createdBy ?? "Somebody"} invites you as ${INVITED_AS[link.role ?? "member"]}.`,
   });
   const body = call.session
     ? form({

@@ -70,16 +70,19 @@ export const signInPages = [
         (error) => signInPage(call, error),
       ),
   ),
-  page({ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true }, async (call) => {
-    const { core, session } = call;
-    await endSession(core, session.userId, session.sessionId, by(call));
-    return {
-      ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
-      session: null,
-    };
-  }),
   page(
-    { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true },
+    { id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true, own: true },
+    async (call) => {
+      const { core, session } = call;
+      await endSession(core, session.userId, session.sessionId, by(call));
+      return {
+        ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
+        session: null,
+      };
+    },
+  ),
+  page(
+    { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true, own: true },
     async (call) => {
       await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
       return redirect("/overview");

@@ -1,10 +1,9 @@
-import { listDevices } from "../../../../identity/devices/devices.ts";
 import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
 import { choice, readParams, text } from "../shared/params.ts";
-import { deviceIdsOf } from "../shared/people.ts";
+import { deviceIdsFor } from "../shared/sight.ts";
 
 /** What the pages of spend are asked for, as it stands in the address. */
 
@@ -32,7 +31,8 @@ export interface Params {
 }
 
 /** Reads the query; what makes no sense asks for nothing. */
-export function spendParams({ query, core, session }: Member): Params {
+export function spendParams(call: Member): Params {
+  const { query, core } = call;
   const now = core.clock.now();
   const date = (name: string, isDate: (text: string) => boolean) => {
     const text = query.get(name) ?? "";
@@ -58,7 +58,7 @@ export function spendParams({ query, core, session }: Member): Params {
     repoKey: repoKeyIn(repo),
     by,
     person,
-    deviceIds: deviceIdsOf(listDevices(core, session.team.id), person),
+    deviceIds: deviceIdsFor(call, person),
   };
 }
 

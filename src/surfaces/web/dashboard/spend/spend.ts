@@ -1,4 +1,3 @@
-import { listDevices } from "../../../../identity/devices/devices.ts";
 import { freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import {
   freshenSpend,
@@ -21,7 +20,9 @@ import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter, spanOf } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
+import { devicesSeen, seesOwn } from "../shared/sight.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
+import { repoKeysSeen } from "../telemetry/list.ts";
 import { budgetPages, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
@@ -50,7 +51,7 @@ async function spendPage(call: Member): Promise<Html> {
   })}
 ${behind(call)}
 <div class="stack">${periods(call, params)}${chosen(call, params)}</div>
-${report.total.usages === 0 ? html`${nothing(call)}${budgetsSection(call)}` : html`${tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${budgetsSection(call)}${groupsSection(call, params, report, previous)}`}
+${report.total.usages === 0 ? html`${nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${!seesOwn(call) && budgetsSection(call)}${groupsSection(call, params, report, previous)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -77,7 +78,9 @@ function periods(call: Member, params: Params): Html {
 function chosen(call: Member, params: Params): Html {
   const { core, session } = call;
   const team = session.team.id;
-  const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
+  const keys = seesOwn(call)
+    ? repoKeysSeen(call)
+    : new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
   const { days, repo, person, by, first, last } = params;
   return filters({
     action: call.href("/spend"),
@@ -89,7 +92,7 @@ function chosen(call: Member, params: Params): Html {
     filters: [
       ...dayFilters(days === undefined ? { from: first, to: last } : { from: "", to: "" }),
       selectFilter({ name: "repo", label: "Repository", value: repo }, "all", repoOptions([...keys].sort()), repoName),
-      ...personFilter(listDevices(core, team), person),
+      ...personFilter(devicesSeen(call), person),
     ],
   });
 }
@@ -145,8 +148,8 @@ const access = "member";
 
 export const spendPages = [
   ...budgetPages,
-  page({ id: "spend", method: "GET", path: "/spend", access }, spendPage),
-  page({ id: "spendCsv", method: "GET", path: "/spend/csv", access }, async (call) => {
+  page({ id: "spend", method: "GET", path: "/spend", access, narrows: true }, spendPage),
+  page({ id: "spendCsv", method: "GET", path: "/spend/csv", access, narrows: true }, async (call) => {
     await freshenSpend(call.core);
     const params = spendParams(call);
     const { groups } = spendReport(call.core, call.session.team.id, params);

@@ -53,7 +53,8 @@ function conflictsPage(call: Member): Html {
   const { device, repo } = params;
   const { rows, newer, older } = listConflicts(core, session.team.id, {
     deviceId: device || undefined,
-    repoKey: filterOf(params).repoKey,
+    deviceIds: filterOf(call, params).deviceIds,
+    repoKey: filterOf(call, params).repoKey,
     cursor: query.get("at") ?? undefined,
     limit: PAGE_SIZE,
   });
@@ -88,5 +89,8 @@ function conflictsPage(call: Member): Html {
 }
 
 export const conflictPages = [
-  page({ id: "conflicts", method: "GET", path: "/telemetry/conflicts", access: "member" }, conflictsPage),
+  page(
+    { id: "conflicts", method: "GET", path: "/telemetry/conflicts", access: "member", narrows: true },
+    conflictsPage,
+  ),
 ];

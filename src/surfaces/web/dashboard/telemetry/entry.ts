@@ -10,6 +10,7 @@ import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoName } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
 import { proofPage } from "../shared/proof.ts";
+import { seesDevice } from "../shared/sight.ts";
 import { conflictBody, conflictSays } from "./conflicts.ts";
 import { repoValue } from "./filter.ts";
 import { entryPath, sessionLink } from "./list.ts";
@@ -22,7 +23,7 @@ function entryPage(call: Member): Html {
   const { core, session, params, href } = call;
   const id = idIn(params.id);
   const entry = id === undefined ? undefined : findEntry(core, session.team.id, id);
-  if (!entry) fail(notFound, "The team has no such entry.");
+  if (!entry || !seesDevice(call, entry.deviceId)) fail(notFound, "The team has no such entry.");
   const now = core.clock.now();
   const { previousId, nextId, missingBefore: gap, conflicts } = entry;
   const title = `Entry ${number(entry.seq)}`;
@@ -82,8 +83,12 @@ function entryFacts(call: Member, entry: EntryDetail): Html {
 }
 
 export const entryPages = [
-  page({ id: "entry", method: "GET", path: "/telemetry/entries/:id", access: "member" }, entryPage),
-  page({ id: "entryProof", method: "GET", path: "/telemetry/entries/:id/proof", access: "member" }, (call) =>
-    proofPage("entry", call),
+  page({ id: "entry", method: "GET", path: "/telemetry/entries/:id", access: "member", narrows: true }, entryPage),
+  page(
+    { id: "entryProof", method: "GET", path: "/telemetry/entries/:id/proof", access: "member", narrows: true },
+    (call) => {
+      const entry = findEntry(call.core, call.session.team.id, idIn(call.params.id) ?? -1);
+      return proofPage("entry", call, entry?.deviceId);
+    },
   ),
 ];

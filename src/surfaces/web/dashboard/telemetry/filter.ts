@@ -1,5 +1,7 @@
 import type { EntryFilter } from "../../../../record/telemetry/telemetry.ts";
+import type { Member } from "../shared/call.ts";
 import { DAYS, type Params, spanOf, text, ticked, words } from "../shared/params.ts";
+import { deviceIdsSeen, seesDevice } from "../shared/sight.ts";
 
 /** The filters of the telemetry pages, as they stand in the address. */
 
@@ -24,10 +26,12 @@ export const PARAMS = {
 };
 export type EntryParams = Params<typeof PARAMS>;
 
-/** The filters as the room takes them. */
-export function filterOf({ device, repo, type, session, q, flagged, ...days }: EntryParams): EntryFilter {
+/** The filters as the room takes them, narrowed to what whoever looks sees. */
+export function filterOf(call: Member, { device, repo, type, session, q, flagged, ...days }: EntryParams): EntryFilter {
+  const isSeen = device !== "" && seesDevice(call, device);
   return {
     deviceId: device || undefined,
+    deviceIds: isSeen ? undefined : deviceIdsSeen(call),
     repoKey: repo === NO_REPO ? "" : repo || undefined,
     type: type || undefined,
     sessionId: session || undefined,

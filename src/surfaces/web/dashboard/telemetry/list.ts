@@ -1,4 +1,3 @@
-import { listDevices } from "../../../../identity/devices/devices.ts";
 import { nameSession } from "../../../../insight/sessions/sessions.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
@@ -9,17 +8,24 @@ import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
+import { devicesSeen, seesOwn } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { type EntryParams, NO_REPO, repoValue } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
-import { rangeCount, rangeText } from "./streams.ts";
+import { rangeCount, rangeText, streamsSeen } from "./streams.ts";
 
 /** Entries as a table with marks between them, and their filters. */
 
+/** The repositories of the streams that whoever looks sees. */
+export const repoKeysSeen = (call: Member): string[] =>
+  seesOwn(call)
+    ? [...new Set(streamsSeen(call).map(({ repoKey }) => repoKey))].sort()
+    : listRepoKeys(call.core, call.session.team.id);
+
 /** The filters that tell streams apart. */
-export function streamFilters({ core, session }: Member, { device, repo }: EntryParams): Filter[] {
-  const devices = listDevices(core, session.team.id).map(({ id, label }) => ({ value: id, label: label ?? id }));
-  const repos = listRepoKeys(core, session.team.id).map((key) => ({ value: repoValue(key), label: repoName(key) }));
+export function streamFilters(call: Member, { device, repo }: EntryParams): Filter[] {
+  const devices = devicesSeen(call).map(({ id, label }) => ({ value: id, label: label ?? id }));
+  const repos = repoKeysSeen(call).map((key) => ({ value: repoValue(key), label: repoName(key) }));
   return [
     selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
     selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos),

@@ -7,6 +7,7 @@ import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, repoName } from "../shared/links.ts";
+import { deviceIdsSeen, seesOwn } from "../shared/sight.ts";
 import { repoValue } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
@@ -24,7 +25,8 @@ export const rangeText = ({ from, to }: { readonly from: number; readonly to: nu
 export const rangeCount = ({ from, to }: { readonly from: number; readonly to: number }): number => to - from + 1;
 
 /** The head of the pages about telemetry, with the ways between them. */
-export function telemetryHead({ href }: Member, current: "entries" | "streams" | "conflicts", actions?: Content): Html {
+export function telemetryHead(call: Member, current: "entries" | "streams" | "conflicts", actions?: Content): Html {
+  const { href } = call;
   const tab = (name: typeof current, label: string, path: string) => ({
     label,
     href: href(path),
@@ -32,7 +34,7 @@ export function telemetryHead({ href }: Member, current: "entries" | "streams" |
   });
   return html`${pageHead({
     title: "Telemetry",
-    intro: "What the team's agents did, entry by entry, as their devices sent it.",
+    intro: `What ${seesOwn(call) ? "your" : "the team's"} agents did, entry by entry, as their devices sent it.`,
     actions,
   })}
 ${tabs("Telemetry", [
@@ -90,8 +92,15 @@ export function flawsExplained(streams: readonly Stream[]): Html {
   return html`${streams.some(({ missing }) => missing > 0) && html`<p class="says">${GAP_SAYS}</p>`}${streams.some(({ conflictCount }) => conflictCount > 0) && html`<p class="says">${ROLLBACK_SAYS}</p>`}`;
 }
 
+/** The streams that whoever looks sees. */
+export const streamsSeen = (call: Member): Stream[] => {
+  const { core, session } = call;
+  const ids = deviceIdsSeen(call);
+  return ids?.flatMap((id) => listStreams(core, session.team.id, id)) ?? listStreams(core, session.team.id);
+};
+
 function streamsPage(call: Member): Html {
-  const streams = listStreams(call.core, call.session.team.id);
+  const streams = streamsSeen(call);
   const main = html`${telemetryHead(call, "streams")}
 <div class="stack"><p class="says">A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.</p>${streamTable(
     call,
@@ -106,5 +115,5 @@ function streamsPage(call: Member): Html {
 }
 
 export const streamPages = [
-  page({ id: "streams", method: "GET", path: "/telemetry/streams", access: "member" }, streamsPage),
+  page({ id: "streams", method: "GET", path: "/telemetry/streams", access: "member", narrows: true }, streamsPage),
 ];

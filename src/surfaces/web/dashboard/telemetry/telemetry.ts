@@ -2,7 +2,7 @@ import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { readCursor } from "../../../../kit/page.ts";
 import { download, page } from "../../../../platform/http/page.ts";
-import { type EntryPage, exportEntries, listEntries, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { type EntryPage, exportEntries, listEntries } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { anchor, choices, empty } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
@@ -17,14 +17,14 @@ import { viewMenu, viewTabs } from "../shared/views.ts";
 import { conflictPages } from "./conflicts.ts";
 import { entryPages } from "./entry.ts";
 import { type EntryParams, filterOf, PARAMS } from "./filter.ts";
-import { entryFilters, entryTable } from "./list.ts";
+import { entryFilters, entryTable, repoKeysSeen } from "./list.ts";
 import { streamPages, telemetryHead } from "./streams.ts";
 
 /** What devices sent, entry by entry. */
 
 async function telemetryPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
-  if (listRepoKeys(core, session.team.id).length === 0)
+  if (repoKeysSeen(call).length === 0)
     return frame(call, {
       title: "Telemetry",
       wide: true,
@@ -33,7 +33,7 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
     });
   const params = readParams(PARAMS, query);
   const found = await listEntries(core, session.team.id, {
-    ...filterOf(params),
+    ...filterOf(call, params),
     cursor: query.get("at") ?? undefined,
     limit: 50,
   });
@@ -89,8 +89,8 @@ function cutShortSays(call: Member, params: Query, { rows, examined, examinedTo,
 }
 
 export const telemetryPages = [
-  page({ id: "telemetry", method: "GET", path: "/telemetry", access: "member" }, telemetryPage),
-  page({ id: "exportTelemetry", method: "GET", path: "/telemetry/export", access: "member" }, (call) => {
+  page({ id: "telemetry", method: "GET", path: "/telemetry", access: "member", narrows: true }, telemetryPage),
+  page({ id: "exportTelemetry", method: "GET", path: "/telemetry/export", access: "member", narrows: true }, (call) => {
     const { core, session, query } = call;
     const day = isoInstant(core.clock.now()).slice(0, 10);
     const params = readParams(PARAMS, query);
@@ -105,7 +105,7 @@ export const telemetryPages = [
       download(
         `telemetry-${day}.jsonl`,
         "application/x-ndjson; charset=utf-8",
-        exportEntries(core, session.team.id, filterOf(params)),
+        exportEntries(core, session.team.id, filterOf(call, params)),
       ),
     );
   }),

@@ -1,0 +1,5 @@
+/**
+ * Sight: which devices may be told of what a whole team sent.
+ * Not here: what people may open (the pages), who has which role (members).
+ */
+export { isOwnOnly, teamDevice } from "./team-device.ts";

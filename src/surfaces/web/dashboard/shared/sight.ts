@@ -1,0 +1,34 @@
+import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import { fail, notFound } from "../../../../kit/problem.ts";
+import type { Member } from "./call.ts";
+import { devicesOf } from "./people.ts";
+
+/**
+ * Whose record somebody sees: the team's, or what their own devices sent, as those are assigned now. What a page that declares `narrows`
+ * shows has passed through here.
+ */
+
+/** Whether somebody sees only what is theirs. */
+export const seesOwn = ({ session }: Member): boolean => session.team.role === "own_only";
+
+/** The devices whose record whoever looks sees. */
+export const devicesSeen = (call: Member): Device[] =>
+  listDevices(call.core, call.session.team.id).filter(
+    ({ personId }) => !seesOwn(call) || personId === call.session.userId,
+  );
+
+/** Their ids; undefined where nothing is narrowed. */
+export const deviceIdsSeen = (call: Member): string[] | undefined =>
+  seesOwn(call) ? devicesSeen(call).map(({ id }) => id) : undefined;
+
+/** The ids of a person's devices, as far as whoever looks sees them. @param person as the address has it: `""` for all, `nobody` */
+export const deviceIdsFor = (call: Member, person: string): string[] | undefined =>
+  person === "" ? deviceIdsSeen(call) : devicesOf(devicesSeen(call), person).map(({ id }) => id);
+
+/** Whether whoever looks sees what a device sent. */
+export const seesDevice = (call: Member, deviceId: string): boolean => deviceIdsSeen(call)?.includes(deviceId) ?? true;
+
+/** @throws Problem 404 for what a device sent that whoever looks does not see @param says the same as where there is no such thing */
+export function requireSeen(call: Member, deviceId: string | undefined, says: string): void {
+  if (deviceId !== undefined && !seesDevice(call, deviceId)) fail(notFound, says);
+}

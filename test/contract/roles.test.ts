@@ -1,0 +1,278 @@
+import { expect, it } from "vitest";
+import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { setRole } from "../../src/identity/members/members.ts";
+import { saveView } from "../../src/identity/saved-views/saved-views.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import type { Page } from "../../src/platform/http/page.ts";
+import {
+  ask,
+  CANARY,
+  fill,
+  guarded,
+  handles,
+  NAMES,
+  pathOf,
+  posts,
+  SHA,
+  type Somebody,
+  somebody,
+  stored,
+} from "../support/every-page.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { readToken } from "../support/reads.ts";
+
+/** What somebody sees and does who is less than a member: every page and form there is, asked for what is another person's. */
+
+const OWN = "own4d8w2m";
+
+interface Site {
+  readonly t: TestInstance;
+  readonly viewer: Somebody;
+  readonly member: Somebody;
+  readonly narrow: Somebody;
+  readonly owner: Somebody;
+  readonly ownDevice: TestDevice;
+  readonly ids: readonly string[];
+  readonly ownSession: number;
+  /** Of their session and their entry. */
+  readonly ownNumbers: readonly string[];
+}
+
+async function build(): Promise<Site> {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team({ name: "Acme" });
+  const { device, owner } = await fill(t, team);
+  const viewer = await somebody(t, team, "viewer");
+  const member = await somebody(t, team, "member");
+  const narrow = await somebody(t, team, "own_only");
+  await assignDevice(core, device.deviceId, owner.email);
+  await saveView(core, team.id, owner.id, { place: "/sessions", name: CANARY, query: `q=${CANARY}`, shared: true });
+  const theirs = handles(t, team, owner).filter((id) => id !== team.id);
+  const ownDevice = await t.device(team);
+  await assignDevice(core, ownDevice.deviceId, narrow.email);
+  await renameDevice(core, team.id, ownDevice.deviceId, `${OWN} device`, COMMAND_LINE);
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const payload = { type: "prompt", text: OWN, model: OWN, usage, sessionId: "other-session" };
+  const send = async (path: string, json: unknown) => {
+    const { status, body } = await t.post(path, { token: ownDevice.token, json });
+    expect([path, status, body]).toEqual([path, 200, body]);
+  };
+  await send("/api/telemetry/ingest", { repoKey: `${OWN}/repo`, entries: [{ seq: 1, payload }] });
+  const session = {
+    id: `${OWN}-session`,
+    agent: OWN,
+    outcome: "done",
+    spans: [],
+    prompts: [{ at: "2026-11-19T07:00:00Z", text: OWN }],
+  };
+  await send("/api/agent-traces/ingest", { repoKey: `${OWN}/repo`, sessions: [session], labels: [] });
+  await t.instance.settle();
+  const [row] = t.rows("SELECT id FROM trace_sessions WHERE device_id = ?", ownDevice.deviceId);
+  const entries = t.rows(
+    "SELECT e.id FROM telemetry_entries e JOIN telemetry_streams s ON s.id = e.stream_id WHERE s.device_id = ?",
+    ownDevice.deviceId,
+  );
+  const ownSession = row?.id as number;
+  const ownNumbers = [ownSession, ...entries.map(({ id }) => id)].map(String);
+  return { t, viewer, member, narrow, owner, ownDevice, ids: theirs, ownSession, ownNumbers };
+}
+
+const isForTeam = ({ spec }: Page) => spec.access === "person" || spec.access === "member";
+const gets = guarded.filter((page) => page.spec.method === "GET" && isForTeam(page));
+const forms = posts.filter(isForTeam);
+
+/** The pages that a form's address is of. */
+const takers = (action: string) =>
+  posts.filter(({ spec }) => new RegExp(`^${spec.path.replace(/:\w+/g, "[^/]+")}$`).test(action));
+
+it("shows a viewer what a member sees, without a form that a viewer may not send", async () => {
+  const { t, viewer, member, ids } = await build();
+  let seen = 0;
+  for (const one of gets)
+    for (const id of one.spec.path.includes(":") ? ids : ["none"]) {
+      const query = new URLSearchParams({ repo: `${CANARY}/repo`, path: `${CANARY}.md`, from: "1", to: "2" });
+      const path = `${pathOf(one, id)}?${query}`;
+      const [theirs, ours] = [await ask(t, "GET", path, { as: member }), await ask(t, "GET", path, { as: viewer })];
+      expect([one.spec.id, id, ours.status]).toEqual([one.spec.id, id, theirs.status]);
+      const actions = [...ours.text.matchAll(/<form[^>]*method="post"[^>]*action="([^"?]+)/g)].map(
+        (match) => match[1] ?? "",
+      );
+      for (const action of actions)
+        expect([one.spec.id, action, takers(action).some(({ spec }) => spec.own)]).toEqual([one.spec.id, action, true]);
+      if (ours.text.includes(CANARY)) seen++;
+    }
+  expect(seen).toBeGreaterThan(20);
+});
+
+it("lets a viewer change nothing", async () => {
+  const { t, viewer, ids } = await build();
+  await t.instance.settle();
+  const before = stored(t);
+  let tried = 0;
+  for (const one of forms.filter(({ spec }) => !spec.own))
+    for (const id of one.spec.path.includes(":") ? ids : ["none"]) {
+      const answer = await ask(t, "POST", pathOf(one, id), { as: viewer, form: { ...formOf(id), _csrf: viewer.csrf } });
+      expect([one.spec.id, answer.status]).toEqual([one.spec.id, 403]);
+      expect(answer.text).toContain("You are a viewer of Acme");
+      tried++;
+    }
+  expect(tried).toBeGreaterThan(20);
+  expect(stored(t)).toBe(before);
+});
+
+const formOf = (id: string) => ({
+  id,
+  user: id,
+  role: "owner",
+  name: "x",
+  label: "x",
+  device: id,
+  place: "/sessions",
+  session: `${CANARY}-session`,
+  commit: SHA,
+  verdict: "rejected",
+});
+
+it("closes every page to who sees only their own, unless it declares that it narrows", async () => {
+  const { t, narrow } = await build();
+  const closed = gets.filter(({ spec }) => !spec.own && !spec.narrows);
+  expect(closed.length).toBeGreaterThan(15);
+  for (const one of closed) {
+    const answer = await ask(t, "GET", pathOf(one), { as: narrow });
+    expect([one.spec.id, answer.status]).toEqual([one.spec.id, 403]);
+    expect(answer.text).toContain("you see what your own devices sent");
+  }
+  for (const one of forms.filter(({ spec }) => !spec.own && !spec.narrows)) {
+    const answer = await ask(t, "POST", pathOf(one), { as: narrow, form: { _csrf: narrow.csrf } });
+    expect([one.spec.id, answer.status]).toEqual([one.spec.id, 403]);
+  }
+});
+
+/** What a request itself says may be said back. */
+const spoken = (text: string) =>
+  [`${CANARY}/repo`, encodeURIComponent(`${CANARY}/repo`), `${CANARY}.md`, `${CANARY}-session`].reduce(
+    (left, said) => left.replaceAll(said, ""),
+    text,
+  );
+
+it("shows who sees only their own nothing of another person's, whatever a request names", async () => {
+  const { t, narrow, ids, ownNumbers } = await build();
+  // A policy is the team's own rule, in force for their devices, too.
+  for (const one of gets.filter(({ spec }) => spec.id !== "policy"))
+    for (const id of ids) {
+      const query = new URLSearchParams(NAMES.map((name) => [name, id]));
+      query.set("repo", `${CANARY}/repo`);
+      query.set("path", `${CANARY}.md`);
+      // Numbers of the narrow person's own are among those of other things.
+      if (one.spec.path.includes(":") && ownNumbers.includes(id)) continue;
+      for (const search of ["", `?${query}`, "?q=canary", "?by=session", "?person=nobody", `?device=${id}`]) {
+        if (!one.spec.path.includes(":") && search === "" && id !== ids[0]) continue;
+        const answer = await ask(t, "GET", pathOf(one, id) + search, { as: narrow });
+        const leaks = (search.includes("repo=") ? spoken(answer.text) : answer.text).replaceAll(
+          `${CANARY}-session`,
+          "",
+        );
+        expect([one.spec.id, id, search, answer.status < 500, leaks.includes(CANARY)]).toEqual([
+          one.spec.id,
+          id,
+          search,
+          true,
+          false,
+        ]);
+        if (one.spec.path.includes(":") && search === "")
+          expect([one.spec.id, id, [303, 403, 404].includes(answer.status)]).toEqual([one.spec.id, id, true]);
+      }
+    }
+});
+
+it("shows who sees only their own what their devices sent", async () => {
+  const { t, narrow, ownSession } = await build();
+  for (const path of [
+    "/sessions",
+    `/sessions/${ownSession}`,
+    `/sessions/${ownSession}/waterfall`,
+    `/sessions/${ownSession}/record`,
+    `/sessions/${ownSession}/record.json`,
+    "/telemetry",
+    "/telemetry/streams",
+    "/telemetry/export",
+    "/devices",
+    "/spend",
+    "/spend/csv",
+    `/search?q=${OWN}`,
+    `/search.json?q=${OWN}`,
+  ]) {
+    const answer = await ask(t, "GET", path, { as: narrow });
+    expect([path, answer.status, answer.text.includes(OWN)]).toEqual([path, 200, true]);
+  }
+  const overview = await ask(t, "GET", "/overview", { as: narrow });
+  expect([overview.status, overview.headers.get("location")]).toEqual([303, "/sessions"]);
+  const nav = /<nav[\s\S]*?<\/nav>/.exec((await ask(t, "GET", "/sessions", { as: narrow })).text)?.[0] ?? "";
+  expect(nav).not.toMatch(/href="\/(?:errors|brain|people|repositories)"/);
+});
+
+it("lets who sees only their own change nothing of another person's", async () => {
+  const { t, narrow, ids } = await build();
+  await t.instance.settle();
+  const rowsOf = () =>
+    (JSON.parse(stored(t)) as [string, Record<string, unknown>[]][]).flatMap(([table, rows]) =>
+      rows.map((row) => `${table} ${JSON.stringify(row)}`),
+    );
+  const theirs = rowsOf().filter((row) => row.includes(CANARY) || ids.some((id) => id.length > 8 && row.includes(id)));
+  expect(theirs.length).toBeGreaterThan(20);
+  for (const one of forms.filter(({ spec }) => !["signOut", "endOtherSessions", "leaveTeam"].includes(spec.id)))
+    for (const id of ids) {
+      const form = { ...formOf(id), _csrf: narrow.csrf };
+      const answer = await ask(t, "POST", pathOf(one, id), { as: narrow, form });
+      expect([one.spec.id, id, answer.status < 500]).toEqual([one.spec.id, id, true]);
+      expect([one.spec.id, id, answer.text.replaceAll(`${CANARY}-session`, "").includes(CANARY)]).toEqual([
+        one.spec.id,
+        id,
+        false,
+      ]);
+    }
+  const after = new Set(rowsOf());
+  expect(theirs.filter((row) => !after.has(row))).toEqual([]);
+});
+
+it("tells no program of theirs more than they see", async () => {
+  const { t, narrow, owner, ownDevice } = await build();
+  const teamId = t.rows("SELECT team_id FROM devices WHERE id = ?", ownDevice.deviceId)[0]?.team_id as string;
+  const { token } = await readToken(t, narrow.id);
+  const context = () => t.get(`/api/me/brain/context?q=${CANARY}`, { token });
+  const paths = [
+    `/api/brain/search?q=${CANARY}`,
+    "/api/brain/briefing",
+    "/api/brain/metrics",
+    "/api/causal-link",
+    "/api/prompt-for-line?path=a.ts&line=1",
+    "/api/spend",
+    `/adapters/git-ai/worker/notes?commits=${SHA}`,
+  ];
+  const call = (name: string, args: unknown, as: string) =>
+    t.post("/mcp", {
+      token: as,
+      headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
+      json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
+    });
+  for (const path of paths) expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
+  for (const as of [token, ownDevice.token]) {
+    const found = await call("brain_search", { query: CANARY }, as);
+    expect(found.status).toBe(200);
+    expect(JSON.stringify(found.body)).toContain("Nothing was found");
+    for (const tool of ["brain_briefing", "errors_recurring", "spend"]) {
+      const { body } = await call(tool, {}, as);
+      expect([tool, JSON.stringify(body).includes("opens no team")]).toEqual([tool, true]);
+    }
+  }
+  expect((await context()).body).toMatchObject({ total: 0, hits: [] });
+  // A member's would: what was refused is what the role takes away.
+  await setRole(t.instance.core, teamId, narrow.id, "member");
+  expect((await context()).body.total).toBeGreaterThan(0);
+  for (const path of paths)
+    expect([path, [200, 404].includes((await t.get(path, { token: ownDevice.token })).status)]).toEqual([path, true]);
+  expect(JSON.stringify((await call("brain_search", { query: CANARY }, ownDevice.token)).body)).toContain(CANARY);
+  await setRole(t.instance.core, teamId, narrow.id, "own_only");
+  expect(owner.id).not.toBe(narrow.id);
+});
