@@ -5,11 +5,18 @@ import type { Member } from "./call.ts";
 import { exported } from "./exported.ts";
 import { idIn } from "./params.ts";
 
-/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. */
-export async function proofPage(kind: Provable, call: Member): Promise<PageReply> {
+/**
+ * Hands out what proves to anybody with the log's key that a thing of the team is in the log.
+ * @param of whose it must be: the team's; null for who runs the installation
+ */
+export async function proofPage(
+  kind: Provable,
+  call: Member,
+  of: string | null = call.session.team.id,
+): Promise<PageReply> {
   const { core, session, params } = call;
   const id = idIn(params.id) ?? fail(notFound, `The team has no such ${kind}.`);
-  const proof = prove(core, session.team.id, kind, id);
+  const proof = prove(core, of, kind, id);
   return exported(
     call,
     {
