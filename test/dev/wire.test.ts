@@ -6,7 +6,8 @@ import { type Started, startProcess } from "../support/dev.ts";
 const OPERATION = { operationId: "telemetryIngest" };
 const BODY = JSON.stringify({ entries: [{ seq: 1, payload: { type: "prompt", text: "once" } }] });
 
-async function control(t: Started, route: string, body?: object) {
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of any shape
+async function control(t: Started, route: string, body?: object): Promise<any> {
   const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
   return (await fetch(`${t.controlUrl}/${route}`, init)).json();
 }
