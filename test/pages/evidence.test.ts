@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { checkBundle } from "../../src/kit/transparency/check.ts";
 import { parseVkey } from "../../src/kit/transparency/note.ts";
@@ -25,8 +26,9 @@ it("says that the record is complete, and hands out what checks it", async () =>
   expect(await page.getByRole("region", { name: "Public key" }).textContent()).toBe(key);
   // As an auditor would: the lines are pasted into a shell as they stand.
   const lines = (await page.getByRole("region", { name: "The checkpoint, with openssl alone" }).textContent()) ?? "";
-  const shown = execFileSync("sh", ["-e", "-c", lines], { cwd: mkdtempSync(join(tmpdir(), "reckon-")) });
-  expect(`${shown}`).toContain("Signature Verified Successfully");
+  const cwd = mkdtempSync(join(tmpdir(), "reckon-"));
+  const { stdout } = await promisify(execFile)("sh", ["-e", "-c", lines], { cwd });
+  expect(stdout).toContain("Signature Verified Successfully");
   const [file] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: "Download checkpoint" }).click(),
