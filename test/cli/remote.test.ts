@@ -24,7 +24,7 @@ const LINES: Readonly<Record<string, Line>> = {
   "user disable": ({ bob }) => [bob.email, "--revoke-devices"],
   "user enable": ({ bob }) => [bob.email],
   "user set": ({ bob }) => [bob.email, "--operator", "true"],
-  "user role": ({ bob, team }) => [bob.email, "--team", team.id, "--role", "viewer"],
+  "user role": ({ bob, acme }) => [bob.email, "--team", acme.id, "--role", "viewer"],
   "sso add": () => [
     ...["spare", "--issuer", "https://login.example.com", "--client-id", "reckon"],
     ...["--map", "dev=Acme:member", "--domains", "example.com", "--jit"],

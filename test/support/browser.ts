@@ -116,43 +116,61 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
       );
       return { userId: user.id, email: address, team: of, token, cookie: `${cookieNames(url).session}=${token}` };
     },
-    async open(person, { javaScript = true, scale = process.env.RECKON_TEST_SCREENSHOTS ? 1 : 0.25 } = {}) {
-      const context = await (browser as Browser).newContext({
-        viewport: WIDE,
-        // Nobody looks at most of what is painted, and painting is a good part of what a page costs.
-        deviceScaleFactor: scale,
-        javaScriptEnabled: javaScript,
-        timezoneId: "Europe/Berlin",
-      });
-      // As patient as the tests themselves: a busy machine is slow, not wrong.
-      context.setDefaultTimeout(60_000);
-      onTestFinished(() => context.close());
-      if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
-      const page = await context.newPage();
-      readWhatArrived(page);
-      const complaints: string[] = [];
-      page.on("pageerror", (error) => complaints.push(`script error: ${error.message}`));
-      page.on("console", (message) => {
-        // Chromium reports every reply with an error status here; the tests look at those themselves.
-        if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
-          complaints.push(`console: ${message.text()}`);
-      });
-      page.on("request", (request) => {
-        if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
-          complaints.push(`request to ${request.url()}`);
-      });
-      return {
-        page,
-        context,
-        complaints,
-        async go(path, status = 200) {
-          const response = await page.goto(url + path);
-          expect([path, response?.status()]).toEqual([path, status]);
-        },
-        judge: (name) => judge(page, name, complaints),
-      };
-    },
+    open: (person, options) => openAt(url, person, options),
   };
+}
+
+/** A browser of its own at an instance, signed in as somebody or as nobody. @param options as of `Site.open` */
+export async function openAt(
+  url: string,
+  person?: Person,
+  { javaScript = true, scale = process.env.RECKON_TEST_SCREENSHOTS ? 1 : 0.25 }: Parameters<Site["open"]>[1] = {},
+): Promise<Visit> {
+  const context = await (browser as Browser).newContext({
+    viewport: WIDE,
+    // Nobody looks at most of what is painted, and painting is a good part of what a page costs.
+    deviceScaleFactor: scale,
+    javaScriptEnabled: javaScript,
+    timezoneId: "Europe/Berlin",
+  });
+  // As patient as the tests themselves: a busy machine is slow, not wrong.
+  context.setDefaultTimeout(60_000);
+  onTestFinished(() => context.close());
+  if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
+  const page = await context.newPage();
+  readWhatArrived(page);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`script error: ${error.message}`));
+  page.on("console", (message) => {
+    // Chromium reports every reply with an error status here; the tests look at those themselves.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      complaints.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
+      complaints.push(`request to ${request.url()}`);
+  });
+  return {
+    page,
+    context,
+    complaints,
+    async go(path, status = 200) {
+      const response = await page.goto(url + path);
+      expect([path, response?.status()]).toEqual([path, status]);
+    },
+    judge: (name) => judge(page, name, complaints),
+  };
+}
+
+/** Signs in at an instance of `reckon dev`, by its form. */
+export async function signedIn(t: { baseUrl: string; email: string; password: string }): Promise<Visit> {
+  const visit = await openAt(t.baseUrl);
+  await visit.go("/login");
+  await visit.page.locator("input[type=email]").fill(t.email);
+  await visit.page.locator("input[type=password]").fill(t.password);
+  await visit.page.locator("main button[type=submit]").first().click();
+  await visit.page.waitForURL("**/overview");
+  return visit;
 }
 
 /**
@@ -195,7 +213,7 @@ async function violations(page: Page, rules?: readonly string[]): Promise<string
 }
 
 /** Leaves a picture for people to look at, where they asked for it: taking them is a fifth of what the page tests cost. */
-async function picture(page: Page, name: string): Promise<void> {
+export async function picture(page: Page, name: string): Promise<void> {
   if (process.env.RECKON_TEST_SCREENSHOTS)
     await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }

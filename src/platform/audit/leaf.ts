@@ -33,6 +33,9 @@ export const eventLeafText = (
 /** An event by the number of its leaf. */
 export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => rows(core.store).ofLeaf.get(leaf);
 
+/** The number of an event's leaf; undefined for one that came before events were leaves. @param id as events are listed by */
+export const leafOfEvent = (core: Core, id: number): number | undefined => rows(core.store).asLeaf.get(id)?.leaf;
+
 export interface AuditStep {
   readonly leaf: number;
   /** It says what it said when it was recorded, or was erased since. */

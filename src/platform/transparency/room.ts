@@ -1,6 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
-import { type Core, slot } from "../../core.ts";
+import type { Core } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { figure, type Metric } from "../metrics/metrics.ts";
@@ -9,26 +8,9 @@ import { type Checkpoint, checkpoint } from "./checkpoint.ts";
 import { getCheckpoint, getLedgerKey, getTile } from "./endpoints.ts";
 import { leafCount } from "./leaves.ts";
 import { ensureLedgerKey } from "./ledger-key.ts";
-import { checkpointFile, ensureEpoch, signedBeside } from "./open-epoch.ts";
+import { checkpointFile, ensureEpoch } from "./open-epoch.ts";
 import { storeSubtrees, tree } from "./tree.ts";
-
-/** The newest checkpoint beside the database, its number of leaves and since when it lies there. */
-const written = slot((core) => {
-  const path = checkpointFile(core);
-  return {
-    note: readOr(path),
-    size: signedBeside(core)?.size ?? 0,
-    at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-  };
-});
-
-function readOr(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
+import { written } from "./written.ts";
 
 /** The newest checkpoint, where it is not beside the database yet. */
 function unwritten(core: Core): Checkpoint | undefined {

@@ -4,8 +4,9 @@
  * Not here: what leaves tell of (log, audit); how proofs are written and checked by those who have none of our files (kit).
  */
 export { checkpoint, ledgerVerifierKey, proveGrowth, proveLeaf, receiptFor } from "./checkpoint.ts";
-export { epochs } from "./epoch.ts";
+export { currentEpoch, epochs } from "./epoch.ts";
 export { appendLeaf, findLeaf, nextLeaf } from "./leaves.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";
 export { hasTree, type TreeHead, treeHead } from "./tree.ts";
+export { lastCheckpoint } from "./written.ts";

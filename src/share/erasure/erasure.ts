@@ -2,7 +2,16 @@
  * Erasure: what is forgotten at somebody's request, what is held all the same, and for how long what is kept.
  * Not here: removing rows, which each room does with its own.
  */
-export { type Counts, carryOut, isOnRecord, requestErasure, resumeErasures, unfinishedErasures } from "./erasures.ts";
+export {
+  type Counts,
+  carryOut,
+  type ErasureState,
+  erasuresOf,
+  isOnRecord,
+  requestErasure,
+  resumeErasures,
+  unfinishedErasures,
+} from "./erasures.ts";
 export { type Hold, heldOf, listHolds, placeHold, releaseHold } from "./holds.ts";
 export { JOURNAL, readJournal } from "./journal.ts";
 export { lastRuns } from "./nightly.ts";

@@ -172,6 +172,20 @@ const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureR
   requestedAt,
 });
 
+/** What became of an erasure that was asked for. */
+export interface ErasureState extends Erasure {
+  readonly counts: Counts;
+  /** Milliseconds since the epoch; null while it is carried out. */
+  readonly completedAt: number | null;
+}
+
+/** What was asked to be erased of a team, or of people whose devices are in it, newest first. @param most rows looked at */
+export const erasuresOf = (core: Core, teamId: string, most: number): ErasureState[] =>
+  rows(core.store)
+    .newest.all(teamId, most)
+    .map((row) => ({ ...read(row), counts: JSON.parse(row.counts) as Counts, completedAt: row.completedAt }))
+    .filter((one) => one.teamId === teamId || teamsOf(core, one.target).includes(teamId));
+
 /** Whether an erasure is on record, of whatever ground. */
 export const isOnRecord = (core: Core, id: string): boolean => rows(core.store).erasure.get(id) !== undefined;
 

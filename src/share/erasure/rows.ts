@@ -39,6 +39,9 @@ export const rows = statements((db) => ({
     .pluck(),
   // Walks of the table, which is short: ids rise with time.
   requested: db.prepare<[], ErasureRow>(`${ERASURE} WHERE kind <> 'retention' ORDER BY requested_at, id`),
+  newest: db.prepare<[string, number], ErasureRow>(
+    `${ERASURE} WHERE kind <> 'retention' AND (team_id = ? OR team_id IS NULL) ORDER BY requested_at DESC, id DESC LIMIT ?`,
+  ),
   lastRetention: db.prepare<[string], ErasureRow>(
     `${ERASURE} WHERE kind = 'retention' AND team_id = ? ORDER BY requested_at DESC LIMIT 1`,
   ),

@@ -43,6 +43,7 @@ Control routes, for programs on this machine only (GET /_dev lists them with exa
   POST   /_dev/requests/:id    {"status":"planned","note":"…"}
   GET    /_dev/faults          what is planned, and what can be
   POST   /_dev/faults          {"operationId":"telemetryIngest","status":503,"times":2,"retryAfter":7}
+                               also {"operationId":…} with "delayMs":3000, "drop":true or "truncate":20
   DELETE /_dev/faults          takes them back
   GET    /_dev/journal         the last 200 requests and replies, secrets masked
   DELETE /_dev/journal         forgets them

@@ -7,21 +7,23 @@ import { type Endpoint, faultsOf, Reply } from "../../platform/http/endpoint.ts"
 import type { Fault } from "../../platform/http/faults.ts";
 import type { LimitUse } from "../../platform/http/request.ts";
 import { SERVED_VERSIONS } from "../../platform/http/version.ts";
+import type { Wire } from "./wire.ts";
 
 /** A fault that waits for requests. */
-export interface Planned {
+export interface Planned extends Wire {
   readonly operationId: string;
-  readonly status: number;
-  /** The row of the endpoint's declaration, or the name of a reply that is declared beside the faults. */
-  readonly fault: string;
+  /** Null where the operation answers for itself, and only its reply's way is disturbed. */
+  readonly status: number | null;
+  /** The row of the endpoint's declaration, or the name of a reply that is declared beside the faults; null without a status. */
+  readonly fault: string | null;
   /** Requests that still get it. */
   readonly times: number;
   readonly retryAfter: number | null;
 }
 
-export interface WantedFault {
+export interface WantedFault extends Wire {
   readonly operationId: string;
-  readonly status: number;
+  readonly status?: number | undefined;
   /** Name or code, where an operation declares several faults of a status. The first of them otherwise. */
   readonly fault?: string | undefined;
   readonly times: number;
@@ -89,15 +91,30 @@ export class PlannedFaults {
 
   /** Plans a fault in place of the operation's last one; `times: 0` takes it back. @throws Problem naming what is declared */
   plan(requested: WantedFault): Planned {
-    const { operationId, status, times } = requested;
+    const { operationId, status, times, delayMs, drop, truncate } = requested;
     const endpoint = this.#endpoint(operationId);
-    const beside = BESIDE[operationId];
-    const isBeside = beside?.status === status && (requested.fault ?? beside.name) === beside.name;
-    const fault = isBeside ? beside.name : this.#fault(endpoint, requested).name;
-    const planned = { operationId, status, fault, times, retryAfter: requested.retryAfter ?? null };
+    if (status === undefined && times > 0 && !drop && delayMs === undefined && truncate === undefined)
+      fail(invalid, "Say what is to happen: status, delayMs, drop or truncate.");
+    const fault = status === undefined ? null : this.#nameOf(endpoint, { ...requested, status });
+    const planned: Planned = {
+      operationId,
+      status: status ?? null,
+      fault,
+      times,
+      retryAfter: requested.retryAfter ?? null,
+      ...(delayMs === undefined ? {} : { delayMs }),
+      ...(drop ? { drop } : {}),
+      ...(truncate === undefined ? {} : { truncate }),
+    };
     if (times === 0) this.#planned.delete(operationId);
     else this.#planned.set(operationId, planned);
     return planned;
+  }
+
+  #nameOf(endpoint: Endpoint, requested: WantedFault & { readonly status: number }): string {
+    const beside = BESIDE[requested.operationId];
+    const isBeside = beside?.status === requested.status && (requested.fault ?? beside.name) === beside.name;
+    return isBeside ? beside.name : this.#fault(endpoint, requested).name;
   }
 
   /** Takes back what is planned of one operation, or everything. @returns how many were */
@@ -111,9 +128,9 @@ export class PlannedFaults {
     return Number(this.#planned.delete(operationId));
   }
 
-  /** Whether the operation's next request gets a planned fault. */
-  awaits({ spec }: Endpoint): boolean {
-    return this.#planned.has(spec.id);
+  /** What the operation's next request meets. */
+  awaits({ spec }: Endpoint): Planned | undefined {
+    return this.#planned.get(spec.id);
   }
 
   /** Answers a request with what is planned for its operation, if anything is. @throws Problem for a fault */
@@ -123,6 +140,7 @@ export class PlannedFaults {
     if (!planned) return undefined;
     if (planned.times > 1) this.#planned.set(id, { ...planned, times: planned.times - 1 });
     else this.#planned.delete(id);
+    if (planned.status === null) return undefined;
     const fault = faultsOf(endpoint).find(({ name }) => name === planned.fault);
     if (fault) throw new Problem(fault, this.#extra(endpoint, fault, planned, drawn));
     const headers = { "retry-after": String(planned.retryAfter ?? 5) };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { constants, gunzipSync } from "node:zlib";
 import { redactJson, redactText } from "../../redact/redact.ts";
+import type { Wire } from "./wire.ts";
 
 /** A request and its reply, secrets masked. */
 export interface Entry {
@@ -18,6 +19,8 @@ export interface Entry {
   readonly fault: string | null;
   /** It was answered by POST /_dev/faults, not by its endpoint. */
   readonly injected: boolean;
+  /** What POST /_dev/faults had happen to the reply on its way. */
+  readonly wire: Wire | null;
   /** Milliseconds of real time, body included. */
   readonly ms: number;
   readonly request: Side;

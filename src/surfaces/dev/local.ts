@@ -10,11 +10,12 @@ import { buildSeed } from "./build-seed.ts";
 import { LocalClock } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
-import { PlannedFaults } from "./faults.ts";
+import { type Planned, PlannedFaults } from "./faults.ts";
 import { captureBody, Journal, maskBody, maskHeaders, maskPath } from "./journal.ts";
 import { resetRoute } from "./routes/reset.ts";
 import type { Credentials } from "./seed.ts";
 import type { InstanceHandle, LocalInstance, LocalOptions } from "./types.ts";
+import { delay, onWire } from "./wire.ts";
 
 /** A reset does not wait longer for requests in flight. */
 const DRAIN_MS = 2_000;
@@ -37,7 +38,7 @@ export class Local implements LocalInstance {
   /** The credentials of an instance that answers elsewhere than when it was seeded. */
   #moved: Credentials | undefined;
   readonly #observed = new WeakMap<Request, Observation>();
-  readonly #planned = new WeakSet<Request>();
+  readonly #planned = new WeakMap<Request, Planned>();
 
   constructor(options: LocalOptions, clock: LocalClock, kept: Kept) {
     this.options = options;
@@ -69,7 +70,8 @@ export class Local implements LocalInstance {
       random: seed === undefined ? base.random : seededRandom(`${seed}\nrequests`),
       seeding: false,
       interrupt: (endpoint, drawn, request) => {
-        if (this.faults.awaits(endpoint)) this.#planned.add(request);
+        const planned = this.faults.awaits(endpoint);
+        if (planned) this.#planned.set(request, planned);
         return this.faults.take(endpoint, drawn);
       },
       observe: (what) => this.#observed.set(what.request, what),
@@ -125,6 +127,9 @@ export class Local implements LocalInstance {
     if (!what && !/\bjson\b/.test(type)) return response;
     const readable = type === "" || /\bjson\b|^text\//.test(type);
     const text = readable ? await response.text() : "";
+    const planned = this.#planned.get(request);
+    const { delayMs, drop, truncate } = planned ?? {};
+    if (planned && delayMs !== undefined) await delay(planned);
     this.journal.add({
       at,
       method: request.method,
@@ -132,13 +137,15 @@ export class Local implements LocalInstance {
       operationId: what?.operation ?? null,
       status: response.status,
       fault: what?.fault ?? null,
-      injected: this.#planned.has(request),
+      injected: planned !== undefined && planned.status !== null,
+      wire: delayMs === undefined && !drop && truncate === undefined ? null : { delayMs, drop, truncate },
       ms: Math.round((clock.monotonic() - started) * 10) / 10,
       request: { headers: maskHeaders(request.headers), body: maskBody(await body()) },
       reply: { headers: maskHeaders(response.headers), body: readable ? maskBody(text) : `(${type})` },
     });
     if (what?.status === 200) this.#learn(what.operation, request.headers, text);
-    return readable ? resend(response, text) : response;
+    const sent = readable ? resend(response, text) : response;
+    return planned ? onWire(planned, request, sent) : sent;
   }
 
   /** Notes the device tokens that are given out, so that a control route can act for the device. */

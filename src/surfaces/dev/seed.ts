@@ -27,7 +27,11 @@ export interface Credentials {
 
 export const TEAM = "Demo";
 export const EMAIL = "demo@example.com";
-const MIRA = { email: "mira@example.com", name: "Mira" };
+/** Who works with the owner, in the order of the demo team's devices. */
+export const COLLEAGUES = [
+  { email: "mira@example.com", name: "Mira", role: "admin" },
+  { email: "tomas@example.com", name: "Tomas", role: "member" },
+] as const;
 const CODE_LIFETIME_MS = 30 * DAY_MS;
 /** How long before the start the team and its first person are there, and so how far the demo data may reach back. */
 export const TEAM_AGE_MS = 45 * DAY_MS;
@@ -55,13 +59,16 @@ export async function createTeamAndOwner(
   // Together: hashing a password takes a good part of a start.
   const [user] = await Promise.all([
     createUser(core, { ...owner, team: { id: team.id, role: "owner" } }, SYSTEM),
-    others && createColleague({ ...core, random: others }, team.id),
+    others && createColleagues({ ...core, random: others }, team.id),
   ]);
   return { teamId: team.id, user: { id: user.id, email: user.email }, password };
 }
 
-const createColleague = (core: Core, teamId: string) =>
-  createUser(core, { ...MIRA, password: newPassword(core), team: { id: teamId, role: "admin" } }, SYSTEM);
+/** One after the other, so that a seed makes the same ones. */
+async function createColleagues(core: Core, teamId: string): Promise<void> {
+  for (const { role, ...colleague } of COLLEAGUES)
+    await createUser(core, { ...colleague, password: newPassword(core), team: { id: teamId, role } }, SYSTEM);
+}
 
 /** Never a fixed one: two instances with the same password would be one instance to whoever knows the other. */
 const newPassword = (core: Core) => newToken("rkl", core.random).slice(4, 24);

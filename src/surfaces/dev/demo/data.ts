@@ -68,6 +68,13 @@ export function readTasks(): (Task & { readonly repo: Repo })[] {
 export const readLessons = () =>
   read<{ readonly rules: Readonly<Record<string, string>>; readonly lessons: readonly Lesson[] }>("lessons.json");
 
+/** What commands print that fail, by command, and what files were and became, by path. */
+export const readSaid = () =>
+  read<{
+    readonly failed: Readonly<Record<string, string>>;
+    readonly edits: Readonly<Record<string, readonly [before: string, after: string]>>;
+  }>("said.json");
+
 /** In `text`, `{date}` stands for the day, `{commit:BRANCH}` for the commit that a branch had by then. */
 export const readNotes = (): (Note & { readonly text: string })[] =>
   read<readonly Note[]>("notes.json").map((note) => ({

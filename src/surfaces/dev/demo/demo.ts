@@ -5,8 +5,9 @@ import type { InstanceHandle } from "../types.ts";
 import { publications } from "./brain.ts";
 import type { DemoEvent, Send } from "./calendar.ts";
 import { REPOS, type Repo } from "./data.ts";
+import { accountability } from "./evidence.ts";
 import { pack, pulses, requests } from "./public.ts";
-import { type DemoSession, demoSessions } from "./sessions.ts";
+import { type DemoSession, demoSessions, runningSession } from "./sessions.ts";
 import { AGENT, connectDevices, ownerOf, policyAndPeople, questions } from "./team.ts";
 import { DemoStreams } from "./telemetry.ts";
 import { triage } from "./triage.ts";
@@ -42,6 +43,8 @@ export async function demoData(
     ...requests(instance, ownerOf(team), startAt),
     ...pulses(instance, team, startAt, send),
     ...triage(instance, team, ownerOf(team), startAt),
+    ...accountability(instance, team, ownerOf(team), startAt),
+    running(send, startAt),
   ].toSorted((a, b) => a.at - b.at);
   for (const { at, happen } of all) {
     clock.set(Math.min(at, startAt));
@@ -87,4 +90,12 @@ function traces(send: Send, sessions: readonly DemoSession[]): DemoEvent[] {
         labels: one.labels,
       }),
   }));
+}
+
+function running(send: Send, startAt: number): DemoEvent {
+  const { device, repoKey, document } = runningSession(startAt);
+  return {
+    at: startAt - MINUTE_MS / 2,
+    happen: () => send(device, "/api/agent-traces/ingest", { repoKey, sessions: [document], labels: [] }),
+  };
 }

@@ -1,5 +1,5 @@
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
-import type { Task } from "./data.ts";
+import type { readSaid, Task } from "./data.ts";
 
 /** What an agent runs on. */
 export interface Model {
@@ -15,6 +15,10 @@ export interface Model {
 /** Draws whole numbers from 0 up to a bound, not included. */
 export type Roll = (below: number) => number;
 
+/** Names of the semantic conventions for what a tool is given and gives back. */
+const INPUT = "gen_ai.tool.call.arguments";
+const OUTPUT = "gen_ai.tool.call.result";
+
 /** Writes a session down while it goes on: prompts and spans for its trace, payloads for telemetry. */
 export class SessionWriter {
   readonly prompts: Record<string, unknown>[] = [];
@@ -27,11 +31,13 @@ export class SessionWriter {
   readonly #task: Task;
   readonly #model: Model;
   readonly #roll: Roll;
+  readonly #said: ReturnType<typeof readSaid>;
   readonly #startedAt: number;
   /** Tokens of the conversation so far, which every call reads again. */
   #context: number;
 
-  constructor(id: string, task: Task, model: Model, startedAt: number, roll: Roll) {
+  constructor(id: string, task: Task, model: Model, startedAt: number, roll: Roll, said: ReturnType<typeof readSaid>) {
+    this.#said = said;
     this.#id = id;
     this.#task = task;
     this.#model = model;
@@ -62,9 +68,14 @@ export class SessionWriter {
     for (const path of new Set([file, other])) {
       const startLine = 10 + this.#roll(120);
       const edit = { path, startLine, endLine: startLine + 4 + this.#roll(30), ...(sha ? { commit: sha } : {}) };
-      this.#tool(parent, "Edit", { "file.path": path }, 2 + this.#roll(4), [edit]);
+      const [before, after] = this.#said.edits[path] ?? [];
+      const written =
+        before === undefined ? {} : { [INPUT]: { file_path: path, old_string: before, new_string: after } };
+      this.#tool(parent, "Edit", { "file.path": path, ...written }, 2 + this.#roll(4), [edit]);
     }
-    this.#tool(parent, "Bash", { command, exit_code: fails ? 1 : 0 }, 30 + this.#roll(240));
+    const failure = fails ? this.#said.failed[command] : undefined;
+    const told = { command, exit_code: fails ? 1 : 0, ...(failure === undefined ? {} : { [OUTPUT]: failure }) };
+    this.#tool(parent, "Bash", told, 30 + this.#roll(240));
     this.#chat(parent, 3);
     const name = `Turn ${turn + 1}`;
     this.#spans.push({ id: parent, parentId: "session", name, kind: "turn", ...span(began, this.at) });

@@ -1,7 +1,7 @@
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
 import { seededRandom } from "../../../kit/random.ts";
 import { workday } from "./calendar.ts";
-import { type PlannedSession, REPOS, type Repo, readTasks, type Task } from "./data.ts";
+import { type PlannedSession, REPOS, type Repo, readSaid, readTasks, type Task } from "./data.ts";
 import { type Model, type Roll, SessionWriter } from "./session.ts";
 
 /** The sessions of the demo team's agents over four weeks: the same every time but for the instant they lead up to. */
@@ -49,13 +49,15 @@ type Planned = PlannedSession & { readonly task: Task & { readonly repo: Repo } 
 export function demoSessions(startAt: number): DemoSession[] {
   const random = seededRandom("demo sessions");
   const roll: Roll = (below) => random(4).readUInt32BE() % below;
+  const said = readSaid();
   const planned = readTasks()
     .flatMap((task) => task.sessions.map((session): Planned => ({ ...session, task })))
     .toSorted((a, b) => b.on - a.on);
   const sessions = planned.map((one, n) => {
     const nth = n - planned.findIndex(({ on }) => on === one.on);
     const startedAt = beginning(startAt, one.on, nth) + (one.on === 0 ? 0 : roll(LATEST_MINUTES * 60) * SECOND_MS);
-    return makeSession(`demo-${String(n + 1).padStart(3, "0")}`, one, startedAt, roll, random(20));
+    const name = `demo-${String(n + 1).padStart(3, "0")}`;
+    return makeSession({ name, startedAt, said }, one, roll, random(20));
   });
   return sessions.toSorted((a, b) => a.startedAt - b.startedAt);
 }
@@ -65,16 +67,21 @@ function beginning(startAt: number, on: number, nth: number): number {
   return workday(startAt, on) + (HOURS[nth] as number) * HOUR_MS;
 }
 
+interface Begun {
+  readonly name: string;
+  readonly startedAt: number;
+  readonly said: ReturnType<typeof readSaid>;
+}
+
 function makeSession(
-  id: string,
+  { name: id, startedAt, said }: Begun,
   { task, outcome, prompts }: Planned,
-  startedAt: number,
   roll: Roll,
   commitBytes: Buffer,
 ): DemoSession {
   const model = DRAWN[roll(DRAWN.length)] as Model;
   const sha = outcome === "success" || outcome === "partial" ? commitBytes.toString("hex") : undefined;
-  const write = new SessionWriter(id, task, model, startedAt, roll);
+  const write = new SessionWriter(id, task, model, startedAt, roll, said);
   for (const prompt of prompts) write.turn(prompt, outcome === "failure", sha);
   const endedAt = write.at + (20 + roll(40)) * SECOND_MS;
   if (sha) write.commit(sha);
@@ -119,4 +126,33 @@ function labelsOf(sessionId: string, outcome: string, roll: Roll): Record<string
       comment: outcome === "success" ? "Small, and the test shows why." : "Right place, but it fixes the symptom.",
     });
   return labels;
+}
+
+/** The session that goes on while somebody looks: the last of a task, without an end or an outcome. */
+export function runningSession(startAt: number): Pick<DemoSession, "device" | "repoKey" | "document"> {
+  const random = seededRandom("demo running");
+  const roll: Roll = (below) => random(4).readUInt32BE() % below;
+  const task = readTasks().find(({ branch }) => branch === "fix/facet-counts") as Task & { readonly repo: Repo };
+  const [model] = MODELS as [Model];
+  const write = new SessionWriter("demo-running", task, model, startAt - 9 * MINUTE_MS, roll, readSaid());
+  write.turn("Count a facet without its own filter, and say in the test why.", false, undefined);
+  const { prompts } = write;
+  const spans = write.spans(startAt).filter(({ startedAt, endedAt, kind }) => {
+    const ends = kind === "session" || kind === "turn" ? startedAt : endedAt;
+    return Date.parse(`${ends}`) < startAt;
+  });
+  const document = {
+    id: "demo-running",
+    outcome: "",
+    agent: model.agent,
+    model: model.model,
+    branch: task.branch,
+    startedAt: isoInstant(startAt - 9 * MINUTE_MS),
+    prompts,
+    files: task.files,
+    spans: spans.map(({ endedAt, ...one }) =>
+      one.kind === "session" || one.kind === "turn" ? one : { ...one, endedAt },
+    ),
+  };
+  return { device: task.device, repoKey: REPOS[task.repo], document };
 }

@@ -63,7 +63,7 @@ export function policyAndPeople(core: Core, team: CreatedTeam, startAt: number):
         actions: { requireApprovals: true },
       }),
     },
-    { at: at(2), happen: () => createInvitation(core, { teamId, role: "member", email: "tomas@example.com" }, by) },
+    { at: at(2), happen: () => createInvitation(core, { teamId, role: "member", email: "lena@example.com" }, by) },
   ];
 }
 

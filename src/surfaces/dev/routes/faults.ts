@@ -3,13 +3,17 @@ import { control } from "./route.ts";
 
 const MAX_TIMES = 1_000_000;
 const MAX_RETRY_SECONDS = 86_400;
+const MAX_DELAY_MS = 600_000;
 
 const RequestBody = v.strictObject({
   operationId: v.string(),
-  status: v.pipe(v.number(), v.safeInteger()),
+  status: v.optional(v.pipe(v.number(), v.safeInteger())),
   fault: v.optional(v.string()),
   times: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_TIMES)), 1),
   retryAfter: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RETRY_SECONDS))),
+  delayMs: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_DELAY_MS))),
+  drop: v.optional(v.boolean()),
+  truncate: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
 });
 
 export const faultRoutes = [
@@ -27,7 +31,9 @@ export const faultRoutes = [
       path: "/_dev/faults",
       description:
         "answers the next requests of an operation (times, 1 by default; 0 takes it back) with a fault that it declares of a status, " +
-        "in its shape with its headers; fault picks one by name or code, retryAfter gives the seconds to wait",
+        "in its shape with its headers; fault picks one by name or code, retryAfter gives the seconds to wait; with delayMs the reply comes late, with drop the " +
+        "connection is reset instead, with truncate it ends after so many bytes of the body: of the fault, or, without a status, " +
+        "of what the operation did and said",
       body: RequestBody,
       example: { operationId: "telemetryIngest", status: 503, times: 2, retryAfter: 7 },
     },

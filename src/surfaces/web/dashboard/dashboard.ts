@@ -15,6 +15,7 @@ import { devicePages } from "./devices/devices.ts";
 import { watchDevices } from "./devices/watch.ts";
 import { errorPages } from "./errors/errors.ts";
 import { watchErrors } from "./errors/watch.ts";
+import { evidencePages } from "./evidence/evidence.ts";
 import { jobPages } from "./jobs/jobs.ts";
 import { watchInstallation } from "./jobs/watch.ts";
 import { licensePages } from "./license/license.ts";
@@ -80,6 +81,7 @@ export const dashboard: readonly Room[] = [
   }),
   place("views", viewPages),
   place("brain", brainPages, { ...WORK, path: "/brain", label: "Brain", icon: ICONS.brain }),
+  place("evidence", evidencePages, { ...EVIDENCE, path: "/evidence", label: "Evidence", icon: ICONS.evidence }),
   place("devices", devicePages, {
     ...EVIDENCE,
     path: "/devices",

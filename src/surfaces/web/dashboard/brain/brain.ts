@@ -11,6 +11,7 @@ import type { Member } from "../shared/call.ts";
 import { deviceLink, kindName, link, repoName } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
+import { proofPage } from "../shared/proof.ts";
 import { changesPage } from "./changes.ts";
 import { downloadPage, filePage } from "./file.ts";
 import { repositoryPage } from "./repository.ts";
@@ -108,5 +109,8 @@ export const brainPages: Page[] = [
   page({ id: "brainDownload", method: "GET", path: "/brain/download", access: "member" }, downloadPage),
   page({ id: "brainVersions", method: "GET", path: "/brain/versions", access: "member" }, versionsPage),
   page({ id: "brainHistory", method: "GET", path: "/brain/history", access: "member" }, historyPage),
+  page({ id: "brainProof", method: "GET", path: "/brain/snapshots/:id/proof", access: "member" }, (call) =>
+    proofPage("snapshot", call),
+  ),
   page({ id: "brainChanges", method: "GET", path: "/brain/changes", access: "member" }, changesPage),
 ];

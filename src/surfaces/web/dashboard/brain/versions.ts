@@ -45,7 +45,7 @@ ${list(call, {
         label: "Actions",
         hidden: true,
         cell: (version) =>
-          html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: version.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: version.previousId ?? "none", to: version.snapshotId })}">Changes</a></span>`,
+          html`<span class="nowrap"><a href="${link(call, "/brain/repository", { repo, snapshot: version.snapshotId })}">Files</a> · <a href="${link(call, "/brain/changes", { repo, from: version.previousId ?? "none", to: version.snapshotId })}">Changes</a> · <a href="${call.href(`/brain/snapshots/${version.snapshotId}/proof`)}">Proof</a></span>`,
       },
     ],
     rows: page.rows,

@@ -177,7 +177,7 @@ export const sessionPages: Page[] = [
     { id: "sessionProof", method: "GET", path: "/sessions/:id/proof", access: "member", narrows: true },
     async (call) => {
       const { session } = await visitOf(call, false);
-      return proofPage("session", call, session.deviceId);
+      return proofPage("session", call, { deviceId: session.deviceId });
     },
   ),
 ];

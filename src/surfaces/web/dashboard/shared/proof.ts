@@ -6,12 +6,20 @@ import { exported } from "./exported.ts";
 import { idIn } from "./params.ts";
 import { requireSeen } from "./sight.ts";
 
-/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. @param deviceId of what sent it, where only some see that */
-export async function proofPage(kind: Provable, call: Member, deviceId?: string): Promise<PageReply> {
+/** Of what a proof is asked for. */
+interface ProofOf {
+  /** Of what sent it, where only some see that. */
+  readonly deviceId?: string | undefined;
+  /** Whose it must be: the team's by default; null for who runs the installation. */
+  readonly teamId?: string | null;
+}
+
+/** Hands out what proves to anybody with the log's key that a thing of the team is in the log. */
+export async function proofPage(kind: Provable, call: Member, { deviceId, teamId }: ProofOf = {}): Promise<PageReply> {
   const { core, session, params } = call;
   const id = idIn(params.id) ?? fail(notFound, `The team has no such ${kind}.`);
   requireSeen(call, deviceId, `The team has no such ${kind}.`);
-  const proof = prove(core, session.team.id, kind, id);
+  const proof = prove(core, teamId === undefined ? session.team.id : teamId, kind, id);
   return exported(
     call,
     {

@@ -88,7 +88,7 @@ export const entryPages = [
     { id: "entryProof", method: "GET", path: "/telemetry/entries/:id/proof", access: "member", narrows: true },
     (call) => {
       const entry = findEntry(call.core, call.session.team.id, idIn(call.params.id) ?? -1);
-      return proofPage("entry", call, entry?.deviceId);
+      return proofPage("entry", call, { deviceId: entry?.deviceId });
     },
   ),
 ];

@@ -38,7 +38,7 @@ export const watchDeliveries: Watch = ({ core, session, href }, since, most) => 
 };
 
 /** Where a flagged delivery shows. */
-function flagPath({ kind, flagged, repoKey, deviceId }: FlagRow): string {
+export function flagPath({ kind, flagged, repoKey, deviceId }: FlagRow): string {
   if (kind === "brain") return `/brain/versions?${new URLSearchParams({ repo: repoKey })}`;
   if (kind === "traces") return "/sessions";
   const stream = new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });

@@ -1,0 +1,64 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { picture, signedIn, useBrowser } from "../support/browser.ts";
+import { startProcess } from "../support/dev.ts";
+
+/** Every place of the dashboard as the demo team's owner sees it, at three widths, in light and dark. */
+
+useBrowser();
+
+const WIDTHS = [1440, 1280, 380] as const;
+
+const PLACES = {
+  overview: "/overview",
+  sessions: "/sessions",
+  failed: "/sessions?outcome=failure",
+  errors: "/errors",
+  spend: "/spend",
+  repositories: "/repositories",
+  devices: "/devices",
+  telemetry: "/telemetry",
+  streams: "/telemetry/streams",
+  evidence: "/evidence",
+  audit: "/audit",
+  brain: "/brain",
+  people: "/people",
+  retention: "/retention",
+  notifications: "/notifications",
+  tokens: "/api-tokens",
+  search: "/search?q=facet",
+};
+
+it("shows every place of the demo team without scrolling sideways", async () => {
+  mkdirSync(join(import.meta.dirname, "../../dist/screenshots/demo"), { recursive: true });
+  const visit = await signedIn(await startProcess(["--seed", "pictures", "--freeze"]));
+  const { page, go, complaints } = visit;
+  const look = async (name: string) => {
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      const over = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      expect(over, `${name} scrolls sideways at ${width} px`).toBeLessThanOrEqual(0);
+      if (!process.env.RECKON_TEST_SCREENSHOTS) continue;
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await picture(page, `demo/${name}-${width}-${colorScheme}`);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+  };
+  for (const [name, path] of Object.entries(PLACES)) {
+    await go(path);
+    await look(name);
+  }
+  for (const [name, path, rows] of [
+    ["session", "/sessions?outcome=failure", "main tbody a[href*='/sessions/']"],
+    ["error", "/errors", "main tbody a[href*='/errors/']"],
+    ["repository", "/repositories", "main tbody a"],
+  ] as const) {
+    await go(path);
+    await page.locator(rows).first().click();
+    await look(name);
+  }
+  expect(complaints).toEqual([]);
+});
