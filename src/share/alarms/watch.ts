@@ -95,7 +95,9 @@ function staleBackup(core: Core): Condition[] {
   const last = lastBackupAt(core) ?? null;
   // A server that was set up today has none yet.
   const since = last ?? listTeams(core)[0]?.createdAt ?? core.clock.now();
-  if (since > core.clock.now() - STALE_MS) return [];
+  // Where they are made less often, two in a row have to be missing.
+  const staleMs = Math.max(STALE_MS, 2 * (core.config.backupEvery ?? 0));
+  if (since > core.clock.now() - staleMs) return [];
   const data = { last: instantOrNull(last), state: "began" };
   return [{ key: "backup:stale", notice: installation("backup.stale", data) }];
 }

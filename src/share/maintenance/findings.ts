@@ -6,7 +6,9 @@ import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { lastRuns, unfinishedErasures } from "../erasure/erasure.ts";
 import { examineInstallers } from "../releases/releases.ts";
+import { lastBackupAt } from "./last-backup.ts";
 import { hasTable } from "./rows.ts";
+import { scheduledBackups } from "./scheduled-backup.ts";
 
 export interface Finding {
   readonly check: string;
@@ -89,6 +91,25 @@ export function examineRetention(core: Core): Finding {
     status: "ok",
     detail: runs.length === 0 ? "nothing ran yet" : `${runs.length} teams, each ran in the last two days`,
   };
+}
+
+/** Only of those that the server makes by itself: of copies made otherwise it cannot know. */
+export function examineBackups(core: Core): Finding {
+  const check = "backups";
+  const last = lastBackupAt(core);
+  const newest = last === undefined ? "none is noted" : `the newest is of ${isoInstant(last)}`;
+  const facts = scheduledBackups(core);
+  if (!facts) return { check, status: "ok", detail: `none are scheduled; ${newest}` };
+  const { kept, folder, everyMs, failure } = facts;
+  if (failure !== null) return { check, status: "warning", detail: `${failure}; ${newest}` };
+  const [first] = kept;
+  if (!first || first.at < core.clock.now() - 2 * everyMs)
+    return {
+      check,
+      status: "warning",
+      detail: `${first ? "the newest is late" : "none is there yet"} in ${folder}; ${newest}`,
+    };
+  return { check, status: "ok", detail: `${kept.length} in ${folder}, the newest of ${isoInstant(first.at)}` };
 }
 
 /** Where room is given back only by a VACUUM, an erased text may stand in the file until then. */

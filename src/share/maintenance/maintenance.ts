@@ -4,6 +4,8 @@
  */
 export { backup } from "./backup.ts";
 export { examine, storageFacts } from "./doctor.ts";
-export { lastBackupAt } from "./last-backup.ts";
+export { lastBackup, lastBackupAt } from "./last-backup.ts";
 export { inspectBackup, restore } from "./restore.ts";
+export { makeVerified, type ScheduledBackups, scheduledBackups } from "./scheduled-backup.ts";
+export { requireVerified, verifyCopy } from "./verify-copy.ts";
 export { verifyLedger } from "./verify-ledger.ts";
