@@ -40,6 +40,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 18, file: "src/platform/store/migrations/0018-notifications.sql" },
   { version: 19, file: "src/platform/store/migrations/0019-sso.sql" },
   { version: 20, file: "src/platform/store/migrations/0020-second-factor.sql" },
+  { version: 21, file: "src/platform/store/migrations/0021-wrapped-keys.sql" },
 ];
 
 export interface SchemaPlan {
