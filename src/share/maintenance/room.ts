@@ -3,6 +3,7 @@ import { figure } from "../../platform/metrics/metrics.ts";
 import { room } from "../../platform/rooms/rooms.ts";
 import { removeLeftovers } from "./backup-folder.ts";
 import { lastBackup } from "./last-backup.ts";
+import { lastReplicaCheck } from "./last-replica-check.ts";
 import { backupJob, scheduledBackups } from "./scheduled-backup.ts";
 
 export const maintenance = room({
@@ -26,6 +27,24 @@ export const maintenance = room({
       (core) => {
         const facts = scheduledBackups(core);
         return facts && Number(facts.failure !== null);
+      },
+    ),
+    figure(
+      "gauge",
+      "reckon_replica_check_last_success_timestamp_seconds",
+      'When "reckon replica check" found the replica whole last, in seconds since the epoch; 0 where it never did, none where it never ran.',
+      ({ store }) => {
+        const last = lastReplicaCheck(store.directory);
+        return last && (last.goodAt ?? 0) / SECOND_MS;
+      },
+    ),
+    figure(
+      "gauge",
+      "reckon_replica_check_failing",
+      "1 where the last check of the replica failed, 0 where it was well.",
+      ({ store }) => {
+        const last = lastReplicaCheck(store.directory);
+        return last && Number(last.failure !== null);
       },
     ),
   ],

@@ -18,10 +18,9 @@ import {
   requireFolder,
   requireSpace,
 } from "./backup-folder.ts";
+import { inspectCopy } from "./copies.ts";
 import { noteBackup } from "./last-backup.ts";
-import { inspectBackup } from "./restore.ts";
 import { hasTable } from "./rows.ts";
-import { requireVerified, verifyCopy } from "./verify-copy.ts";
 
 /** A failed one read and wrote all there is: it is not tried again at once. */
 const RETRY_MS = 15 * MINUTE_MS;
@@ -85,11 +84,7 @@ export async function makeVerified(core: Core, target: string): Promise<Verified
   removeDatabase(unverified);
   try {
     const { bytes } = await makeBackup(core, unverified, () => {});
-    const { deliveries } = inspectBackup(unverified);
-    requireVerified(
-      unverified,
-      verifyCopy(core, unverified, () => {}),
-    );
+    const { deliveries } = await inspectCopy(core, unverified, () => {});
     renameSync(unverified, target);
     syncDirectory(dirname(target));
     return { bytes, deliveries };

@@ -8,6 +8,8 @@ import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
 import type { AddCommands } from "./program.ts";
 import { REMOTE_COMMANDS } from "./remote-commands.ts";
+import { replicaCommands } from "./replica.ts";
+import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { ssoCommands } from "./sso.ts";
 import { webhookCommands } from "./webhook.ts";
@@ -22,6 +24,8 @@ export const COMMANDS: readonly AddCommands[] = [
   ssoCommands,
   webhookCommands,
   maintenanceCommands,
+  restoreCommand,
+  replicaCommands,
   ledgerCommands,
   openapiCommand,
   monitoringCommands,
