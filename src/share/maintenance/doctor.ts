@@ -12,6 +12,7 @@ import {
   examineJobs,
   examinePrices,
   examineReleases,
+  examineReplica,
   examineRetention,
   examineSchema,
   type Finding,
@@ -65,7 +66,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
     findings.push(examineDerived(core), examineJobs(core), examineReleases(core), examineErasures(core));
-    findings.push(examineRetention(core), examineBackups(core));
+    findings.push(examineRetention(core), examineBackups(core), ...examineReplica(core));
   }
   return findings;
 }

@@ -90,7 +90,8 @@ export async function makeVerified(core: Core, target: string): Promise<Verified
     return { bytes, deliveries };
   } catch (error) {
     removeDatabase(unverified);
-    throw error;
+    // The reason is kept short, and the name is that of a file that is gone.
+    throw new Error((error as Error).message.replace(`${unverified} is no sound copy`, "the backup does not verify"));
   }
 }
 
