@@ -172,6 +172,8 @@ const WELL: Readonly<Record<string, string>> = {
   reckon_ledger_checkpoint_timestamp_seconds: "0+60x3000",
   reckon_backup_last_success_timestamp_seconds: "1+60x3000",
   reckon_backup_failing: "0x3000",
+  reckon_replica_check_last_success_timestamp_seconds: "1+60x3000",
+  reckon_replica_check_failing: "0x3000",
   'reckon_job_tries{job_name="send"}': "1x3000",
   'reckon_notification_tries_total{kind="webhook",outcome="failed"}': "2x3000",
   reckon_notifications_waiting: "0x3000",
@@ -208,6 +210,8 @@ const TROUBLES: Readonly<Record<string, { readonly at: number; readonly series: 
   ReckonBackupNever: { at: 90, series: { reckon_backup_last_success_timestamp_seconds: "0x3000" } },
   ReckonBackupStale: { at: 2_950, series: { reckon_backup_last_success_timestamp_seconds: "1x3000" } },
   ReckonBackupFailing: { at: 60, series: { reckon_backup_failing: "1x3000" } },
+  ReckonReplicaStale: { at: 2_950, series: { reckon_replica_check_last_success_timestamp_seconds: "1x3000" } },
+  ReckonReplicaFailing: { at: 60, series: { reckon_replica_check_failing: "1x3000" } },
   ReckonJobFailing: { at: 30, series: { 'reckon_job_tries{job_name="send"}': "4x3000" } },
   ReckonNotificationsFailing: {
     at: 90,
