@@ -67,6 +67,15 @@ CREATE TABLE signing_keys (
 ) STRICT;
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys ((retired_at IS NULL)) WHERE retired_at IS NULL;
 
+-- The private keys under a passphrase, so that a replica of the database has them; at most one row.
+CREATE TABLE wrapped_keys (
+  id         INTEGER PRIMARY KEY CHECK (id = 1),
+  kid        TEXT NOT NULL,
+  salt       BLOB NOT NULL,
+  sealed     TEXT NOT NULL,
+  wrapped_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE policies (
   id          INTEGER PRIMARY KEY,
   team_id     TEXT NOT NULL REFERENCES teams (id),

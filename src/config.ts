@@ -6,7 +6,7 @@ import { cidrList } from "./kit/address.ts";
 import type { Quota } from "./kit/buckets.ts";
 import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
-import { baseUrl, headerName, oneOf, quota, text, whole } from "./kit/setting-values.ts";
+import { baseUrl, every, headerName, hostPort, oneOf, quota, text, whole } from "./kit/setting-values.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -118,12 +118,7 @@ export const SETTINGS = {
     fallback: null,
     shown: "off",
     description: "HOST:PORT of a separate listener for Prometheus text",
-    read: (raw) =>
-      /^.+:\d{1,5}$/.test(raw) && Number(raw.slice(raw.lastIndexOf(":") + 1)) < 65_536
-        ? { value: raw }
-        : raw === "off"
-          ? { value: null }
-          : { wrong: "must be HOST:PORT, or off" },
+    read: hostPort,
   }),
   outbound: setting<Egress>({
     env: "RECKON_OUTBOUND",
@@ -216,6 +211,26 @@ export const SETTINGS = {
     fallback: 24,
     description: "hours without a new entry after which the rest of a stream of telemetry is compressed",
     read: whole(1, 87_600),
+  }),
+  backupEvery: setting<number | null>({
+    env: "RECKON_BACKUP_EVERY",
+    fallback: null,
+    shown: "off",
+    description: "how often the server makes a backup by itself and verifies it, e.g. 24h",
+    read: every,
+  }),
+  backupKeep: setting<number>({
+    env: "RECKON_BACKUP_KEEP",
+    fallback: 7,
+    description: "how many of those are kept; the oldest goes once a newer one is verified",
+    read: whole(1, 1_000),
+  }),
+  backupDir: setting<string | null>({
+    env: "RECKON_BACKUP_DIR",
+    fallback: null,
+    shown: "backups/ in the data directory",
+    description: "directory that they are put in; it must exist",
+    read: text,
   }),
   maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
   workers: setting<number>({

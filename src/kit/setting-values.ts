@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Quota } from "./buckets.ts";
+import { DAY_MS, MINUTE_MS, parseDuration } from "./clock.ts";
 
 /** Readers of settings: each gives the value of a text, or a sentence on what is wrong with it. */
 
@@ -32,6 +33,15 @@ export function quota(raw: string): { value: Quota | null } | { wrong: string } 
     : { wrong: "must be COUNT/SECONDS such as 600/60, or off" };
 }
 
+/** How often something is done, in milliseconds: `30m`, `24h`, `7d`; null for off. */
+export function every(raw: string): { value: number | null } | { wrong: string } {
+  if (raw.trim() === "off") return { value: null };
+  const ms = parseDuration(raw) ?? 0;
+  return ms >= MINUTE_MS && ms <= 365 * DAY_MS
+    ? { value: ms }
+    : { wrong: "must be a span from a minute to a year such as 30m, 24h or 7d, or off" };
+}
+
 /** A public address, its sub-path included. */
 export function baseUrl(raw: string): { value: string | null } | { wrong: string } {
   if (!URL.canParse(raw)) return { wrong: "must be an absolute URL such as https://reckon.example.com/sub" };
@@ -39,6 +49,13 @@ export function baseUrl(raw: string): { value: string | null } | { wrong: string
   if (url.protocol !== "http:" && url.protocol !== "https:") return { wrong: "must begin with http:// or https://" };
   if (url.search || url.hash || url.username) return { wrong: "must have no query, fragment or user name" };
   return { value: url.origin + url.pathname.replace(/\/+$/, "") };
+}
+
+/** Where to listen, `HOST:PORT`; null for off. */
+export function hostPort(raw: string): { value: string | null } | { wrong: string } {
+  if (raw === "off") return { value: null };
+  const isPlace = /^.+:\d{1,5}$/.test(raw) && Number(raw.slice(raw.lastIndexOf(":") + 1)) < 65_536;
+  return isPlace ? { value: raw } : { wrong: "must be HOST:PORT, or off" };
 }
 
 /** The name of a header, in lower case (RFC 9110 section 5.1). */

@@ -110,7 +110,7 @@ describe("a copy of the database that was made otherwise", () => {
     const refused = await reckon(["restore", file, "--data", directory]);
     expect([refused.code, refused.stderr.trim().split("\n").length]).toEqual([1, 1]);
     expect(refused.stderr).toMatch(
-      /not made by "reckon backup".*reckon\.db.*signing-key\.pem.*reckon doctor.*reckon ledger verify/,
+      /not made by "reckon backup".*reckon restore --from FILE --key signing-key\.pem --key ledger-key\.pem/,
     );
 
     const restored = mkdtempSync(join(tmpdir(), "reckon-restored-"));

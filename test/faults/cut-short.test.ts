@@ -161,6 +161,32 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
   });
 });
 
+describe.skipIf(noStrace)("a scheduled backup killed at any step", () => {
+  it("has its name only when it restores, and the next one is made", async () => {
+    const data = await testData({ devices: 1, codes: 200 });
+    const file = join(data.directory, "reckon-2026-11-21T08-00-00-000Z.db");
+    const make = ["__backup", file, "--data", data.directory];
+    await cutEverywhere(
+      async () => make,
+      async (when) => {
+        const verify = async () => {
+          const checked = await reckon(["restore", file, "--verify", "--data", data.directory]);
+          expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
+          rmSync(file);
+        };
+        if (existsSync(file)) await verify();
+        const again = await reckon(make);
+        expect(again.code, `${when}: ${again.stderr}`).toBe(0);
+        await verify();
+        expect(
+          readdirSync(data.directory).filter((name) => /partial|unverified/.test(name)),
+          when,
+        ).toEqual([]);
+      },
+    );
+  });
+});
+
 describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
   it("has put aside what restores or nothing, and the next start upgrades and leaves no half of a backup", async () => {
     const older = await firstSchemaDirectory();

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeData, rowsOf } from "./support/data.ts";
@@ -45,6 +45,20 @@ if (noOtherUser)
 const paths = { telemetry: "/api/telemetry/ingest", brain: "/api/brain/ingest", traces: "/api/agent-traces/ingest" };
 
 describe.skipIf(noMounts)("a full disk", () => {
+  it("gets no scheduled backup, and the reason is told, while the server goes on", async () => {
+    const mount = testMount("16m");
+    const data = await testData({ devices: 1 });
+    const server = await testServer(data.directory, {
+      env: { RECKON_BACKUP_EVERY: "24h", RECKON_BACKUP_DIR: mount.path },
+    });
+    await until("it is refused", () => rowsOf(data.directory, "SELECT 1 FROM job_failures").length === 1, 120_000);
+    expect(rowsOf(data.directory, "SELECT job, cause FROM job_failures")).toEqual([
+      { job: "backups", cause: expect.stringMatching(/has 16 MiB free and a backup needs 1\d\d MiB: free some/) },
+    ]);
+    expect(readdirSync(mount.path)).toEqual([]);
+    expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
+  });
+
   it("answers writes with 503 and Retry-After, goes on reading, is degraded, and recovers by itself", async () => {
     const mount = testMount("16m");
     const data = await makeData({ directory: join(mount.path, "data"), devices: 1, codes: 2, keyPem: runKeyPem() });

@@ -9,6 +9,10 @@ export interface IntervalJob {
   readonly name: string;
   /** From the end of one run to the beginning of the next. */
   readonly everyMs: number;
+  /** From a failure to the next try, where that costs much; otherwise the interval, doubled up to half a minute. */
+  readonly retryMs?: number;
+  /** Cuts a run short that goes on when the instance stops. */
+  stop?(core: Core): void;
   run(core: Core): void | Promise<void>;
 }
 
@@ -52,7 +56,10 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
   };
   const schedule = () => {
     if (stopped) return;
-    const pause = Math.max(job.everyMs, Math.min(job.everyMs * 2 ** failures, MAX_PAUSE_MS));
+    const pause =
+      failures > 0 && job.retryMs !== undefined
+        ? job.retryMs
+        : Math.max(job.everyMs, Math.min(job.everyMs * 2 ** failures, MAX_PAUSE_MS));
     timer = setTimeout(() => {
       running = attempt().then(schedule);
     }, pause).unref();
@@ -61,6 +68,7 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
   return () => {
     stopped = true;
     clearTimeout(timer);
+    job.stop?.(core);
     return running;
   };
 }

@@ -19,6 +19,7 @@ export const keys = room({
     ),
   ],
   auditActions: {
+    "key.wrapped": { label: "Signing key wrapped", did: "put the private keys under a passphrase", beyondTeams: true },
     "key.rotated": { label: "Signing key rotated", did: "made a new signing key", beyondTeams: true },
   },
 });

@@ -10,6 +10,22 @@ export interface KeyRow {
 
 const KEY = "kid, alg, public_pem AS publicPem, created_at AS createdAt, retired_at AS retiredAt";
 
+export interface WrappedRow {
+  /** The key that signs licences among them. */
+  readonly kid: string;
+  readonly salt: Buffer;
+  readonly sealed: string;
+  readonly wrappedAt: number;
+}
+
+/** The private keys under a passphrase, one row at most; a database of an older schema has no such table. */
+export const wrappedRows = statements((db) => ({
+  get: db.prepare<[], WrappedRow>("SELECT kid, salt, sealed, wrapped_at AS wrappedAt FROM wrapped_keys WHERE id = 1"),
+  put: db.prepare<[string, Buffer, string, number]>(
+    "INSERT OR REPLACE INTO wrapped_keys (id, kid, salt, sealed, wrapped_at) VALUES (1, ?, ?, ?, ?)",
+  ),
+}));
+
 export const rows = statements((db) => ({
   // By signing_keys_one_active.
   active: db.prepare<[], KeyRow>(`SELECT ${KEY} FROM signing_keys WHERE retired_at IS NULL`),

@@ -49,6 +49,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 27, file: "src/platform/store/migrations/0027-saved-views.sql" },
   { version: 28, file: "src/platform/store/migrations/0028-scim.sql" },
   { version: 29, file: "src/platform/store/migrations/0029-roles.sql" },
+  { version: 30, file: "src/platform/store/migrations/0030-wrapped-keys.sql" },
 ];
 
 export interface SchemaPlan {

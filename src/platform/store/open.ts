@@ -8,7 +8,7 @@ import { CommitQueue } from "./commit.ts";
 import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
 import { databasePath } from "./file.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
-import { createSchema, requireCurrent, upgrade } from "./migrate.ts";
+import { createSchema, requireCurrent, requireOurs, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
 import { reclaim, vacuumOnce } from "./reclaim.ts";
@@ -99,6 +99,28 @@ export function openStore(directory: string, options: OpenOptions): Store {
     const explained = explain(error, directory, db);
     db?.close();
     throw explained;
+  }
+}
+
+/**
+ * Opens a copy of a database, of this program's schema or an older one, to look at it. Nothing in it is changed, and what lies
+ * beside it is not of it.
+ * @throws DataDirectoryError when it is newer than this program or is not ours
+ */
+export function openCopy(path: string): Store {
+  const older = openOlder(path);
+  if (older) return wrap(older, path, tolerant(older));
+  const db = new Sqlite(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout: 5_000 });
+  try {
+    requireOurs(db);
+    db.pragma("query_only = ON");
+    db.pragma("trusted_schema = OFF");
+    db.pragma("temp_store = MEMORY");
+    db.pragma("cache_size = -32768");
+    return wrap(db, path);
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 

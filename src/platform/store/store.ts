@@ -23,6 +23,7 @@ export {
   CHECK_AT_START_BYTES,
   claimDirectory,
   type OpenOptions,
+  openCopy,
   openStore,
 } from "./open.ts";
 export type { Preparer, Store } from "./types.ts";

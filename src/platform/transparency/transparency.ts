@@ -8,5 +8,5 @@ export { currentEpoch, epochs } from "./epoch.ts";
 export { appendLeaf, findLeaf, nextLeaf } from "./leaves.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";
-export { hasTree, type TreeHead, treeHead } from "./tree.ts";
+export { hasTree, rootOfFirst, type TreeHead, treeHead } from "./tree.ts";
 export { lastCheckpoint } from "./written.ts";

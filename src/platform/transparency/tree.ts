@@ -128,6 +128,13 @@ export function treeHead(core: Core): TreeHead {
   return { size: own.size, root: own.rootAt(own.size) };
 }
 
+/** The root over the first leaves as they are committed now. @param size at most how many there are @throws BrokenTree */
+export function rootOfFirst(core: Core, size: number): Buffer {
+  const own = tree(core);
+  own.sync();
+  return own.rootAt(size);
+}
+
 /** Rows of one transaction: after an upgrade there may be thousands. */
 const MAX_SUBTREES = 500;
 

@@ -14,6 +14,18 @@ import { readFirst } from "./rows.ts";
  * @throws Error when the file exists or cannot be written; nothing is left behind then
  */
 export async function backup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
+  const made = await makeBackup(core, file, onProgress);
+  try {
+    noteBackup(core, made.file, made.bytes);
+  } catch (error) {
+    // It is made and sound: that the figures do not know of it must not look like a failure.
+    core.log.warn("backup_not_noted", { cause: String(error) });
+  }
+  return made;
+}
+
+/** The same, without a note of it. */
+export async function makeBackup(core: Core, file: string, onProgress: (share: number) => void): Promise<BackupResult> {
   const target = resolve(file);
   if (existsSync(target)) fail(conflict, `${target} exists already; a backup never overwrites one`);
   const place = dirname(target);
@@ -38,12 +50,5 @@ export async function backup(core: Core, file: string, onProgress: (share: numbe
   } finally {
     db.exec("COMMIT");
   }
-  const made = finishBackup(partial, target, directory, isoInstant(core.clock.now()));
-  try {
-    noteBackup(core, made.file, made.bytes);
-  } catch (error) {
-    // It is made and sound: that the figures do not know of it must not look like a failure.
-    core.log.warn("backup_not_noted", { cause: String(error) });
-  }
-  return made;
+  return finishBackup(partial, target, directory, isoInstant(core.clock.now()));
 }

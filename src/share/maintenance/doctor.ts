@@ -6,11 +6,13 @@ import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
 import { type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
 import {
+  examineBackups,
   examineDerived,
   examineErasures,
   examineJobs,
   examinePrices,
   examineReleases,
+  examineReplica,
   examineRetention,
   examineSchema,
   type Finding,
@@ -64,7 +66,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
     findings.push(examineDerived(core), examineJobs(core), examineReleases(core), examineErasures(core));
-    findings.push(examineRetention(core));
+    findings.push(examineRetention(core), examineBackups(core), ...examineReplica(core));
   }
   return findings;
 }

@@ -2,11 +2,15 @@ import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
+import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { lastRuns, unfinishedErasures } from "../erasure/erasure.ts";
 import { examineInstallers } from "../releases/releases.ts";
+import { lastBackupAt } from "./last-backup.ts";
+import { lastReplicaCheck } from "./last-replica-check.ts";
 import { hasTable } from "./rows.ts";
+import { scheduledBackups } from "./scheduled-backup.ts";
 
 export interface Finding {
   readonly check: string;
@@ -89,6 +93,46 @@ export function examineRetention(core: Core): Finding {
     status: "ok",
     detail: runs.length === 0 ? "nothing ran yet" : `${runs.length} teams, each ran in the last two days`,
   };
+}
+
+/** Only of those that the server makes by itself: of copies made otherwise it cannot know. */
+export function examineBackups(core: Core): Finding {
+  const check = "backups";
+  const last = lastBackupAt(core);
+  const newest = last === undefined ? "none is noted" : `the newest is of ${isoInstant(last)}`;
+  const facts = scheduledBackups(core);
+  if (!facts) return { check, status: "ok", detail: `none are scheduled; ${newest}` };
+  const { kept, folder, everyMs, failure } = facts;
+  if (failure !== null) return { check, status: "warning", detail: `${failure}; ${newest}` };
+  const [first] = kept;
+  if (!first || first.at < core.clock.now() - 2 * everyMs)
+    return {
+      check,
+      status: "warning",
+      detail: `${first ? "the newest is late" : "none is there yet"} in ${folder}; ${newest}`,
+    };
+  return { check, status: "ok", detail: `${kept.length} in ${folder}, the newest of ${isoInstant(first.at)}` };
+}
+
+/** Nothing where there is neither a check of a replica nor keys that travel with it. */
+export function examineReplica(core: Core): Finding[] {
+  const found: Finding[] = [];
+  const last = lastReplicaCheck(core.store.directory);
+  if (last) {
+    const at = last.goodAt === null ? "it never was well" : `it was well at ${isoInstant(last.goodAt)}`;
+    const isOld = (last.goodAt ?? 0) < core.clock.now() - 2 * DAY_MS;
+    const detail = last.failure === null ? at : `${last.failure}; ${at}`;
+    found.push({ check: "replica", status: last.failure !== null || isOld ? "warning" : "ok", detail });
+  }
+  const wrapped = hasTable(core.store.db, "wrapped_keys") ? wrappedKeys(core) : undefined;
+  if (wrapped) {
+    const isActive = listKeys(core).some(({ kid, retiredAt }) => retiredAt === null && kid === wrapped.kid);
+    const detail = isActive
+      ? `the active key, since ${isoInstant(wrapped.wrappedAt)}`
+      : 'those in the database are of an earlier key: run "reckon key wrap" again';
+    found.push({ check: "wrapped keys", status: isActive ? "ok" : "warning", detail });
+  }
+  return found;
 }
 
 /** Where room is given back only by a VACUUM, an erased text may stand in the file until then. */

@@ -18,17 +18,26 @@ export function noteBackup({ store, clock }: Core, file: string, bytes: number):
   writeFileAtomically(join(store.directory, FILE), `${JSON.stringify(note)}\n`, true, MODE);
 }
 
+/** What is noted of the newest backup. */
+export interface LastBackup {
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
 /**
- * When `reckon backup` made the last one, in milliseconds since the epoch; undefined where none is noted.
+ * The newest backup that the server or `reckon backup` made; undefined where none is noted.
  * @throws Error when the note is there and cannot be opened
  */
-export function lastBackupAt({ store }: Core): number | undefined {
+export function lastBackup({ store }: Core): LastBackup | undefined {
   const path = join(store.directory, FILE);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || stat.size > MAX_BYTES) return undefined;
-  const at = Date.parse(instantOf(readFileSync(path, "utf8")));
-  return Number.isNaN(at) ? undefined : at;
+  return readNote(readFileSync(path, "utf8"));
 }
+
+/** When that was, in milliseconds since the epoch. */
+export const lastBackupAt = (core: Core): number | undefined => lastBackup(core)?.at;
 
 /** Backups are made every day. */
 const STALE_MS = 2 * DAY_MS;
@@ -42,15 +51,18 @@ export function staleBackup(core: Core): { readonly last: number | null } | unde
   const last = lastBackupAt(core) ?? null;
   // A server that was set up today has none yet.
   const since = last ?? listTeams(core)[0]?.createdAt ?? core.clock.now();
-  return since > core.clock.now() - STALE_MS ? undefined : { last };
+  // Where they are made less often, two in a row have to be missing.
+  const staleMs = Math.max(STALE_MS, 2 * (core.config.backupEvery ?? 0));
+  return since > core.clock.now() - staleMs ? undefined : { last };
 }
 
-/** What a note says of when; `""` where it is none of ours. */
-function instantOf(text: string): string {
+/** What a note says; undefined where it is none of ours. */
+function readNote(text: string): LastBackup | undefined {
   try {
-    const { at } = JSON.parse(text) as { at?: unknown };
-    return typeof at === "string" ? at : "";
+    const { at: noted, bytes } = JSON.parse(text) as { at?: unknown; bytes?: unknown };
+    const at = typeof noted === "string" ? Date.parse(noted) : Number.NaN;
+    return Number.isNaN(at) ? undefined : { at, bytes: typeof bytes === "number" ? bytes : 0 };
   } catch {
-    return "";
+    return undefined;
   }
 }

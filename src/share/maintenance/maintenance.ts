@@ -3,7 +3,12 @@
  * Not here: how a damaged file is noticed at start (store), how deliveries get into the ledger (log).
  */
 export { backup } from "./backup.ts";
+export { type CopyFacts, inspectCopy } from "./copies.ts";
 export { examine, storageFacts } from "./doctor.ts";
-export { staleBackup } from "./last-backup.ts";
-export { inspectBackup, restore } from "./restore.ts";
+export { lastBackup, staleBackup } from "./last-backup.ts";
+export { noteReplicaCheck } from "./last-replica-check.ts";
+export { type CheckedReplica, checkReplica, withRestored } from "./replica-check.ts";
+export { type BackupFacts, inspectBackup, restore } from "./restore.ts";
+export { restoreCopy } from "./restore-copy.ts";
+export { makeVerified, scheduledBackups } from "./scheduled-backup.ts";
 export { verifyLedger } from "./verify-ledger.ts";

@@ -28,8 +28,8 @@ export interface BackupFacts {
 
 /** For somebody who holds a copy that another tool made: it lacks the key, and nothing else. */
 const NOT_OURS =
-  'it was not made by "reckon backup". A copy of the database made otherwise is put in place by hand: as reckon.db in an empty ' +
-  'directory, with the signing-key.pem of that time beside it; then run "reckon doctor" and "reckon ledger verify" there';
+  'it was not made by "reckon backup". A copy of the database made otherwise has no keys in it: "reckon restore --from FILE --key ' +
+  'signing-key.pem --key ledger-key.pem" verifies it and puts it in place with them';
 
 /**
  * Reads a backup through and through. Changes nothing.
@@ -79,26 +79,47 @@ export function restore(file: string, directory: string, stamp: string): Restore
     removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
-    syncFile(incoming);
-    const keptAside = keepAside(directory, stamp);
-    for (const { name, content } of files) {
-      mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
-      writeFileAtomically(join(directory, name), content, true);
-    }
-    // The old database's log must not be played into the new one; what it held is in the copy put aside.
-    for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
-    // What was signed last was signed of the database that goes: the one that comes goes on under another name.
-    rmSync(join(directory, BESIDE.checkpoint), { force: true });
-    renameSync(incoming, databasePath(directory));
-    syncDirectory(directory);
+    const keptAside = putInPlace(directory, incoming, files, stamp);
     return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)) };
   } finally {
     lock.release();
   }
 }
 
+/** A file that belongs beside a database. */
+export interface FileBeside {
+  readonly name: string;
+  readonly content: string;
+}
+
+/**
+ * Puts a database in place, with the files that belong beside it. Call while nobody else has the directory.
+ * @param incoming the database, within the directory
+ * @returns where what was there lies now; null when nothing was
+ */
+export function putInPlace(
+  directory: string,
+  incoming: string,
+  files: readonly FileBeside[],
+  stamp: string,
+): string | null {
+  syncFile(incoming);
+  const keptAside = keepAside(directory, stamp);
+  for (const { name, content } of files) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
+    writeFileAtomically(join(directory, name), content, true);
+  }
+  // The old database's log must not be played into the new one; what it held is in the copy put aside.
+  for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
+  // What was signed last was signed of the database that goes: the one that comes goes on under another name.
+  rmSync(join(directory, BESIDE.checkpoint), { force: true });
+  renameSync(incoming, databasePath(directory));
+  syncDirectory(directory);
+  return keptAside;
+}
+
 /** Turns a backup file back into a plain database. @returns the files it carried */
-function takeOutFiles(path: string): { name: string; content: string }[] {
+function takeOutFiles(path: string): FileBeside[] {
   const db = openFile(path);
   try {
     const sound = backupFiles(db).filter(({ name }) => isCarried(name));

@@ -8,6 +8,8 @@ import { noticesCommand } from "./notices.ts";
 import { openapiCommand } from "./openapi.ts";
 import type { AddCommands } from "./program.ts";
 import { REMOTE_COMMANDS } from "./remote-commands.ts";
+import { replicaCommands } from "./replica.ts";
+import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 
 /** All commands, in the order in which they are listed. */
@@ -18,6 +20,8 @@ export const COMMANDS: readonly AddCommands[] = [
   mcpCommand,
   ...REMOTE_COMMANDS,
   maintenanceCommands,
+  restoreCommand,
+  replicaCommands,
   ledgerCommands,
   openapiCommand,
   monitoringCommands,

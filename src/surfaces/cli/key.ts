@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { isoInstant } from "../../kit/clock.ts";
-import { ensureSigningKey, exportKeys, listKeys, rotateKey } from "../../platform/keys/keys.ts";
-import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { ensureSigningKey, exportKeys, listKeys, rotateKey, wrapKeys } from "../../platform/keys/keys.ts";
+import { type Cli, type CommonOptions, common, readSecret, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
 export function keyCommands(program: Command, cli: Cli): void {
@@ -35,6 +35,17 @@ export function keyCommands(program: Command, cli: Cli): void {
         output.note("Give its public key to offline verifiers: reckon key export");
       }),
   );
+
+  common(key.command("wrap").description("put the private keys into the database under a passphrase, for a replica"))
+    .requiredOption("--passphrase-stdin", "read the passphrase from standard input")
+    .action((options: CommonOptions) =>
+      withCore(cli, options, async (core, output, { by }) => {
+        const passphrase = await readSecret(cli, "passphrase", "key wrap --passphrase-stdin");
+        const wrapped = await wrapKeys(core, passphrase, by);
+        output.result({ wrapped }, () => `${wrapped.join(" and ")} lie in the database, under the passphrase`);
+        output.note("Keep the passphrase where the replica is not. Run this again after each key rotate.");
+      }),
+    );
 
   common(key.command("export").description("print the public keys (SPKI, PEM), the active one first"))
     .option("--out <file>", "write them to a file instead")

@@ -153,7 +153,7 @@ it("knows the jobs that wait or fail, and the newest backup", async () => {
   const { file } = await backup(core, join(folder, "second.db"), () => {});
   expect([file, t.log.some((line) => line.includes("backup_not_noted"))]).toEqual([join(folder, "second.db"), true]);
   const unread = await scrape(t);
-  expect(unread.reckon_figures_unread).toBe(1);
+  expect(unread.reckon_figures_unread).toBe(2);
   expect(Object.keys(unread)).not.toContain("reckon_backup_last_success_timestamp_seconds");
 });
 

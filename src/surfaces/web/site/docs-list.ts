@@ -143,6 +143,12 @@ export const DOC_GROUPS: readonly DocGroup[] = [
           "The command line from another machine: tokens that administer, which commands take which, what is recorded.",
       },
       {
+        slug: "replicate",
+        file: "replicate.md",
+        summary:
+          "A replica by Litestream, in a directory or S3: keys, a nightly check, and going on from it elsewhere.",
+      },
+      {
         slug: "monitoring",
         file: "monitoring.md",
         summary: "Figures for Prometheus and what each means, alert rules, and a board for Grafana.",

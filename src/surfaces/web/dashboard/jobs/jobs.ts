@@ -1,9 +1,10 @@
 import { html } from "../../../../kit/html.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { unfinishedJobs } from "../../../../platform/jobs/jobs.ts";
+import { lastBackup, scheduledBackups } from "../../../../share/maintenance/maintenance.ts";
 import { table } from "../../ui/list.ts";
-import { empty, pageHead } from "../../ui/parts.ts";
-import { ago, number } from "../../ui/units.ts";
+import { empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { ago, bytes, duration, number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { ByOperator } from "../shared/call.ts";
 
@@ -31,8 +32,27 @@ ${table({
   ],
   rows: unfinishedJobs(core),
   empty: empty({ title: "All is done", intro: "Nothing waits, and nothing failed when it was tried last." }),
-})}`;
+})}
+${backups(call)}`;
   return frame(call, { title: "Background work", main });
+}
+
+function backups({ core }: ByOperator) {
+  const known = scheduledBackups(core);
+  const last = lastBackup(core);
+  const now = core.clock.now();
+  if (!known && !last) return "";
+  const list = [
+    { label: "Last", value: last ? ago(last.at, now) : "never" },
+    { label: "Size", value: last ? bytes(last.bytes) : "–" },
+  ];
+  const scheduled = known && [
+    { label: "Next", value: known.nextAt === now ? "due" : ago(known.nextAt, now) },
+    { label: "Every", value: duration(known.everyMs) },
+    { label: "Kept", value: `${known.kept.length} of ${core.config.backupKeep}` },
+    { label: "In", value: html`<code>${known.folder}</code>` },
+  ];
+  return section({ title: "Backups", framed: true, body: facts([...list, ...(scheduled ?? [])]) });
 }
 
 export const jobPages = [page({ id: "jobs", method: "GET", path: "/jobs", access: "operator" }, jobsPage)];

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import type { Core } from "../../core.ts";
+import { countTeams } from "../../identity/teams/teams.ts";
+import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { findDelivery, newestDelivery } from "../../log/log.ts";
+import { checkStructure, openCopy, schemaVersion } from "../../platform/store/store.ts";
+import { type LedgerHead, verifyLedger } from "./verify-ledger.ts";
+
+/** A copy of the database that another program made: a replica, or SQLite's own. It is a plain database, without our keys. */
+
+/** What copies are looked at with. */
+export type Parts = Pick<Core, "config" | "clock" | "random" | "log">;
+
+export interface CopyFacts {
+  readonly schema: number;
+  readonly teams: number;
+  readonly deliveries: number;
+  /** When its newest delivery came, in milliseconds since the epoch; null where it has none. */
+  readonly newestAt: number | null;
+  /** The log's size and root; null where it has no leaf. */
+  readonly head: LedgerHead | null;
+}
+
+/** Opens a copy for the work, and closes it. Changes nothing. */
+export async function withCopy<T>(
+  { config, clock, random, log }: Parts,
+  file: string,
+  work: (core: Core) => T | Promise<T>,
+): Promise<T> {
+  const store = openCopy(file);
+  try {
+    return await work({ config, clock, random, log, store, state: new Map() });
+  } finally {
+    store.close();
+  }
+}
+
+/**
+ * Reads a copy through and through: that it is ours, its structure, and its ledger against all that it holds. Changes nothing.
+ * @param onProgress told the share done, 0 to 1
+ * @throws Problem saying what is wrong with it
+ */
+export async function inspectCopy(parts: Parts, file: string, onProgress: (share: number) => void): Promise<CopyFacts> {
+  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
+  try {
+    return await withCopy(parts, file, (copy) => {
+      const damage = checkStructure(copy.store.db, "integrity_check");
+      if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
+      const { deliveries, faults, head } = verifyLedger(copy, undefined, onProgress);
+      const [first] = faults;
+      if (first)
+        fail(
+          invalid,
+          `its ledger does not verify: ${faults.length} faults, such as ${first.problem} of delivery ${first.deliveryId}: ${first.detail}`,
+        );
+      const newest = findDelivery(copy, newestDelivery(copy));
+      const { db } = copy.store;
+      return {
+        schema: schemaVersion(db),
+        teams: countTeams(db),
+        deliveries,
+        newestAt: newest?.receivedAt ?? null,
+        head,
+      };
+    });
+  } catch (error) {
+    return fail(invalid, `${file} is no sound copy: ${(error as Error).message.split("\n")[0]}`);
+  }
+}

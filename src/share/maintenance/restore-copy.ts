@@ -1,0 +1,138 @@
+import { createPrivateKey } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Core } from "../../core.ts";
+import { readSigningKey } from "../../kit/jwt.ts";
+import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
+import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
+import { parseNote } from "../../kit/transparency/note.ts";
+import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
+import { BESIDE, lockDirectory, openFile, removeDatabase } from "../../platform/store/store.ts";
+import { epochs } from "../../platform/transparency/transparency.ts";
+import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
+import { type FileBeside, putInPlace } from "./restore.ts";
+
+/** What of the keys is at hand; those that lie in the directory are used as well. */
+export interface GivenKeys {
+  /** Private keys in PEM: an RSA key signs licences, an Ed25519 key the ledger. */
+  readonly pems: readonly string[];
+  /** Of those that were wrapped within the database; undefined where none is given. */
+  readonly passphrase: string | undefined;
+  /** Goes on without the ledger's key: another is made, under which what was signed before does not verify. */
+  readonly newLedgerKey: boolean;
+}
+
+export interface RestoredCopy extends CopyFacts {
+  /** Where what was there lies now; null when nothing was. */
+  readonly keptAside: string | null;
+  /** Leaves that had been signed in this directory and are not in the copy: at least so many are lost. null where nothing tells. */
+  readonly lostLeaves: number | null;
+}
+
+/**
+ * Puts a copy in place of a data directory's database, with the keys. The log goes on as another epoch. What was there is copied to
+ * `backups/`, not deleted.
+ * @param onProgress told the share of the ledger that is verified, 0 to 1
+ * @param stamp names the folder for what was there
+ * @throws DataDirectoryInUse while a server runs; Problem where the copy is not sound or a key is missing: nothing is changed then
+ */
+export async function restoreCopy(
+  parts: Parts,
+  file: string,
+  given: GivenKeys,
+  onProgress: (share: number) => void,
+  stamp: string,
+): Promise<RestoredCopy> {
+  const directory = parts.config.data;
+  if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  const incoming = join(directory, "restoring.db");
+  try {
+    takeIn(file, incoming);
+    const facts = await inspectCopy(parts, incoming, onProgress);
+    const { keys, origin } = await withCopy(parts, incoming, async (copy) => ({
+      keys: await keysFor(copy, directory, given),
+      origin: originOf(copy),
+    }));
+    const signed = signedSize(directory, origin);
+    const lostLeaves = signed === undefined ? null : Math.max(0, signed - (facts.head?.id ?? 0));
+    return { ...facts, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp) };
+  } finally {
+    removeDatabase(incoming);
+    lock.release();
+  }
+}
+
+/** Copies a database with the log that may lie beside it, and moves that into it. */
+function takeIn(file: string, incoming: string): void {
+  removeDatabase(incoming);
+  copyFileSync(file, incoming);
+  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${incoming}-wal`);
+  const db = openFile(incoming);
+  try {
+    db.pragma("journal_mode = DELETE");
+  } catch (error) {
+    fail(invalid, `${file} is no sound copy: ${(error as Error).message}`);
+  } finally {
+    db.close();
+  }
+}
+
+const nameOf = (pem: string): string => {
+  const type = createPrivateKey(pem).asymmetricKeyType;
+  if (type === "rsa") return BESIDE.key;
+  return type === "ed25519" ? BESIDE.ledgerKey : fail(invalid, `a key of the type ${type} signs nothing here`);
+};
+
+/** The key files that belong to a database. @throws Problem where one is missing or is another's */
+async function keysFor(
+  copy: Core,
+  directory: string,
+  { pems, passphrase, newLedgerKey }: GivenKeys,
+): Promise<FileBeside[]> {
+  const found = new Map<string, string>();
+  for (const name of [BESIDE.key, BESIDE.ledgerKey])
+    if (existsSync(join(directory, name))) found.set(name, readFileSync(join(directory, name), "utf8"));
+  const unwrapped = passphrase === undefined ? {} : await unwrapKeys(copy, passphrase);
+  for (const [name, pem] of Object.entries(unwrapped)) found.set(name, pem);
+  for (const pem of pems) found.set(nameOf(pem), pem);
+  await requireSigningKey(copy, found.get(BESIDE.key));
+  if (newLedgerKey) found.delete(BESIDE.ledgerKey);
+  else if (!found.has(BESIDE.ledgerKey) && epochs(copy).length > 0)
+    fail(
+      invalid,
+      "the ledger's key is missing: give ledger-key.pem with --key, or --new-ledger-key to go on with another, under which what was signed before does not verify",
+    );
+  return [...found].map(([name, content]) => ({ name, content }));
+}
+
+async function requireSigningKey(copy: Core, pem: string | undefined): Promise<void> {
+  const active = listKeys(copy).find(({ retiredAt }) => retiredAt === null);
+  if (!active || copy.config.signing === "off") return;
+  if (pem === undefined)
+    fail(
+      invalid,
+      `the signing key ${active.kid} is missing: give signing-key.pem with --key, or the passphrase that "reckon key wrap" was given with --passphrase-stdin`,
+    );
+  const { kid } = await readSigningKey(pem);
+  if (kid !== active.kid) fail(invalid, `the signing key is another (${kid}) than the database's, ${active.kid}`);
+}
+
+const originOf = (copy: Core): string | undefined => {
+  const last = epochs(copy).at(-1);
+  return last && (JSON.parse(last.text) as { origin: string }).origin;
+};
+
+/** How many leaves were signed last in a directory, by what lies there; undefined where that is of another log. */
+function signedSize(directory: string, origin: string | undefined): number | undefined {
+  const path = join(directory, BESIDE.checkpoint);
+  if (!existsSync(path)) return undefined;
+  try {
+    const signed = parseCheckpointText(parseNote(readFileSync(path, "utf8")).text);
+    return signed.origin === origin ? signed.size : undefined;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { type Command, InvalidArgumentError } from "commander";
+import type { Core } from "../../core.ts";
+import { MINUTE_MS, parseDuration } from "../../kit/clock.ts";
+import { fail, invalid } from "../../kit/problem.ts";
+import { databasePath } from "../../platform/store/store.ts";
+import {
+  type CheckedReplica,
+  checkReplica,
+  noteReplicaCheck,
+  withRestored,
+} from "../../share/maintenance/maintenance.ts";
+import { type Cli, type CommonOptions, common, outputOf, withCoreToLook } from "./context.ts";
+import { facts, type Output } from "./output.ts";
+import { copyFacts, copyJson, partsOf } from "./restore.ts";
+
+interface CheckOptions extends CommonOptions {
+  readonly restoreTo?: string;
+  readonly from?: string;
+  readonly maxLag: number;
+}
+
+export function replicaCommands(program: Command, cli: Cli): void {
+  const replica = program.command("replica").description("a replica that another program keeps, such as Litestream");
+  common(
+    replica
+      .command("check")
+      .argument("[command...]", "after --: what restores it, {} for the file to write")
+      .description(
+        "restore a replica and verify it, against the running database too; note the outcome for the figures",
+      ),
+  )
+    .option("--restore-to <dir>", "where the command restores it for as long as it is checked")
+    .option("--from <database>", "one that is restored already, instead of a command")
+    .option("--max-lag <span>", "what came longer before must be in it", lag, 5 * MINUTE_MS)
+    .action(async (command: readonly string[], options: CheckOptions) => {
+      const { from, restoreTo } = options;
+      if ((command.length === 0) === (from === undefined) || (from === undefined && restoreTo === undefined))
+        fail(invalid, "say --restore-to DIR -- COMMAND…, or --from DATABASE");
+      const { config } = partsOf(cli, options);
+      const check = (live: Core | undefined, output: Output) => checkAndNote(cli, options, command, live, output);
+      // Another machine may check as well: all but the comparison with the running database.
+      if (existsSync(databasePath(config.data))) await withCoreToLook(cli, options, check);
+      else await check(undefined, outputOf(options));
+    });
+}
+
+function lag(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError("It must be a span such as 90s, 5m or 2h.");
+  return ms;
+}
+
+async function checkAndNote(
+  cli: Cli,
+  options: CheckOptions,
+  command: readonly string[],
+  live: Core | undefined,
+  output: Output,
+): Promise<void> {
+  const parts = partsOf(cli, options);
+  const askedAt = parts.clock.now();
+  const judge = (file: string, restoreMs: number | null) =>
+    checkReplica(parts, live, file, { askedAt, maxLagMs: options.maxLag, restoreMs }, output.progress("ledger"));
+  let found: CheckedReplica;
+  try {
+    found =
+      options.from === undefined
+        ? await withRestored(parts, options.restoreTo ?? "", command, judge)
+        : await judge(options.from, null);
+  } catch (error) {
+    if (live) noteReplicaCheck(parts, (error as Error).message);
+    throw error;
+  }
+  if (live) noteReplicaCheck(parts, null);
+  show(output, found);
+}
+
+function show(output: Output, found: CheckedReplica): void {
+  const { behind, restoreMs, verifyMs } = found;
+  output.result({ ...copyJson(found), behind, restoreMs, verifyMs }, () =>
+    facts([
+      ...copyFacts(found),
+      ["behind", behind === null ? "unknown: the running database is not here" : `${behind} leaves`],
+      ...(restoreMs === null ? [] : [["restored in", `${restoreMs} ms`] as const]),
+      ["verified in", `${verifyMs} ms`],
+    ]),
+  );
+}

@@ -1,0 +1,149 @@
+import type { Command } from "commander";
+import { readTextFile } from "../../kit/bounded-text.ts";
+import { instantOrNull, isoInstant, systemClock } from "../../kit/clock.ts";
+import { processLog } from "../../kit/log.ts";
+import { fail, invalid } from "../../kit/problem.ts";
+import { systemRandom } from "../../kit/random.ts";
+import { CURRENT_SCHEMA } from "../../platform/store/store.ts";
+import { readJournal, resumeErasures } from "../../share/erasure/erasure.ts";
+import {
+  type BackupFacts,
+  type CopyFacts,
+  inspectBackup,
+  inspectCopy,
+  restore,
+  restoreCopy,
+} from "../../share/maintenance/maintenance.ts";
+import { type Cli, type CommonOptions, common, configOf, outputOf, readSecret, withCore } from "./context.ts";
+import { facts } from "./output.ts";
+
+interface RestoreOptions extends CommonOptions {
+  readonly verify: boolean;
+  readonly from?: string;
+  readonly key: readonly string[];
+  readonly passphraseStdin: boolean;
+  readonly newLedgerKey: boolean;
+}
+
+const MAX_KEY_BYTES = 16 * 1024;
+
+export function restoreCommand(program: Command, cli: Cli): void {
+  common(
+    program
+      .command("restore")
+      .argument("[file]", "what reckon backup made")
+      .description("put a backup or a replica in place; what was there is kept aside"),
+  )
+    .option("--verify", "only check that the file would restore; change nothing", false)
+    .option("--from <database>", "a database that Litestream restored, or another sound copy, instead of a backup")
+    .option(
+      "--key <file>",
+      "with --from: signing-key.pem or ledger-key.pem, where they are not in the directory; may be given twice",
+      (file: string, before: readonly string[]) => [...before, file],
+      [],
+    )
+    .option("--passphrase-stdin", "with --from: of the keys that key wrap put into the database", false)
+    .option("--new-ledger-key", "with --from: go on with another key of the ledger", false)
+    .action(async (file: string | undefined, options: RestoreOptions) => {
+      const { from, verify } = options;
+      if ((file === undefined) === (from === undefined))
+        fail(invalid, "name a file that reckon backup made, or a database with --from");
+      if (from !== undefined) await (verify ? verifyCopy(cli, options, from) : putCopy(cli, options, from));
+      else if (verify) verifyBackup(options, file as string);
+      else await putBackup(cli, options, file as string);
+    });
+}
+
+/** @returns what commands look at databases with, whether or not there is one yet */
+export function partsOf(cli: Cli, options: CommonOptions) {
+  const config = configOf(cli, options);
+  return { config, clock: systemClock, random: systemRandom, log: processLog("warn", systemClock.now) };
+}
+
+const stampOf = (now: number) => isoInstant(now).replace(/[:.]/g, "-");
+
+function verifyBackup(options: CommonOptions, file: string): void {
+  const found: BackupFacts = inspectBackup(file);
+  outputOf(options).result({ ...found, wouldRestore: true }, () =>
+    [
+      facts([
+        ["made at", found.madeAt],
+        ["schema", found.schema],
+        ["keys", found.keys],
+        ["own prices", found.ownPrices ? "yes" : "none"],
+        ["teams", found.teams],
+        ["deliveries", found.deliveries],
+      ]),
+      "It would restore.",
+    ].join("\n"),
+  );
+}
+
+async function putBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
+  const config = configOf(cli, options);
+  const output = outputOf(options);
+  const done = restore(file, config.data, stampOf(systemClock.now()));
+  const erasedAgain = await eraseAgain(cli, options, done.schema);
+  output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
+  if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
+  if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the backup did not know of were made again.`);
+  if (done.schema !== CURRENT_SCHEMA.version)
+    output.note("What was erased since it was made is erased again when the server starts.");
+  if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
+}
+
+/** @returns how many erasures were made again that the database did not know of */
+async function eraseAgain(cli: Cli, options: CommonOptions, schema: number): Promise<number> {
+  // What was just put in place durably is not opened without need.
+  const isDue = schema === CURRENT_SCHEMA.version && readJournal(configOf(cli, options).data).length > 0;
+  return isDue ? (await withCore(cli, options, (core) => resumeErasures(core))).length : 0;
+}
+
+/** Facts of a copy as JSON has them. */
+export const copyJson = ({ newestAt, head, ...found }: CopyFacts) => ({
+  ...found,
+  newestAt: instantOrNull(newestAt),
+  leaves: head?.id ?? 0,
+  root: head?.chainSha256 ?? null,
+});
+
+/** The same for people. */
+export const copyFacts = ({ schema, teams, deliveries, newestAt, head }: CopyFacts): [string, string | number][] => [
+  ["schema", schema],
+  ["teams", teams],
+  ["deliveries", deliveries],
+  ["newest", instantOrNull(newestAt) ?? "none"],
+  ["ledger", head ? `verifies; ${head.id}:${head.chainSha256}` : "empty"],
+];
+
+async function verifyCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
+  const output = outputOf(options);
+  const found = await inspectCopy(partsOf(cli, options), file, output.progress("ledger"));
+  output.result({ ...copyJson(found), wouldRestore: true }, () =>
+    [facts(copyFacts(found)), "It would restore, with its keys."].join("\n"),
+  );
+}
+
+async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
+  const output = outputOf(options);
+  const parts = partsOf(cli, options);
+  const passphrase = options.passphraseStdin
+    ? await readSecret(cli, "passphrase", "restore --from FILE --passphrase-stdin")
+    : undefined;
+  const pems = options.key.map((path) => readTextFile(path, MAX_KEY_BYTES));
+  const given = { pems, passphrase, newLedgerKey: options.newLedgerKey };
+  const done = await restoreCopy(parts, file, given, output.progress("ledger"), stampOf(systemClock.now()));
+  const { keptAside, lostLeaves } = done;
+  const erasedAgain = await eraseAgain(cli, options, done.schema);
+  output.result({ ...copyJson(done), keptAside, lostLeaves, erasedAgain }, () =>
+    [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
+  );
+  if (keptAside) output.note(`What was there is kept in ${keptAside}.`);
+  output.note(
+    lostLeaves === null
+      ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
+      : `${lostLeaves} leaves that were signed here are not in it, and whatever came after. Devices send again what they keep, for 7 days.`,
+  );
+  output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
+  if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the copy did not know of were made again.`);
+}

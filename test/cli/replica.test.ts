@@ -1,0 +1,180 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it, onTestFinished } from "vitest";
+import { rowsOf } from "../faults/support/data.ts";
+import { ask } from "../faults/support/http.ts";
+import { reckon } from "../faults/support/process.ts";
+import { testData, testServer } from "../faults/support/test.ts";
+
+const PASSPHRASE = "correct horse battery staple";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-replica-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function json(args: readonly string[], input?: string) {
+  const done = await reckon([...args, "--json"], input === undefined ? {} : { input });
+  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
+  return JSON.parse(done.stdout);
+}
+
+const refusal = async (args: readonly string[], input?: string) => {
+  const done = await reckon(args, input === undefined ? {} : { input });
+  expect([done.code, done.stdout]).toEqual([1, ""]);
+  return done.stderr;
+};
+
+/** A data directory whose server ran, with deliveries, and a copy as a replicator leaves one. */
+async function replicated(deliveries = 3) {
+  const data = await testData();
+  const token = data.devices[0]?.token as string;
+  const server = await testServer(data.directory);
+  const send = async (seq: number) => {
+    const body = JSON.stringify({ repoKey: "r", entries: [{ seq, payload: { seq } }] });
+    expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
+  };
+  for (let seq = 1; seq <= deliveries; seq++) await send(seq);
+  const replica = join(folder(), "replica.db");
+  const copy = () => {
+    rmSync(replica, { force: true });
+    const db = new Sqlite(join(data.directory, "reckon.db"), { readonly: true });
+    db.prepare("VACUUM INTO ?").run(replica);
+    db.close();
+    const made = new Sqlite(replica);
+    made.pragma("journal_mode = WAL");
+    made.exec("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+    made.close();
+  };
+  copy();
+  return { ...data, token, server, send, replica, copy };
+}
+
+const keysOf = (directory: string) =>
+  ["signing-key.pem", "ledger-key.pem"].flatMap((name) => ["--key", join(directory, name)]);
+
+it("restores a replica with the keys that were copied, and the log goes on as another epoch", async () => {
+  const { directory, token, server, replica } = await replicated();
+  const vkey = JSON.parse((await reckon(["ledger", "key", "--data", directory, "--json"])).stdout).vkey;
+  await server.end("SIGKILL");
+  const away = join(folder(), "restored");
+  expect(await json(["restore", "--from", replica, "--verify", "--data", away])).toMatchObject({
+    deliveries: 3,
+    wouldRestore: true,
+  });
+  expect(existsSync(away)).toBe(false);
+  for (const [args, reason] of [
+    [[], /signing key \S+ is missing: give signing-key\.pem with --key/],
+    [["--key", join(directory, "signing-key.pem")], /ledger's key is missing: give ledger-key\.pem.*--new-ledger-key/],
+    [["--passphrase-stdin"], /no keys are wrapped in it/],
+  ] as const) {
+    expect(await refusal(["restore", "--from", replica, "--data", away, ...args], PASSPHRASE)).toMatch(reason);
+    expect(readdirSync(away).filter((name) => /\.db|\.pem/.test(name))).toEqual([]);
+  }
+  const done = await json(["restore", "--from", replica, "--data", away, ...keysOf(directory)]);
+  expect(done).toMatchObject({ deliveries: 3, keptAside: null, lostLeaves: null });
+  const again = await testServer(away);
+  expect((await ask(again.port, { path: "/api/license", token })).status).toBe(200);
+  await again.end();
+  expect(await json(["ledger", "verify", "--data", away])).toMatchObject({ deliveries: 3, faults: [] });
+  expect(await json(["ledger", "key", "--data", away])).toEqual({ vkey });
+  expect((await json(["ledger", "checkpoint", "--data", away])).origin).toMatch(/\/2$/);
+  expect((await json(["doctor", "--data", away])).filter((one: { status: string }) => one.status === "failed")).toEqual(
+    [],
+  );
+});
+
+it("restores into the directory that lost it, keeps aside what was there and tells what is lost", async () => {
+  const { directory, server, send, replica } = await replicated();
+  await send(4);
+  await server.end();
+  const done = await json(["restore", "--from", replica, "--data", directory]);
+  expect(done).toMatchObject({ deliveries: 3, lostLeaves: 1 });
+  expect(readdirSync(done.keptAside)).toContain("reckon.db");
+  expect(rowsOf(directory, "SELECT count(*) AS n FROM telemetry_segments")).toEqual([{ n: 3 }]);
+});
+
+it("carries keys under a passphrase, which another key or passphrase does not open", async () => {
+  const { directory, server, replica, copy } = await replicated(1);
+  const wrap = ["key", "wrap", "--passphrase-stdin", "--data", directory];
+  expect(await refusal(wrap, "short")).toMatch(/16 characters/);
+  expect(await json(wrap, PASSPHRASE)).toEqual({ wrapped: ["signing-key.pem", "ledger-key.pem"] });
+  copy();
+  const pem = readFileSync(join(directory, "signing-key.pem"), "utf8");
+  expect(readFileSync(replica).includes(pem.slice(100, 140))).toBe(false);
+  const away = join(folder(), "restored");
+  const from = ["restore", "--from", replica, "--data", away, "--passphrase-stdin"];
+  expect(await refusal(from, `${PASSPHRASE}.`)).toMatch(/passphrase is not the one/);
+  expect(await json(from, `${PASSPHRASE}\n`)).toMatchObject({ deliveries: 1 });
+  for (const name of ["signing-key.pem", "ledger-key.pem"])
+    expect(readFileSync(join(away, name))).toEqual(readFileSync(join(directory, name)));
+  // A key that came later is not in it, and the doctor says so before anybody needs it.
+  expect((await reckon(["key", "rotate", "--data", directory])).code).toBe(0);
+  copy();
+  await server.end();
+  const late = await refusal([...from.slice(0, -2), join(folder(), "late"), "--passphrase-stdin"], PASSPHRASE);
+  expect(late).toMatch(/signing key is another/);
+  const found = await json(["doctor", "--data", directory]);
+  expect(found).toContainEqual(
+    expect.objectContaining({ check: "wrapped keys", status: "warning", detail: expect.stringMatching(/key wrap/) }),
+  );
+});
+
+it("refuses a replica that is cut off, altered or of another program, and leaves everything as it was", async () => {
+  const { directory, server, replica } = await replicated();
+  await server.end();
+  const bad = join(folder(), "bad.db");
+  const spoil: Readonly<Record<string, () => void>> = {
+    "cut off": () => writeFileSync(bad, readFileSync(replica).subarray(0, 40_000)),
+    altered: () => {
+      cpSync(replica, bad);
+      const db = new Sqlite(bad);
+      db.exec("UPDATE deliveries SET items = 9 WHERE id = (SELECT max(id) FROM deliveries)");
+      db.close();
+    },
+    "of another program": () => {
+      const db = new Sqlite(bad);
+      db.exec("CREATE TABLE t (a)");
+      db.close();
+    },
+  };
+  const before = readdirSync(directory).sort();
+  for (const [how, make] of Object.entries(spoil)) {
+    rmSync(bad, { force: true });
+    make();
+    expect(await refusal(["restore", "--from", bad, "--data", directory]), how).toMatch(/no sound copy/);
+    expect(readdirSync(directory).sort(), how).toEqual(before);
+    expect(await refusal(["replica", "check", "--from", bad, "--data", directory]), how).toMatch(/no sound copy/);
+    rmSync(join(directory, "last-replica-check.json"));
+  }
+});
+
+it("checks a replica that a command restores, notes it, and finds one that stopped or is of another log", async () => {
+  const { directory, server, send, replica } = await replicated();
+  const place = folder();
+  const check = (...more: string[]) => ["replica", "check", "--restore-to", place, "--data", directory, ...more];
+  const note = () => JSON.parse(readFileSync(join(directory, "last-replica-check.json"), "utf8"));
+  expect(await refusal(check())).toMatch(/say --restore-to DIR -- COMMAND/);
+  const first = await reckon([...check("--json", "--"), "cp", replica, "{}"]);
+  expect([first.code, JSON.parse(first.stdout)]).toEqual([0, expect.objectContaining({ deliveries: 3, behind: 0 })]);
+  expect(note()).toEqual({ goodAt: expect.any(String), failure: null });
+  await send(4);
+  const behind = await reckon([...check("--json", "--"), "cp", replica, "{}"]);
+  expect([behind.code, JSON.parse(behind.stdout).behind]).toEqual([0, 1]);
+  const { goodAt } = note();
+  const stopped = await reckon([...check("--max-lag", "0s", "--"), "cp", replica, "{}"]);
+  expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/replica stopped: delivery \d+ of 20/)]);
+  expect(note()).toEqual({ goodAt, failure: expect.stringContaining("replica stopped") });
+  const failed = await reckon([...check("--"), "sh", "-c", "exit 3 # {}"]);
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("sh ended with 3")]);
+  const absent = await reckon([...check("--"), "no-such-program", "{}"]);
+  expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining("no-such-program cannot be run")]);
+  expect(readdirSync(place)).toEqual([]);
+  const other = await replicated(1);
+  const foreign = await reckon(["replica", "check", "--from", other.replica, "--data", directory]);
+  expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining("not the beginning")]);
+  await server.end();
+});
