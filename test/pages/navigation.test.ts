@@ -48,18 +48,18 @@ it("leads everybody to what they may open, and to nothing else", async () => {
   const seen = await around(site, owner, "/people");
   expect(seen).toMatchObject({
     groups: ["Work", "Evidence"],
-    items: [...WORK, "Devices", "Telemetry", "Audit", "Team settings"],
+    items: [...WORK, "Evidence", "Devices", "Telemetry", "Audit", "Team settings"],
     tabs: ["People", "Policy", "Retention", "Packs", "Licence", "Notifications", "API tokens", "Read tokens"],
     current: ["Team settings", "People"],
   });
   expect(await around(site, member, "/policy")).toMatchObject({
-    items: [...WORK, "Devices", "Telemetry", "Team settings"],
+    items: [...WORK, "Evidence", "Devices", "Telemetry", "Team settings"],
     tabs: MEMBERS_TABS,
     current: ["Team settings", "Policy"],
   });
   const installation = await around(site, operator, "/settings/teams");
   expect(installation).toMatchObject({
-    items: [...WORK, "Devices", "Telemetry", "Audit", "Team settings", "Installation"],
+    items: [...WORK, "Evidence", "Devices", "Telemetry", "Audit", "Team settings", "Installation"],
     tabs: INSTALLATION_TABS,
     current: ["Installation", "Teams"],
   });
