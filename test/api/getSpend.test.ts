@@ -104,7 +104,7 @@ it("never tells of another team", async () => {
   const t = await startInstance();
   const [device, stranger] = [await t.device(), await t.device()];
   await send(t, device, "shop", [{ model: OPUS, sessionId: "secret-session", usage: { input_tokens: 5 } }]);
-  for (const by of ["model", "repo", "branch", "device", "session", "day"]) {
+  for (const by of ["model", "repo", "branch", "agent", "device", "session", "day"]) {
     const { body } = await ask(t, stranger, `?by=${by}&repoKey=shop`);
     expect(body.groups).toEqual([]);
     expect(body.total.usages).toBe(0);
@@ -143,7 +143,8 @@ it("asks to come back while very much is still to be counted, and answers when i
 it("names what sums can be asked for by", async () => {
   const t = await startInstance();
   expect((await ask(t, await t.device(), "?by=team")).body).toEqual({
-    error: 'In the query, "by" must be one of "model", "repo", "branch", "device", "session", "day", "person".',
+    error:
+      'In the query, "by" must be one of "model", "repo", "branch", "agent", "device", "session", "day", "person".',
   });
 });
 

@@ -8,7 +8,6 @@ import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { seal, unseal } from "../../kit/seal.ts";
 import { type Actor, recordEvent } from "../audit/audit.ts";
 import { BESIDE } from "../store/store.ts";
-import { ensureSigningKey } from "./keys.ts";
 import { wrappedRows } from "./rows.ts";
 
 /** The private keys, under a passphrase, within the database: whoever replicates that has them, and needs the passphrase to use them. */
@@ -29,15 +28,15 @@ const NAMES = [BESIDE.key, BESIDE.ledgerKey] as const;
 /**
  * Puts the private keys that are beside the database into it, sealed with AES-256-GCM under a key of the passphrase. What was wrapped
  * before is replaced.
+ * @param kid of the signing key
  * @returns the names of the files
  */
-export async function wrapKeys(core: Core, passphrase: string, by: Actor): Promise<readonly string[]> {
+export async function wrapKeys(core: Core, passphrase: string, kid: string, by: Actor): Promise<readonly string[]> {
   if (passphrase.length < MIN_PASSPHRASE_CHARS)
     fail(
       invalid,
       `a passphrase needs ${MIN_PASSPHRASE_CHARS} characters: whoever has the replica can guess for as long as they like`,
     );
-  const { kid } = await ensureSigningKey(core);
   const names = NAMES.filter((name) => existsSync(join(core.store.directory, name)));
   const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(core.store.directory, name), "utf8")]));
   const salt = core.random(SALT_BYTES);

@@ -41,7 +41,7 @@ export function keyCommands(program: Command, cli: Cli): void {
     .action((options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by }) => {
         const passphrase = await readSecret(cli, "passphrase", "key wrap --passphrase-stdin");
-        const wrapped = await wrapKeys(core, passphrase, by);
+        const wrapped = await wrapKeys(core, passphrase, (await ensureSigningKey(core)).kid, by);
         output.result({ wrapped }, () => `${wrapped.join(" and ")} lie in the database, under the passphrase`);
         output.note("Keep the passphrase where the replica is not. Run this again after each key rotate.");
       }),

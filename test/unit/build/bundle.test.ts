@@ -66,7 +66,7 @@ describe("the bundle", () => {
     };
     const outcomes = await Promise.allSettled(names.map((name) => pool.run({ name, payer, input })));
     const refused = { status: "rejected", reason: expect.objectContaining({ message: "The body is not valid JSON." }) };
-    expect(names).toHaveLength(6);
+    expect(names).toHaveLength(7);
     expect(outcomes).toEqual(names.map(() => refused));
   });
 

@@ -13,7 +13,8 @@ it("counts the errors files of all of a team's current brains, of nobody else's 
     });
   const count = async () => {
     await t.instance.settle();
-    return countEntries(t.instance.core, device.team.id);
+    const { repositories, entries, open } = countEntries(t.instance.core, device.team.id);
+    return { repositories, entries, open };
   };
   expect(await count()).toEqual({ repositories: 0, entries: 0, open: 0 });
   await publish(device.token, "a", 1, { ".claude/brain/errors.md": "## ⏳ 2026-11-19 Old\n## ⏳ 2026-11-18 Older\n" });

@@ -167,7 +167,9 @@ describe("the list of reads", () => {
       { readonly source: string },
     ][];
     for (const [name, { source }] of statements) {
-      const parameters = Array.from(source.matchAll(/\?/g), () => null);
+      const named = Array.from(source.matchAll(/@(\w+)/g), ([, one]) => [one, null]);
+      const unnamed = Array.from(source.matchAll(/\?/g), () => null);
+      const parameters = named.length > 0 ? [Object.fromEntries(named)] : unnamed;
       const steps = t.rows(`EXPLAIN QUERY PLAN ${source}`, ...parameters).map(({ detail }) => detail);
       // The command line's list of everybody's tokens is the one that reads the whole table, and the one that sorts.
       const whole = name === "tokens";

@@ -74,8 +74,8 @@ export class SessionWriter {
       this.#tool(parent, "Edit", { "file.path": path, ...written }, 2 + this.#roll(4), [edit]);
     }
     const failure = fails ? this.#said.failed[command] : undefined;
-    const told = { command, exit_code: fails ? 1 : 0, ...(failure === undefined ? {} : { [OUTPUT]: failure }) };
-    this.#tool(parent, "Bash", told, 30 + this.#roll(240));
+    const call = { command, exit_code: fails ? 1 : 0, ...(failure === undefined ? {} : { [OUTPUT]: failure }) };
+    this.#tool(parent, "Bash", call, 30 + this.#roll(240));
     this.#chat(parent, 3);
     const name = `Turn ${turn + 1}`;
     this.#spans.push({ id: parent, parentId: "session", name, kind: "turn", ...span(began, this.at) });
