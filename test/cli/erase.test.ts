@@ -113,7 +113,7 @@ it("places and releases holds, which erase names, and sets retention, warning be
   expect((await run(data, "retention", "list", "--team", "Acme")).result[0].keeps.brain).toBe("forever");
 });
 
-const BATCHES = 60;
+const BATCHES = 150;
 
 /** A directory with so much of one device that erasing it takes a while. */
 async function large(): Promise<{ readonly data: string; readonly erase: readonly string[] }> {
