@@ -1,7 +1,8 @@
 -- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
 -- Instants (`*_at`) are milliseconds since the Unix epoch. `''` as repo_key means that the client named no repository.
 
--- `binding_closed_at` is when members were told not to connect machines of their own; null while they may.
+-- `binding_closed_at` is when members were told not to connect machines of their own; null while they may. `moved_to` is the address of
+-- the instance that serves the team now, since `moved_at`; `move_confirmed_at` when somebody said that it does.
 CREATE TABLE teams (
   id                       TEXT PRIMARY KEY,
   name                     TEXT NOT NULL UNIQUE,
@@ -14,7 +15,10 @@ CREATE TABLE teams (
   created_at               INTEGER NOT NULL,
   verified_at              INTEGER,
   binding_closed_at        INTEGER,
-  second_factor_since INTEGER
+  second_factor_since INTEGER,
+  moved_to                 TEXT,
+  moved_at                 INTEGER,
+  move_confirmed_at        INTEGER
 ) STRICT;
 
 -- No foreign key: a code outlives its team, so that its holder learns that the team is gone. `person_id` is whose the machine
@@ -104,6 +108,32 @@ CREATE TABLE log_epochs (
   data  TEXT NOT NULL
 ) STRICT;
 
+-- What came with a team from another instance's log, `leaf` by `leaf`: `data` is a JSON object that names that log's head.
+CREATE TABLE log_imports (
+  leaf     INTEGER PRIMARY KEY,
+  team_id  TEXT NOT NULL REFERENCES teams (id),
+  data     TEXT NOT NULL
+) STRICT;
+CREATE INDEX log_imports_by_team ON log_imports (team_id);
+
+-- Which leaf there is which here; the two have the same hash.
+CREATE TABLE log_import_leaves (
+  import_leaf  INTEGER NOT NULL REFERENCES log_imports (leaf),
+  origin       INTEGER NOT NULL,
+  leaf         INTEGER NOT NULL,
+  PRIMARY KEY (import_leaf, origin)
+) STRICT, WITHOUT ROWID;
+
+-- Roots of the subtrees between them, which lead from the team's leaves to the root that was signed: of 2^`level` leaves each, the
+-- first of which has the index `first`.
+CREATE TABLE log_import_nodes (
+  import_leaf  INTEGER NOT NULL REFERENCES log_imports (leaf),
+  first        INTEGER NOT NULL,
+  level        INTEGER NOT NULL,
+  sha256       BLOB NOT NULL,
+  PRIMARY KEY (import_leaf, first)
+) STRICT, WITHOUT ROWID;
+
 -- One device's deliveries of a kind for one repository; `last` is the newest of them.
 CREATE TABLE delivery_streams (
   id         INTEGER PRIMARY KEY,
@@ -120,7 +150,8 @@ CREATE TABLE delivery_streams (
 -- and all before it, `content_sha256` that of the content. `capture_mode` is the one in force when it came, null where that was not
 -- noted yet; `withheld` counts what it kept something of from being stored. `erased_by` is the last erasure that took something of it,
 -- `erased_items` of how many of its items: what it brought is gone where that is all of them; the row stays. Where items were erased, the
--- salts of the others stand in `item_salts` and the key is gone: with it, what was erased could be guessed from its hash.
+-- salts of the others stand in `item_salts` and the key is gone: with it, what was erased could be guessed from its hash. `moved_from` is
+-- a JSON object with what its leaf was made of in the log of the instance that it came with its team from; null where it came here.
 CREATE TABLE deliveries (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -143,7 +174,8 @@ CREATE TABLE deliveries (
   sent_sha256     BLOB,
   item_salts      BLOB,
   erased_by       TEXT REFERENCES erasures (id),
-  erased_items    INTEGER NOT NULL DEFAULT 0
+  erased_items    INTEGER NOT NULL DEFAULT 0,
+  moved_from      TEXT
 ) STRICT;
 CREATE INDEX deliveries_by_team ON deliveries (team_id, id);
 CREATE INDEX deliveries_flagged ON deliveries (team_id, id) WHERE flagged IS NOT NULL;
@@ -195,6 +227,7 @@ CREATE TABLE telemetry_segments (
 ) STRICT;
 CREATE UNIQUE INDEX telemetry_segments_by_seq ON telemetry_segments (stream_id, first_seq);
 CREATE INDEX telemetry_segments_unsealed ON telemetry_segments (stream_id, first_seq) WHERE block_id IS NULL;
+CREATE INDEX telemetry_segments_by_block ON telemetry_segments (block_id) WHERE block_id IS NOT NULL;
 
 -- `content` is the texts of the segments that lie in it, end to end, compressed with zstd (RFC 8878). What is
 -- under an id never changes, and no id is given twice: texts are kept in memory by it.
@@ -335,7 +368,8 @@ CREATE TABLE brain_currents (
 CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
 -- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
--- delivery, as with spans and labels; null for what came before there were items.
+-- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 where somebody told of it as a whole, 1 where
+-- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -353,11 +387,24 @@ CREATE TABLE trace_sessions (
   created_at   INTEGER NOT NULL,
   updated_at   INTEGER NOT NULL,
   item         INTEGER,
+  exported     INTEGER NOT NULL DEFAULT 0,
   UNIQUE (device_id, external_id)
 ) STRICT;
 CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
 CREATE INDEX trace_sessions_by_team ON trace_sessions (team_id, repo_key, started_at);
 CREATE INDEX trace_sessions_by_delivery ON trace_sessions (delivery_id);
+CREATE INDEX trace_sessions_by_name ON trace_sessions (team_id, external_id, exported);
+CREATE INDEX trace_sessions_unlisted ON trace_sessions (team_id, repo_key, model, agent) WHERE exported = 2;
+CREATE TRIGGER trace_sessions_whole_in AFTER INSERT ON trace_sessions WHEN NEW.exported = 0 BEGIN
+  UPDATE trace_sessions SET exported = 2 WHERE team_id = NEW.team_id AND external_id = NEW.external_id AND exported = 1;
+END;
+CREATE TRIGGER trace_sessions_whole_over AFTER UPDATE OF exported ON trace_sessions WHEN OLD.exported > 0 AND NEW.exported = 0 BEGIN
+  UPDATE trace_sessions SET exported = 2 WHERE team_id = NEW.team_id AND external_id = NEW.external_id AND exported = 1;
+END;
+CREATE TRIGGER trace_sessions_whole_out AFTER DELETE ON trace_sessions WHEN OLD.exported = 0
+  AND NOT EXISTS (SELECT 1 FROM trace_sessions WHERE team_id = OLD.team_id AND external_id = OLD.external_id AND exported = 0) BEGIN
+  UPDATE trace_sessions SET exported = 1 WHERE team_id = OLD.team_id AND external_id = OLD.external_id AND exported = 2;
+END;
 
 -- Sessions counted by the day (UTC, days since the epoch) on which they began and their outcome's first 40 characters; triggers keep it
 -- exact. Sessions without a start are in no day.
@@ -368,25 +415,26 @@ CREATE TABLE trace_session_days (
   sessions  INTEGER NOT NULL,
   PRIMARY KEY (team_id, day, outcome)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER trace_sessions_day_in AFTER INSERT ON trace_sessions WHEN NEW.started_at IS NOT NULL BEGIN
+CREATE TRIGGER trace_sessions_day_in AFTER INSERT ON trace_sessions WHEN NEW.started_at IS NOT NULL AND NEW.exported < 2 BEGIN
   INSERT INTO trace_session_days (team_id, day, outcome, sessions)
   VALUES (NEW.team_id, NEW.started_at / 86400000, substr(NEW.outcome, 1, 40), 1)
   ON CONFLICT (team_id, day, outcome) DO UPDATE SET sessions = sessions + 1;
 END;
-CREATE TRIGGER trace_sessions_day_out AFTER DELETE ON trace_sessions WHEN OLD.started_at IS NOT NULL BEGIN
+CREATE TRIGGER trace_sessions_day_out AFTER DELETE ON trace_sessions WHEN OLD.started_at IS NOT NULL AND OLD.exported < 2 BEGIN
   UPDATE trace_session_days SET sessions = sessions - 1
   WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40);
   DELETE FROM trace_session_days
   WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40) AND sessions <= 0;
 END;
-CREATE TRIGGER trace_sessions_day_over AFTER UPDATE OF team_id, started_at, outcome ON trace_sessions
-WHEN OLD.started_at IS NOT NEW.started_at OR OLD.outcome <> NEW.outcome OR OLD.team_id <> NEW.team_id BEGIN
+CREATE TRIGGER trace_sessions_day_over AFTER UPDATE OF team_id, started_at, outcome, exported ON trace_sessions
+WHEN OLD.started_at IS NOT NEW.started_at OR OLD.outcome <> NEW.outcome OR OLD.team_id <> NEW.team_id
+  OR (OLD.exported < 2) <> (NEW.exported < 2) BEGIN
   UPDATE trace_session_days SET sessions = sessions - 1
-  WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40);
+  WHERE OLD.exported < 2 AND team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40);
   DELETE FROM trace_session_days
   WHERE team_id = OLD.team_id AND day = OLD.started_at / 86400000 AND outcome = substr(OLD.outcome, 1, 40) AND sessions <= 0;
   INSERT INTO trace_session_days (team_id, day, outcome, sessions)
-  SELECT NEW.team_id, NEW.started_at / 86400000, substr(NEW.outcome, 1, 40), 1 WHERE NEW.started_at IS NOT NULL
+  SELECT NEW.team_id, NEW.started_at / 86400000, substr(NEW.outcome, 1, 40), 1 WHERE NEW.started_at IS NOT NULL AND NEW.exported < 2
   ON CONFLICT (team_id, day, outcome) DO UPDATE SET sessions = sessions + 1;
 END;
 
@@ -1122,7 +1170,8 @@ CREATE INDEX brain_pulses_by_team ON brain_pulses (team_id, at);
 -- are looked up when read. `context` is the size class of the requests, for prices that depend on it: the lower bound in
 -- tokens. `session` is the session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record
 -- told none, and then those of the session hold; `session_agent` is its agent. `reported_nano` is what agents said of the cost, in billionths of a dollar,
--- and `reported` how many of the usages it is the sum of. A cell may hold nothing any more.
+-- and `reported` how many of the usages it is the sum of. `otlp` is 1 for what was exported over OTLP without the request's id: it `counts`
+-- while nothing else tells of calls of that session. A cell may hold nothing any more.
 CREATE TABLE spend_cells (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),
@@ -1143,16 +1192,19 @@ CREATE TABLE spend_cells (
   cache_read      INTEGER NOT NULL,
   reported_nano   INTEGER NOT NULL,
   reported        INTEGER NOT NULL,
-  session_agent   TEXT NOT NULL DEFAULT ''
+  session_agent   TEXT NOT NULL DEFAULT '',
+  otlp            INTEGER NOT NULL DEFAULT 0,
+  counts          INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE UNIQUE INDEX spend_cells_by_day
-  ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context);
+  ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp);
 CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
+CREATE INDEX spend_cells_of_team ON spend_cells (team_id, session, otlp);
 -- Models and days are what is asked for most: their cells lie in order.
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 
 -- Derived: the cells' sums by day, model (that of the session where the record told none) and size class, for questions about the whole
--- team; triggers keep it like the cells.
+-- team; the transaction that changes cells changes it, too.
 CREATE TABLE spend_days (
   team_id         TEXT NOT NULL,
   day             INTEGER NOT NULL,
@@ -1168,52 +1220,6 @@ CREATE TABLE spend_days (
   reported        INTEGER NOT NULL,
   PRIMARY KEY (team_id, day, model, context)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER spend_cells_day_out AFTER DELETE ON spend_cells WHEN OLD.usages > 0 OR OLD.reported > 0 BEGIN
-  UPDATE spend_days SET
-    usages = max(0, usages - OLD.usages),
-    input = max(0, input - OLD.input),
-    output = max(0, output - OLD.output),
-    cache_write = max(0, cache_write - OLD.cache_write),
-    cache_write_1h = max(0, cache_write_1h - OLD.cache_write_1h),
-    cache_read = max(0, cache_read - OLD.cache_read),
-    reported_nano = max(0, reported_nano - OLD.reported_nano),
-    reported = max(0, reported - OLD.reported)
-  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context;
-  DELETE FROM spend_days
-  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context
-    AND usages = 0 AND reported = 0;
-END;
-CREATE TRIGGER spend_cells_day
-AFTER UPDATE OF session_model, usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported
-ON spend_cells BEGIN
-  UPDATE spend_days SET
-    usages = max(0, usages - OLD.usages),
-    input = max(0, input - OLD.input),
-    output = max(0, output - OLD.output),
-    cache_write = max(0, cache_write - OLD.cache_write),
-    cache_write_1h = max(0, cache_write_1h - OLD.cache_write_1h),
-    cache_read = max(0, cache_read - OLD.cache_read),
-    reported_nano = max(0, reported_nano - OLD.reported_nano),
-    reported = max(0, reported - OLD.reported)
-  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context;
-  DELETE FROM spend_days
-  WHERE team_id = OLD.team_id AND day = OLD.day AND model = iif(OLD.model = '', OLD.session_model, OLD.model) AND context = OLD.context
-    AND usages = 0 AND reported = 0;
-  INSERT INTO spend_days (team_id, day, model, context,
-    usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported)
-  SELECT NEW.team_id, NEW.day, iif(NEW.model = '', NEW.session_model, NEW.model), NEW.context,
-    NEW.usages, NEW.input, NEW.output, NEW.cache_write, NEW.cache_write_1h, NEW.cache_read, NEW.reported_nano, NEW.reported
-  WHERE NEW.usages > 0 OR NEW.reported > 0
-  ON CONFLICT (team_id, day, model, context) DO UPDATE SET
-    usages = min(9007199254740991, usages + excluded.usages),
-    input = min(9007199254740991, input + excluded.input),
-    output = min(9007199254740991, output + excluded.output),
-    cache_write = min(9007199254740991, cache_write + excluded.cache_write),
-    cache_write_1h = min(9007199254740991, cache_write_1h + excluded.cache_write_1h),
-    cache_read = min(9007199254740991, cache_read + excluded.cache_read),
-    reported_nano = min(9007199254740991, reported_nano + excluded.reported_nano),
-    reported = min(9007199254740991, reported + excluded.reported);
-END;
 
 -- Derived: every usage that was reported, so that it counts once however often and wherever. `usage_key` is the dedupe key: a digest
 -- of the provider's message id, with that of its request behind it where both were reported; of the request's id where it was
@@ -1400,3 +1406,80 @@ CREATE TABLE alarms (
   key       TEXT PRIMARY KEY,
   began_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- What of the record lies in the lake, see docs/lake.md. `place` is where that is, `shard` what this installation's objects are named by,
+-- `last_block` up to which block all are there, `prices` at what prices spend is. All that was to be there at `current_at` is.
+CREATE TABLE lake_places (
+  id          INTEGER PRIMARY KEY CHECK (id = 1),
+  place       TEXT NOT NULL,
+  shard       TEXT NOT NULL,
+  last_block  INTEGER NOT NULL,
+  prices      TEXT NOT NULL,
+  current_at  INTEGER
+) STRICT;
+
+-- Objects of the lake: noted before they are written, so that what a process left half done is known. `written_at` is null until then.
+-- `source_sha256` is of what one was made of, where that is compared.
+CREATE TABLE lake_objects (
+  path           TEXT PRIMARY KEY,
+  block_id       INTEGER,
+  rows           INTEGER NOT NULL,
+  bytes          INTEGER NOT NULL,
+  source_sha256  BLOB,
+  written_at     INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lake_objects_by_block ON lake_objects (block_id) WHERE block_id IS NOT NULL;
+
+-- Days of a team of which something changed since they were written to the lake, and blocks that are gone; triggers note both while
+-- there is a lake. Days before 1970, and none at all, are 1969-12-31, those from 2100 on 2100-01-01. `version` grows with each change.
+CREATE TABLE lake_marks (
+  kind     TEXT NOT NULL CHECK (kind IN ('spend', 'sessions', 'errors')),
+  team_id  TEXT NOT NULL,
+  day      TEXT NOT NULL,
+  version  INTEGER NOT NULL,
+  PRIMARY KEY (kind, team_id, day)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lake_gone (
+  block_id  INTEGER PRIMARY KEY
+) STRICT;
+-- What triggers write to while there is a lake; it holds nothing.
+CREATE VIEW lake_changes (kind, team_id, day) AS SELECT '', '', 0 WHERE false;
+CREATE TRIGGER lake_changes_in INSTEAD OF INSERT ON lake_changes WHEN EXISTS (SELECT 1 FROM lake_places) BEGIN
+  INSERT INTO lake_marks (kind, team_id, day, version)
+  VALUES (NEW.kind, NEW.team_id, date(max(-1, min(NEW.day, 47482)) * 86400, 'unixepoch'), 1)
+  ON CONFLICT (kind, team_id, day) DO UPDATE SET version = version + 1;
+END;
+CREATE TRIGGER spend_cells_lake_in AFTER INSERT ON spend_cells BEGIN
+  INSERT INTO lake_changes VALUES ('spend', NEW.team_id, NEW.day);
+END;
+CREATE TRIGGER spend_cells_lake_out AFTER DELETE ON spend_cells BEGIN
+  INSERT INTO lake_changes VALUES ('spend', OLD.team_id, OLD.day);
+END;
+CREATE TRIGGER spend_cells_lake_over AFTER UPDATE ON spend_cells BEGIN
+  INSERT INTO lake_changes VALUES ('spend', NEW.team_id, NEW.day);
+END;
+CREATE TRIGGER session_figures_lake_in AFTER INSERT ON session_figures WHEN NEW.session_id IS NOT NULL BEGIN
+  INSERT INTO lake_changes VALUES ('sessions', NEW.team_id, iif(NEW.started_at < 0, -1, NEW.started_at / 86400000));
+END;
+CREATE TRIGGER session_figures_lake_out AFTER DELETE ON session_figures WHEN OLD.session_id IS NOT NULL BEGIN
+  INSERT INTO lake_changes VALUES ('sessions', OLD.team_id, iif(OLD.started_at < 0, -1, OLD.started_at / 86400000));
+END;
+CREATE TRIGGER session_figures_lake_over AFTER UPDATE ON session_figures BEGIN
+  INSERT INTO lake_changes SELECT 'sessions', OLD.team_id, iif(OLD.started_at < 0, -1, OLD.started_at / 86400000)
+  WHERE OLD.session_id IS NOT NULL;
+  INSERT INTO lake_changes SELECT 'sessions', NEW.team_id, iif(NEW.started_at < 0, -1, NEW.started_at / 86400000)
+  WHERE NEW.session_id IS NOT NULL;
+END;
+CREATE TRIGGER defects_lake_in AFTER INSERT ON defects BEGIN
+  INSERT INTO lake_changes VALUES ('errors', NEW.team_id, unixepoch(NEW.date) / 86400);
+END;
+CREATE TRIGGER defects_lake_out AFTER DELETE ON defects BEGIN
+  INSERT INTO lake_changes VALUES ('errors', OLD.team_id, unixepoch(OLD.date) / 86400);
+END;
+CREATE TRIGGER defects_lake_over AFTER UPDATE ON defects BEGIN
+  INSERT INTO lake_changes VALUES ('errors', OLD.team_id, unixepoch(OLD.date) / 86400);
+  INSERT INTO lake_changes VALUES ('errors', NEW.team_id, unixepoch(NEW.date) / 86400);
+END;
+CREATE TRIGGER telemetry_blocks_lake_out AFTER DELETE ON telemetry_blocks WHEN EXISTS (SELECT 1 FROM lake_places) BEGIN
+  INSERT INTO lake_gone (block_id) VALUES (OLD.id) ON CONFLICT DO NOTHING;
+END;

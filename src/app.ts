@@ -60,7 +60,9 @@ import { alarms } from "./share/alarms/alarms.ts";
 import { erasure } from "./share/erasure/room.ts";
 import { recordExport } from "./share/export/room.ts";
 import { featureRequests } from "./share/feature-requests/room.ts";
+import { lake } from "./share/lake/room.ts";
 import { maintenance } from "./share/maintenance/room.ts";
+import { teamMoving } from "./share/moves/room.ts";
 import { notifications } from "./share/notifications/room.ts";
 import { packs } from "./share/packs/room.ts";
 import { proofs } from "./share/proofs/room.ts";
@@ -118,6 +120,8 @@ export const ROOMS: readonly Room[] = [
   mcp,
   erasure,
   recordExport,
+  teamMoving,
+  lake,
   maintenance,
   notifications,
   alarms,

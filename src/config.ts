@@ -5,7 +5,9 @@ import { resolve } from "node:path";
 import { cidrList } from "./kit/address.ts";
 import type { Quota } from "./kit/buckets.ts";
 import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
+import { LAKE_SETTINGS } from "./kit/lake-settings.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
+import { type Setting, setting } from "./kit/setting.ts";
 import { baseUrl, every, headerName, hostPort, oneOf, quota, text, whole } from "./kit/setting-values.ts";
 
 const KIB = 1024;
@@ -14,21 +16,6 @@ const MIB = 1024 * KIB;
 /** A refusal to start for a reason the operator can mend; the message names the variable and a value that works. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-}
-
-interface Setting<T> {
-  readonly env: string;
-  readonly flag?: string;
-  readonly fallback: T;
-  /** How the default reads in help and docs, where the value itself would mislead. */
-  readonly shown?: string;
-  readonly description: string;
-  /** Returns the value, or a sentence on what is wrong. */
-  readonly read: (text: string) => { readonly value: T } | { readonly wrong: string };
-}
-
-function setting<T>(value: Setting<T>): Setting<T> {
-  return value;
 }
 
 const limit = (env: string, count: number, description: string) =>
@@ -85,6 +72,7 @@ export const SETTINGS = {
   adminPassword: setting<string | null>({
     env: "RECKON_ADMIN_PASSWORD",
     fallback: null,
+    secret: true,
     shown: "none",
     description: "password of the first operator",
     read: text,
@@ -143,6 +131,7 @@ export const SETTINGS = {
   smtpPassword: setting<string | null>({
     env: "RECKON_SMTP_PASSWORD",
     fallback: null,
+    secret: true,
     shown: "none",
     description: "password of the mail server's user",
     read: text,
@@ -232,6 +221,7 @@ export const SETTINGS = {
     description: "directory that they are put in; it must exist",
     read: text,
   }),
+  ...LAKE_SETTINGS,
   maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
   workers: setting<number>({
     env: "RECKON_WORKERS",
@@ -271,6 +261,11 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
   }
   if (decided.proxySignIn !== null && (decided.trustedProxies as readonly string[]).length === 0)
     throw new ConfigError("RECKON_PROXY_SIGN_IN needs RECKON_TRUSTED_PROXIES: only from there is the header believed");
+  const { lake, lakeAccessKeyId, lakeSecretAccessKey } = decided as unknown as Values;
+  if (lake?.kind === "s3" && (lakeAccessKeyId === null || lakeSecretAccessKey === null))
+    throw new ConfigError(
+      "RECKON_LAKE names a bucket, which needs RECKON_LAKE_ACCESS_KEY_ID and RECKON_LAKE_SECRET_ACCESS_KEY",
+    );
   decided.data = resolve(decided.data as string);
   return Object.freeze(decided) as unknown as Config;
 }

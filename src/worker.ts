@@ -3,9 +3,11 @@ import { serve } from "./platform/workers/workers.ts";
 import { readSnapshot } from "./record/brain/prepare.ts";
 import { readNotes } from "./record/git-ai/git-ai.ts";
 import { readOtlp } from "./record/otlp/otlp.ts";
+import { unpack } from "./record/telemetry/packed.ts";
 import { readTelemetry } from "./record/telemetry/read-batch.ts";
 import { readTraces } from "./record/traces/prepare.ts";
 import { pieces } from "./record/traces/read-pieces.ts";
+import { lakeWorks } from "./share/lake/works.ts";
 
 const OTLP = (["logs", "traces", "metrics"] as const).map((signal) => readOtlp(signal, pieces));
 
@@ -16,4 +18,5 @@ serve({
   [readTraces.name]: workOf(readTraces),
   [readNotes.name]: workOf(readNotes),
   ...Object.fromEntries(OTLP.map((one) => [one.name, workOf(one)])),
+  ...lakeWorks(unpack),
 });

@@ -20,7 +20,7 @@ const MEDIA = {
 };
 /** Nobody of the machine's: the number that other images without a distribution use, too. */
 const USER = 65_532;
-const DATA = "var/lib/reckon";
+export const DATA = "var/lib/reckon";
 
 interface Descriptor {
   readonly mediaType: string;

@@ -25,13 +25,18 @@ export async function runInBackground(parts: CaptureParts): Promise<void> {
   }
 }
 
-async function passAndLookAgain(capture: Capture): Promise<void> {
+/**
+ * A pass, and others a while later. Whoever rings while one is at work leaves it to this process, and may have more to write as well:
+ * then all looks begin anew. @param pauses before each look, in milliseconds
+ */
+export async function passAndLookAgain(capture: Capture, pauses: readonly number[] = LOOK_AGAIN_MS): Promise<void> {
   let result = await runPass(capture);
-  for (const pause of LOOK_AGAIN_MS) {
+  for (let looks = 0; looks < pauses.length; ) {
     // Another process has the lock: it hears of what rang.
     if (result === undefined) return;
-    await sleep(pause);
+    await sleep(pauses[looks]);
     result = await runPass(capture);
+    looks = result?.rang ? 0 : looks + 1;
   }
   await waitForServer(capture, result);
 }

@@ -15,13 +15,15 @@ export interface Binding {
   readonly url: string;
   readonly code: string;
   readonly label?: string | undefined;
+  /** Whether the machine stays with this server, whatever that says of another. */
+  readonly isPinned?: boolean | undefined;
 }
 
 /**
  * Binds this machine with a connect code.
  * @throws Error with the server's reason
  */
-export async function bind(capture: Capture, { url, code, label }: Binding): Promise<Credentials> {
+export async function bind(capture: Capture, { url, code, label, isPinned }: Binding): Promise<Credentials> {
   const body = JSON.stringify({ code, consent: { version: CONSENT_VERSION, deviceLabel: label ?? hostname() } });
   const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
   if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
@@ -37,6 +39,7 @@ export async function bind(capture: Capture, { url, code, label }: Binding): Pro
     teamId,
     teamName: asText(answer.body.teamName) ?? teamId,
     connectedAt: isoInstant(capture.clock.now()),
+    ...(isPinned ? { isPinned } : {}),
   };
   // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
   if (before?.teamId === teamId) startAnew(capture);
@@ -64,8 +67,8 @@ function startAnew(capture: Capture): void {
       for (const shift of rows.shiftEntries) shift.run({ repo, after: acknowledged, by: -acknowledged });
       rows.putStream.run({ repo, nextSeq: nextSeq - acknowledged, acknowledged: 0, attempted: 0 });
     }
-    rows.resendSessions.run();
-    rows.forgetBrains.run();
+    rows.resendSessions.run({ since: 0 });
+    rows.forgetBrains.run({ since: 0 });
     rows.clearSchedule.run();
   });
 }

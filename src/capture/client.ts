@@ -17,6 +17,8 @@ export type Answer =
       readonly etag: string | null;
       /** What the server signed of a delivery. */
       readonly receipt: string | null;
+      /** The name of the server's log, where it says so. */
+      readonly log: string | null;
     }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
@@ -27,6 +29,10 @@ export type Answer =
       readonly reason: string;
       readonly body: Record<string, unknown>;
     };
+
+/** Where a refusal says that the team is served now. */
+export const movedToOf = (answer: Answer): string | undefined =>
+  answer.kind === "refused" && answer.status === 401 ? asText(answer.body.movedTo) : undefined;
 
 const JSON_TYPE = "application/json";
 const TIMEOUT_MS = 60 * SECOND_MS;
@@ -98,7 +104,7 @@ async function answerOf(response: Response, { accept = JSON_TYPE, etag }: Reques
   const isOurs = headers.has("service-api-version");
   const ok: Answer = {
     ...{ kind: "ok", status, body, text },
-    ...{ etag: headers.get("etag"), receipt: headers.get("reckon-receipt") },
+    ...{ etag: headers.get("etag"), receipt: headers.get("reckon-receipt"), log: headers.get("reckon-log") },
   };
   if (status === 304 && etag !== undefined) return ok;
   if (response.ok) {

@@ -39,6 +39,8 @@ export interface ConnectOptions {
   readonly label?: string | undefined;
   readonly timer?: boolean | undefined;
   readonly insecure?: boolean | undefined;
+  /** Stay with this server, whatever it says of another. */
+  readonly pin?: boolean | undefined;
 }
 
 /** What connecting would do. */
@@ -99,7 +101,9 @@ export async function connectMachine(
 ): Promise<Connected> {
   const { url, code, found, since, options } = plan;
   const known =
-    code === undefined ? readCredentials(capture.places) : await bind(capture, { url, code, label: options.label });
+    code === undefined
+      ? readCredentials(capture.places)
+      : await bind(capture, { url, code, label: options.label, isPinned: options.pin });
   const credentials = known ?? fail(invalid, "this machine is not connected");
   if (code !== undefined || options.sinceMs !== undefined || options.agents)
     watch(capture, since, options.agents ?? null);

@@ -2,7 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asCount, asObject, parseJson } from "../formats/values.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
-import { ask } from "./client.ts";
+import { ask, movedToOf } from "./client.ts";
+import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
 import type { Capture } from "./state.ts";
 import { readCredentials } from "./state.ts";
@@ -28,6 +29,7 @@ export async function examine(capture: Capture): Promise<Check[]> {
         state === "installed" ? ok(`hook: ${name}`, message) : warning(`hook: ${name}`, message),
     ),
     timerCheck(capture),
+    ...moveCheck(capture),
     ...contentChecks(capture),
     folderCheck(capture),
     ...retentionChecks(capture),
@@ -41,6 +43,9 @@ const failed = (name: string, message: string): Check => ({ name, state: "failed
 async function serverChecks(url: string, token: string): Promise<Check[]> {
   const answer = await ask(url, "/api/policy", { token, timeoutMs: 10_000 });
   if (answer.kind === "later") return [warning("server", `${url}: ${answer.reason}; what is recorded waits here`)];
+  const movedTo = movedToOf(answer);
+  if (movedTo !== undefined)
+    return [warning("server", `the team moved to ${movedTo}: "reckon agent run" follows it there, or says why not`)];
   if (answer.kind === "refused")
     return [failed("server", `${url} refuses this machine: ${answer.reason}; ask for a code and connect again`)];
   const mode = String(answer.body.captureMode);
@@ -101,6 +106,15 @@ function contentChecks(capture: Capture): Check[] {
   }
   for (const { path, reason } of unreadable) checks.push(warning("transcript", `${path} cannot be read: ${reason}`));
   return checks;
+}
+
+function moveCheck(capture: Capture): Check[] {
+  const move = lastMove(capture);
+  if (!move) return [];
+  const { from, to, at, problem } = move;
+  return problem === null
+    ? [ok("move", `followed the team from ${from} to ${to} on ${isoInstant(at)}`)]
+    : [warning("move", `the team moved to ${to}, and this machine did not follow: ${problem}`)];
 }
 
 function folderCheck({ places, machine }: Capture): Check {

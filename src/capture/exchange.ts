@@ -1,5 +1,5 @@
 import { DAY_MS } from "../kit/clock.ts";
-import { type Answer, ask, type RequestOptions } from "./client.ts";
+import { type Answer, ask, movedToOf, type RequestOptions } from "./client.ts";
 import { keepReceipt } from "./receipts.ts";
 import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
@@ -31,6 +31,9 @@ export class Exchange {
   sessionsSent = 0;
   /** Why a task was put off, where the server is asked for the others all the same. */
   setback: string | undefined;
+  /** Where the server said that the team is served now; undefined while it did not, or once that was followed. */
+  movedTo: string | undefined;
+  hasFollowed = false;
   readonly #isForced: boolean;
 
   /** @param isForced whether a person waits: then nothing is put off because of an earlier failure */
@@ -87,6 +90,9 @@ export class Exchange {
     } else if (answer.kind === "later") {
       this.stopped = answer.reason;
       this.retryInMs = putOff(capture, "server", answer.reason, answer.afterMs);
+    } else if (movedToOf(answer) !== undefined) {
+      this.stopped = answer.reason;
+      this.movedTo = movedToOf(answer);
     } else if (answer.status === 401 || answer.status === 403) {
       this.stopped = answer.reason;
       rejectBinding(capture, answer.reason);

@@ -4,6 +4,7 @@ import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
+import { follow } from "./moved.ts";
 import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
 import { pruneReceipts } from "./receipts.ts";
 import type { Terms } from "./recorder.ts";
@@ -35,6 +36,8 @@ export interface PassResult {
   /** Events that were new. */
   readonly recorded: number;
   readonly sessionsSent: number;
+  /** Whether a hook rang since the last pass, or during this one. */
+  readonly rang: boolean;
   /** Why nothing was read. */
   readonly quiet?: QuietReason | "no-policy" | "outbox-full" | undefined;
   /** Why not everything was sent. */
@@ -68,15 +71,17 @@ const combine = (a: PassResult, b: PassResult): PassResult => ({
   ...b,
   recorded: a.recorded + b.recorded,
   sessionsSent: a.sessionsSent + b.sessionsSent,
+  rang: true,
 });
 
 async function passOnce(capture: Capture, options: PassOptions): Promise<PassResult> {
   const credentials = readCredentials(capture.places);
   if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
-  takeRings(capture);
+  const rang = takeRings(capture);
   const exchange = new Exchange(capture, credentials, options.force);
   const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);
+  if (await follow(exchange)) await askPolicy(exchange);
   const policy = knownPolicy(capture);
   const quiet = policy ? quietNow(capture)?.reason : "no-policy";
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
@@ -92,6 +97,8 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     findCommits(capture, windows);
   }
   if (sending) await talk(exchange);
+  // It may move while something is sent.
+  if (await follow(exchange)) await talk(exchange);
   if (exchange.stopped === undefined) await rotateToken(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
@@ -102,6 +109,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   return {
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent,
+    rang,
     quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
     stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
     retryInMs: exchange.retryInMs,

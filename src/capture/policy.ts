@@ -1,6 +1,7 @@
 import { asText } from "../formats/values.ts";
 import { type Answer, ask, type RequestOptions } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
+import { heedLog } from "./restored-server.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 import type { CaptureMode } from "./texts.ts";
 
@@ -38,7 +39,9 @@ export async function refreshPolicy(capture: Capture, { url, token }: Credential
 /** The same within a pass: a server that cannot say it, or does not know the machine, is not asked for more. */
 export async function askPolicy(exchange: Exchange): Promise<void> {
   const { capture } = exchange;
-  learnPolicy(capture, await exchange.request(PATH, requestOf(capture), "policy"));
+  const answer = await exchange.request(PATH, requestOf(capture), "policy");
+  learnPolicy(capture, answer);
+  if (answer.kind === "ok") heedLog(capture, answer.log);
 }
 
 function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined {

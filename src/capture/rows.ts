@@ -105,7 +105,9 @@ export function prepareRows(db: LocalDatabase) {
     sentSession: db.prepare<[{ id: string; sent: number; at: number }]>(
       "UPDATE sessions SET sent = max(sent, @sent), sent_at = @at WHERE id = @id",
     ),
-    resendSessions: db.prepare<[]>("UPDATE sessions SET sent = 0"),
+    resendSessions: db.prepare<[{ since: number }]>(
+      "UPDATE sessions SET sent = 0 WHERE coalesce(sent_at, @since) >= @since",
+    ),
     countSessions: db.prepare<[], { sessions: number; unsent: number }>(
       "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions WHERE revision > 0",
     ),
@@ -207,6 +209,11 @@ export function prepareRows(db: LocalDatabase) {
     entriesSent: db.prepare<[number, string, number]>(
       "UPDATE entries SET sent_at = ? WHERE repo = ? AND seq <= ? AND sent_at IS NULL",
     ),
+    newestAcknowledged: db
+      .prepare<[], number | null>(
+        "SELECT max(e.sent_at) FROM entries e JOIN streams s ON s.repo = e.repo AND e.seq <= s.acknowledged",
+      )
+      .pluck(),
     pruneEntries: db.prepare<[number]>("DELETE FROM entries WHERE sent_at < ?"),
     // By the primary key: what was acknowledged is not looked at.
     countEntries: db.prepare<[], { waiting: number; bytes: number }>(
@@ -281,7 +288,9 @@ export function prepareRows(db: LocalDatabase) {
     ),
     brains: db.prepare<[], { repo: string; manifest: string }>("SELECT repo, manifest FROM brains ORDER BY repo"),
     // Published anew with the next pass, under the next version.
-    forgetBrains: db.prepare<[]>("UPDATE brains SET sent_at = NULL, manifest = '{}'"),
+    forgetBrains: db.prepare<[{ since: number }]>(
+      "UPDATE brains SET sent_at = NULL, manifest = '{}' WHERE coalesce(sent_at, @since) >= @since",
+    ),
     putBrain: db.prepare<[string, number, string, number | null]>(
       "INSERT OR REPLACE INTO brains (repo, version, manifest, sent_at) VALUES (?, ?, ?, ?)",
     ),

@@ -1,6 +1,7 @@
 import type { Answer } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { knownPolicy } from "./policy.ts";
+import { asksAllStreams, noteRestored, sendAgain } from "./restored-server.ts";
 import type { EntryRow, StreamRow } from "./rows.ts";
 import { writeSetting } from "./state.ts";
 import { allowedNow } from "./texts.ts";
@@ -11,40 +12,55 @@ const MAX_ENTRIES = 500;
 const MAX_BYTES = 1024 * 1024;
 const PATH = "/api/telemetry/ingest";
 
-/** Settings that say when numbers did not fit together, in milliseconds since the epoch. */
-export const SERVER_WAS_RESTORED = "serverWasRestored";
+/** A setting: when the server knew numbers that were never sent from here, in milliseconds since the epoch. */
 export const STATE_WAS_OLDER = "stateWasOlder";
 
 /**
  * Sends what waits of every repository's stream. A stream is first asked how far it stands on the server: one that lost numbers (it
  * was restored from a backup) is refilled from what is kept here; one that is ahead (this machine was) goes on behind it.
- * @param isLooking whether streams of which nothing waits are asked, too
  * @returns false when the server cannot take more now
  */
-export async function sendTelemetry(exchange: Exchange, isLooking = false): Promise<boolean> {
-  const { rows } = exchange.capture;
+export async function sendTelemetry(exchange: Exchange): Promise<boolean> {
+  const { capture } = exchange;
+  if (asksAllStreams(capture) && !(await askAllStreams(exchange))) return false;
   let isWell = true;
-  for (const stream of rows.streams.all()) {
-    if (!isLooking && stream.acknowledged >= stream.nextSeq - 1) continue;
-    const answer = await exchange.post(PATH, bodyOf(exchange, stream.repo, []), "telemetry");
-    if (answer.kind !== "ok") {
-      exchange.setBack("telemetry", answer);
-      if (exchange.stopped !== undefined || !exchange.mayDo("telemetry")) return false;
-      isWell = false;
-      continue;
-    }
-    const { maxSeq } = answer.body;
-    if (typeof maxSeq !== "number") {
-      exchange.putOff("telemetry", "the server does not say how far it stands");
-      return false;
-    }
-    const isRestored = reconcile(exchange, stream, maxSeq);
+  for (const stream of capture.rows.streams.all()) {
+    if (stream.acknowledged >= stream.nextSeq - 1) continue;
+    const there = await askStream(exchange, stream.repo);
+    if (there === "later") return false;
+    isWell &&= there !== "refused";
+    if (there === "refused") continue;
     // A server that lost something of one stream has lost something of the others.
-    if (isRestored && !isLooking) return sendTelemetry(exchange, true);
+    if (reconcile(exchange, stream, there)) return sendTelemetry(exchange);
     if (!(await drain(exchange, stream.repo))) return false;
   }
   if (isWell) exchange.wentWell("telemetry");
   return isWell;
+}
+
+/** Learns what a restored server still has. @returns false when it cannot say so now: then all are asked again */
+async function askAllStreams(exchange: Exchange): Promise<boolean> {
+  const { capture } = exchange;
+  for (const stream of capture.rows.streams.all()) {
+    const there = await askStream(exchange, stream.repo);
+    if (there === "later") return false;
+    if (there !== "refused") reconcile(exchange, stream, there);
+  }
+  sendAgain(capture);
+  return true;
+}
+
+/** @returns the last number that the server has of a stream; `refused` where it says nothing of this one alone */
+async function askStream(exchange: Exchange, repo: string): Promise<number | "refused" | "later"> {
+  const answer = await exchange.post(PATH, bodyOf(exchange, repo, []), "telemetry");
+  if (answer.kind !== "ok") {
+    exchange.setBack("telemetry", answer);
+    return exchange.stopped !== undefined || !exchange.mayDo("telemetry") ? "later" : "refused";
+  }
+  const { maxSeq } = answer.body;
+  if (typeof maxSeq === "number") return maxSeq;
+  exchange.putOff("telemetry", "the server does not say how far it stands");
+  return "later";
 }
 
 /** @param there how far the stream stands on the server @returns whether the server knows less than it did */
@@ -59,10 +75,7 @@ function reconcile(
     log.warn("server_was_restored", { repo, acknowledged, there });
     capture.transact(() => {
       rows.acknowledge.run({ repo, seq: there });
-      // What else it lost is not known: whatever is kept is sent again, and recognised where it was not lost.
-      rows.resendSessions.run();
-      rows.forgetBrains.run();
-      writeSetting(capture, SERVER_WAS_RESTORED, clock.now());
+      noteRestored(capture);
     });
   } else if (there > attempted) {
     // Numbers that were never sent from here: this is an older state of the machine, and they hold something else.

@@ -18,6 +18,8 @@ export interface Credentials {
   readonly teamId: string;
   readonly teamName: string;
   readonly connectedAt: string;
+  /** It stays with this server, whatever that says of another. */
+  readonly isPinned?: boolean;
 }
 
 /** What the commands of the capture client work on. */

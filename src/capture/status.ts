@@ -1,7 +1,9 @@
 import { ignoredBrains } from "./brain/publish.ts";
 import { rejectionOf } from "./exchange.ts";
+import { lastMove, type Move } from "./moved.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
-import { SERVER_WAS_RESTORED, STATE_WAS_OLDER } from "./send-telemetry.ts";
+import { SERVER_WAS_RESTORED } from "./restored-server.ts";
+import { STATE_WAS_OLDER } from "./send-telemetry.ts";
 import { type Capture, readCredentials, readSetting } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 
@@ -33,6 +35,8 @@ export interface Status {
   readonly serverWasRestored: number | null;
   /** When this machine's own records were found to be older than what the server has, and went on behind that. */
   readonly stateWasOlder: number | null;
+  /** The last server that the team moved to, and why this machine did not follow; null where it never moved. */
+  readonly move: Move | null;
 }
 
 /** A setting: whether the last pass stopped reading because too much waits. */
@@ -71,5 +75,6 @@ export function readStatus(capture: Capture): Status {
         : null,
     serverWasRestored: readSetting<number>(capture, SERVER_WAS_RESTORED) ?? null,
     stateWasOlder: readSetting<number>(capture, STATE_WAS_OLDER) ?? null,
+    move: lastMove(capture) ?? null,
   };
 }

@@ -28,7 +28,7 @@ export interface HashedItems {
 }
 
 /** Hashes what a delivery will bring. @param texts see `deliveryItems` */
-export function hashItems(repoKey: string, mode: string | null, texts: readonly string[]): HashedItems {
+export function hashItems(repoKey: string, mode: string | null, texts: Iterable<string>): HashedItems {
   const key = systemRandom(32);
   const hashes = hashesUnder(key, [contextText(repoKey, mode), ...texts]);
   return { key, hashes: Buffer.concat(hashes), root: rootOf(hashes) };

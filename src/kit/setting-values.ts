@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Quota } from "./buckets.ts";
-import { DAY_MS, MINUTE_MS, parseDuration } from "./clock.ts";
+import { DAY_MS, MINUTE_MS, parseDuration, SECOND_MS } from "./clock.ts";
 
 /** Readers of settings: each gives the value of a text, or a sentence on what is wrong with it. */
 
@@ -40,6 +40,23 @@ export function every(raw: string): { value: number | null } | { wrong: string }
   return ms >= MINUTE_MS && ms <= 365 * DAY_MS
     ? { value: ms }
     : { wrong: "must be a span from a minute to a year such as 30m, 24h or 7d, or off" };
+}
+
+/** How long something lasts, in milliseconds, from a second to a day: `30s`, `5m`. */
+export function span(raw: string): { value: number } | { wrong: string } {
+  const ms = parseDuration(raw) ?? 0;
+  return ms >= SECOND_MS && ms <= DAY_MS
+    ? { value: ms }
+    : { wrong: "must be a span from a second to a day such as 5m" };
+}
+
+/** Where a service answers, without a path: `https://s3.example.com`. */
+export function origin(raw: string): { value: string } | { wrong: string } {
+  const url = URL.canParse(raw) ? new URL(raw) : undefined;
+  const isOrigin = url && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  return isOrigin
+    ? { value: url.origin }
+    : { wrong: "must be an address such as https://s3.example.com, without a path" };
 }
 
 /** A public address, its sub-path included. */

@@ -28,8 +28,11 @@ const MAX_LIKE_CHARS = 200;
 /** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */
 export function likePattern(text: string): string | null {
   const trimmed = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
-  return trimmed === "" ? null : `%${trimmed.replace(/[\\%_]/g, "\\$&")}%`;
+  return trimmed === "" ? null : `%${escapeLike(trimmed)}%`;
 }
+
+/** A text as LIKE takes it with `\\` as its ESCAPE: nothing in it stands for others. */
+export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 /** A message as a page shows it: the same ones serve the command line, whose lines begin small. */
 export function sentence(text: string): string {

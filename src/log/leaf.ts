@@ -1,12 +1,22 @@
-import { sha256 } from "../kit/hash.ts";
+import { sameDigest, sha256 } from "../kit/hash.ts";
 import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
 
 /** Facts of a delivery that its leaf tells of; what it brought is told by the root over its items alone. */
 export type LeafFacts = Omit<
   DeliveryRow,
-  "id" | "mode" | "repoKey" | "itemKey" | "itemSalts" | "chainSha256" | "erasedBy" | "erasedItems"
+  "id" | "mode" | "repoKey" | "itemKey" | "itemSalts" | "chainSha256" | "erasedBy" | "erasedItems" | "movedFrom"
 >;
+
+/** What the leaf of a delivery was made of in the log that it came from, where that is other than here. */
+export type MovedFrom =
+  /** Its stream's number there, and the delivery before it. */
+  | { readonly id: number; readonly stream: number | null; readonly previous: number | null }
+  /** Of what was chained: its number there, and the hash that it was chained to, in hexadecimal digits. */
+  | { readonly id: number; readonly chain: string };
+
+const movedFrom = ({ movedFrom: text }: DeliveryRow): MovedFrom | undefined =>
+  text === null ? undefined : (JSON.parse(text) as MovedFrom);
 
 /** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */
 export function leafText(facts: LeafFacts): string {
@@ -34,8 +44,12 @@ export const chainedLeafText = (chainSha256: Buffer): string =>
   JSON.stringify({ v: 1, chain: chainSha256.toString("hex") });
 
 /** The text of a delivery's leaf, whichever it is. */
-export const leafTextOf = (row: DeliveryRow): string =>
-  row.chainSha256 ? chainedLeafText(row.chainSha256) : leafText(row);
+export function leafTextOf(row: DeliveryRow): string {
+  if (row.chainSha256) return chainedLeafText(row.chainSha256);
+  const moved = movedFrom(row);
+  if (!moved || !("stream" in moved)) return leafText(row);
+  return leafText({ ...row, streamId: moved.stream, previous: moved.previous });
+}
 
 /** The hash of a delivery's leaf. */
 export const leafOf = (row: DeliveryRow): Buffer => leafHash(Buffer.from(leafTextOf(row)));
@@ -43,8 +57,18 @@ export const leafOf = (row: DeliveryRow): Buffer => leafHash(Buffer.from(leafTex
 /** What goes before the first delivery that was chained. */
 export const GENESIS = Buffer.alloc(32);
 
+/** Whether what was chained says what it did when it was. @param previous the hash before it, `expected` its number, in this log */
+export function isChained(row: DeliveryRow, previous: Buffer, expected: number): boolean {
+  const moved = movedFrom(row);
+  const [before, id] =
+    moved && "chain" in moved
+      ? [Buffer.from(moved.chain, "hex"), moved.id]
+      : [previous, row.id === expected ? expected : 0];
+  return row.chainSha256 !== null && sameDigest(chain(before, { ...row, id }), row.chainSha256);
+}
+
 /** The digest of a row that was chained and everything before it. */
-export function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer {
+function chain(previous: Buffer, row: Omit<DeliveryRow, "chainSha256">): Buffer {
   const facts = [
     row.id,
     row.teamId,

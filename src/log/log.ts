@@ -6,13 +6,14 @@
 
 import type { Core } from "../core.ts";
 import { type DevicePrincipal, deviceFinder } from "../identity/devices/devices.ts";
+import { teamMoves } from "../identity/teams/teams.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { sameDigest } from "../kit/hash.ts";
 import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
 import { notify } from "../platform/notices/notices.ts";
 import { appendLeaf, findLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
-import { chain, GENESIS, leafOf, leafText, leafTextOf } from "./leaf.ts";
+import { GENESIS, isChained, leafOf, leafText, leafTextOf } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
 /** What a delivery adds to the log; `items` are the entries, files or sessions newly stored. */
@@ -26,11 +27,17 @@ export interface Delivery
   readonly sentSha256: Buffer;
 }
 
-/** Appends a delivery; call inside the transaction that stores its content. @returns its id, which is its leaf's number */
+/**
+ * Appends a delivery; call inside the transaction that stores its content.
+ * @returns its id, which is its leaf's number
+ * @throws Problem teamMoved (401) once another instance serves the team
+ */
 export function recordDelivery(core: Core, device: DevicePrincipal, delivery: Delivery): number {
   const { teamId, deviceId } = device;
   const { content, ...told } = delivery;
   const sql = rows(core.store);
+  // Said by another process since the token was judged: what is acknowledged after it would stay behind.
+  teamMoves.requireHere(core, teamId);
   const id = nextLeaf(core);
   const stream = sql.stream.get(deviceId, told.kind, told.repoKey);
   const streamId = stream?.id ?? (sql.insertStream.get(deviceId, told.kind, told.repoKey, id) as number);
@@ -104,11 +111,11 @@ export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep>
   for (const row of rows(core.store).all.iterate()) {
     const { chainSha256 } = row;
     const isLeaf = !hasTree || sameDigest(findLeaf(core, row.id) ?? GENESIS, leafOf(row));
-    const isChained = !chainSha256 || (row.id === expected && sameDigest(chain(previous, row), chainSha256));
+    const holds = !chainSha256 || isChained(row, previous, expected);
     const device = deviceOf(row.deviceId);
     const foreign = device !== undefined && device.teamId !== row.teamId;
-    yield { row, chained: isLeaf && isChained, chainSha256, foreign };
-    previous = chainSha256 ?? previous;
+    yield { row, chained: isLeaf && holds, chainSha256, foreign };
+    if (row.movedFrom === null) previous = chainSha256 ?? previous;
     expected = row.id + 1;
   }
 }
@@ -155,8 +162,8 @@ export function* exportDeliveries(core: Core, teamId: string) {
   const sql = rows(core.store);
   for (let after = 0; ; ) {
     const some = sql.export.all(teamId, after, EXPORT_ROWS);
-    for (const { contentSha256, chainSha256, itemKey, itemSalts, sentSha256, ...facts } of some) {
-      const leaf = leafTextOf({ ...facts, contentSha256, chainSha256, itemKey, itemSalts, sentSha256 });
+    for (const { contentSha256, chainSha256, itemKey, itemSalts, sentSha256, movedFrom, ...facts } of some) {
+      const leaf = leafTextOf({ ...facts, contentSha256, chainSha256, itemKey, itemSalts, sentSha256, movedFrom });
       const bytes = { contentSha256, chainSha256, itemKey, itemSalts, sentSha256 };
       const hex = Object.entries(bytes).map(([name, value]) => [name, value?.toString("hex") ?? null]);
       const noted = sql.items.all(facts.id).map(({ item, sha256 }) => [item, sha256.toString("hex")]);

@@ -38,6 +38,8 @@ export interface DeliveryRow extends DeliveryFacts {
   readonly itemSalts: Buffer | null;
   /** SHA-256 of a salt, which only its sender was told, and the body as it was sent. */
   readonly sentSha256: Buffer | null;
+  /** JSON, see `MovedFrom`; null for what was delivered to this instance. */
+  readonly movedFrom: string | null;
 }
 
 /** One device's deliveries of a kind for one repository. */
@@ -83,7 +85,8 @@ const NO_TREE_FACTS = "NULL AS streamId, NULL AS previous, NULL AS itemCount, NU
 
 export const rows = statements((db, has) => {
   const FACTS = factsOf(has("deliveries", "capture_mode"), has("deliveries", "erased_by"));
-  const WHOLE = `${FACTS}, ${LEAF_FACTS}, ${has("deliveries", "item_key") ? TREE_FACTS : NO_TREE_FACTS}, ${has("deliveries", "item_salts") ? "item_salts" : "NULL"} AS itemSalts`;
+  const WHOLE = `${FACTS}, ${LEAF_FACTS}, ${has("deliveries", "item_key") ? TREE_FACTS : NO_TREE_FACTS}, ${has("deliveries", "item_salts") ? "item_salts" : "NULL"} AS itemSalts,
+    ${has("deliveries", "moved_from") ? "moved_from" : "NULL"} AS movedFrom`;
   return {
     // By position: this runs with every delivery, and binding by name costs as much again.
     insert: db.prepare<

@@ -64,6 +64,8 @@ const HEADER = "cookie: ";
 const isTelling = (name: string): boolean =>
   name === "auth" || isSecretName(name) || isCookies(name) || isTinkType(name);
 
+type Mark = Pick<Finding, "rule" | "strength">;
+
 /** What the literals before one say of it. */
 class Surroundings {
   /** The key whose value comes next, if the last literal was a key. */
@@ -94,6 +96,18 @@ class Surroundings {
   }
 }
 
+/** Adds what was found in the literal between two places. */
+function* tellInSlices(findings: Finding[], found: readonly Mark[], start: number, end: number): Slices<void> {
+  let last: Finding | undefined;
+  for (let i = 0; i < found.length; i++) {
+    const { rule, strength } = found[i] as Mark;
+    // Of a literal that holds a thousand alike one object tells them all.
+    if (last?.rule !== rule || last.strength !== strength) last = { rule, strength, start, end };
+    findings.push(last);
+    if (findings.length % BATCH_REPLACED === 0) yield;
+  }
+}
+
 /** See `redactJson`. */
 export function* redactJsonInSlices(json: string): Slices<Redacted> {
   const findings: Finding[] = [];
@@ -114,14 +128,11 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
     const found = value.length < TOO_SHORT ? [] : isLong ? yield* findInSlices(searched) : findSecrets(searched);
     const whole = name !== undefined && holdsWholeSecret(name, value) ? wholeFinding(found) : undefined;
     if (whole !== undefined || found.length > 0) {
-      for (const { rule, strength } of whole ? [whole] : found) {
-        findings.push({ rule, strength, start: open, end });
-        if (findings.length % BATCH_REPLACED === 0) yield;
-      }
+      yield* tellInSlices(findings, whole ? [whole] : found, open, end);
       const replaced = whole ? marker(whole.rule) : yield* replaceInSlices(searched, found);
       parts.push(
         json.slice(done, open),
-        JSON.stringify(whole ? replaced : replaced.slice(searched.length - value.length)),
+        JSON.stringify(whole || searched === value ? replaced : replaced.slice(HEADER.length)),
       );
       done = end;
     }
@@ -149,7 +160,7 @@ export function* redactJsonInSlices(json: string): Slices<Redacted> {
 export const redactJson = (json: string): Redacted => finish(redactJsonInSlices(json));
 
 /** What a value that is a secret as a whole is counted under: a rule that found one in it, or else its name. */
-function wholeFinding(found: readonly Finding[]): Pick<Finding, "rule" | "strength"> {
+function wholeFinding(found: readonly Finding[]): Mark {
   return (
     found.find(({ strength }) => strength === "certain") ?? found[0] ?? { rule: ASSIGNED_RULE, strength: "likely" }
   );

@@ -194,10 +194,14 @@ export const BATCH_REPLACED = 10_000;
 export function* replaceInSlices(text: string, findings: readonly Finding[]): Slices<string> {
   let replaced = "";
   let done = 0;
-  for (const [i, { start, end, rule }] of findings.entries()) {
-    replaced += text.slice(done, start) + marker(rule);
-    done = end;
-    if ((i + 1) % BATCH_REPLACED === 0) yield;
+  for (let from = 0; from < findings.length; from += BATCH_REPLACED) {
+    if (from > 0) yield;
+    const until = Math.min(findings.length, from + BATCH_REPLACED);
+    for (let i = from; i < until; i++) {
+      const { start, end, rule } = findings[i] as Finding;
+      replaced += text.slice(done, start) + marker(rule);
+      done = end;
+    }
   }
   return replaced + text.slice(done);
 }

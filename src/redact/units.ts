@@ -64,3 +64,29 @@ export function nextOf(signs: RegExp, text: string, from: number): number {
   signs.lastIndex = from;
   return signs.exec(text)?.index ?? text.length;
 }
+
+/** Whether a pattern stands in stretches of one text; asked roughly from first to last, it reads each sign once. */
+export class Standing {
+  readonly #pattern: RegExp;
+  readonly #most: number;
+  /** From the one place up to the other no match begins. */
+  #from = 0;
+  #to = 0;
+
+  /** @param pattern with the flag `g` @param most the length of its longest match */
+  constructor(pattern: RegExp, most: number) {
+    this.#pattern = pattern;
+    this.#most = most;
+  }
+
+  in(text: string, start: number, end: number): boolean {
+    if (start < this.#from || start > this.#to) this.#from = this.#to = start;
+    if (this.#to >= end) return false;
+    // The sign before belongs to what is read, so that a word's boundary is none where the reading goes on.
+    const from = Math.max(start, this.#to - 1);
+    this.#pattern.lastIndex = this.#to - from;
+    const match = this.#pattern.exec(text.slice(from, end));
+    this.#to = match === null ? Math.max(this.#to, end - this.#most + 1) : from + match.index;
+    return match !== null;
+  }
+}

@@ -1,7 +1,7 @@
 /** Whether a value given to a secret's name is a secret. No part of this looks at how random a value is. */
 import { Automaton } from "./automaton.ts";
 import { isPasswordName } from "./names.ts";
-import { type Units, unitsOf } from "./units.ts";
+import { Standing, type Units, unitsOf } from "./units.ts";
 
 /** As much of a value is judged, in code units: of one whose end is sure, and of one that names may stand in. */
 export const MAX_MEMBER_JUDGED = 4_096;
@@ -45,21 +45,39 @@ const REFERENCE = new Automaton(
   /(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/,
 );
 
+const DOTS = /[…•]/g;
+/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
+const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/g;
+
 /** A stretch of one text in which no stand-in of letters and common signs stands: values that overlap are read once. */
 export class Clear {
   from = 0;
   to = 0;
+  #dots: Standing | undefined;
+  #prose: Standing | undefined;
+
+  /** Whether one of the two signs beyond Latin 1 stands in a stretch; see `DOTS`. */
+  holdsDots(text: string, start: number, end: number): boolean {
+    this.#dots ??= new Standing(DOTS, 1);
+    return this.#dots.in(text, start, end);
+  }
+
+  holdsProse(text: string, start: number, end: number): boolean {
+    this.#prose ??= new Standing(PROSE, 4);
+    return this.#prose.in(text, start, end);
+  }
 }
 
 /** No stand-in is longer. */
 const STAND_IN_CAP = 16;
 
-function holdsStandIn({ text, units, isNarrow }: Units, start: number, end: number, clear: Clear): boolean {
+function holdsStandIn(source: Units, start: number, end: number, clear: Clear): boolean {
+  const { units } = source;
   const goesOn = start >= clear.from && start <= clear.to;
   if (HAS_STAND_IN.test(units, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
   if (!goesOn) clear.from = start;
   clear.to = goesOn ? Math.max(end, clear.to) : end;
-  return isNarrow !== true && DOTS.test(text.slice(start, end));
+  return source.isNarrow !== true && clear.holdsDots(source.text, start, end);
 }
 
 /**
@@ -72,10 +90,6 @@ export function standInAt(source: Units, start: number, end: number, clear = new
   if (end - start <= MAX_STAND_IN_CHARS && STAND_IN_WHOLE.spans(units, start, end)) return 0;
   return holdsStandIn(source, start, end, clear) ? text.slice(start, end).search(STAND_IN) : -1;
 }
-
-const DOTS = /[…•]/;
-/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
-const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/;
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
@@ -207,7 +221,7 @@ export function judgeValue(
     return "other";
   if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  if (source.isNarrow !== true && PROSE.test(text.slice(start, end))) return "other";
+  if (source.isNarrow !== true && clear.holdsProse(text, start, end)) return "other";
   const hasDigit = holdsDigit(units, start, end);
   if (!isPassword && (!hasDigit || !holdsLetter(units, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(units, start, end)) return "wordy";

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { RULES_VERSION } from "../../src/redact/redact.ts";
 import { startInstance } from "../support/instance.ts";
 
 const PATH = "/api/brain/ingest";
@@ -43,6 +45,38 @@ describe("brainIngest", () => {
       json: snapshot(2, file("a.md", "same"), file("b.md", "changed"), file("c.md", "other")),
     });
     expect([t.count("brain_blobs"), t.count("brain_snapshots"), t.count("brain_manifests")]).toEqual([3, 2, 2]);
+  });
+
+  it("takes nothing as held that was scanned with other rules", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    await t.post(PATH, { token, json: snapshot(1, file("a.md", "same"), file("b.md", "other")) });
+    t.instance.core.store.db.exec("UPDATE brain_blobs SET rules_version = 'older' WHERE content = 'same'");
+    const answer = await t.post(PATH, { token, json: snapshot(2, file("a.md", "same"), file("b.md", "other!")) });
+    expect([answer.status, answer.body.bytes]).toEqual([200, 10]);
+    expect(t.rows("SELECT content, rules_version FROM brain_blobs ORDER BY content")).toEqual([
+      { content: "other", rules_version: RULES_VERSION },
+      { content: "other!", rules_version: RULES_VERSION },
+      { content: "same", rules_version: RULES_VERSION },
+    ]);
+  });
+
+  it("stores nothing of a snapshot of which a held file is erased while it is read, and takes it again", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const { db } = t.instance.core.store;
+    await t.post(PATH, { token, json: snapshot(1, file("a.md", "goes"), file("b.md", "stays")) });
+    const json = snapshot(2, file("a.md", "goes"), file("b.md", "stays"), file("c.md", "goes"));
+    // That a device was heard of is noted in the transaction that stores what it sent, before anything else.
+    t.clock.advance(DAY_MS);
+    db.exec(
+      "CREATE TEMP TRIGGER erased AFTER UPDATE ON main.devices BEGIN DELETE FROM brain_blobs WHERE content = 'goes'; END",
+    );
+    expect((await t.post(PATH, { token, json })).status).toBe(503);
+    expect([t.count("brain_snapshots"), t.count("brain_manifests"), t.count("deliveries")]).toEqual([1, 1, 1]);
+    db.exec("DROP TRIGGER erased");
+    expect((await t.post(PATH, { token, json })).status).toBe(200);
+    expect([t.count("brain_snapshots"), t.count("brain_manifests"), t.count("brain_blobs")]).toEqual([2, 2, 2]);
   });
 
   it("takes a retry as harmless", async () => {

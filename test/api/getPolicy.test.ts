@@ -27,6 +27,17 @@ it("answers 304 to an agent that has the policy already, and the new one after a
   expect(t.count("policies")).toBe(1);
 });
 
+it("names the log as checkpoints do, with the policy and without", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const [origin] = (await t.get("/ledger/checkpoint")).text.split("\n");
+  expect(origin).toMatch(/\/1$/);
+  const { headers } = await t.get("/api/policy", { token });
+  expect(headers.get("reckon-log")).toBe(origin);
+  const unchanged = await t.get("/api/policy", { token, headers: { "if-none-match": headers.get("etag") as string } });
+  expect([unchanged.status, unchanged.headers.get("reckon-log")]).toEqual([304, origin]);
+});
+
 it("gives each team its own policy", async () => {
   const t = await startInstance();
   const one = await t.device();

@@ -4,6 +4,7 @@ import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { received } from "../../src/record/otlp/receive.ts";
 import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
@@ -210,6 +211,7 @@ describe("otlpLogs", () => {
     });
     await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) });
     const json = {
+      repoKey: "acme/shop",
       entries: [captured("msg_1", "req_1"), captured("msg_2", "req_2")].map((payload, i) => ({ seq: i + 1, payload })),
     };
     await t.post("/api/telemetry/ingest", { token, json });
@@ -220,7 +222,102 @@ describe("otlpLogs", () => {
       outputTokens: 80,
       cacheReadTokens: 6000,
     });
-    expect((await spend(t, device, "repo")).groups.map(({ key }: { key: string }) => key)).toEqual(["(otlp)"]);
+    expect((await spend(t, device, "repo")).groups.map(({ key }: { key: string }) => key)).toEqual(["acme/shop"]);
+  });
+
+  const codexCall = (session: string, input: number) =>
+    eventLogs(
+      { "service.name": "codex_exec" },
+      {
+        "event.name": "codex.sse_event",
+        "event.timestamp": `2026-11-21T08:00:00.${input}Z`,
+        "conversation.id": session,
+        model: "gpt-5.1-codex",
+        "event.kind": "response.completed",
+        input_token_count: String(input),
+        output_token_count: "42",
+      },
+    );
+  const exported = async (t: TestInstance, token: string, session: string, input: number) => {
+    await t.post("/v1/logs", { token, json: codexCall(session, input) });
+    const about = { "conversation.id": session, "gen_ai.usage.input_tokens": input, "gen_ai.usage.output_tokens": 42 };
+    const span = { name: "handle_responses", trace: "b".repeat(32), values: about };
+    await t.post("/v1/traces", { token, json: spansOf({ "service.name": "codex_exec" }, "codex_exec", span) });
+  };
+  const captured = async (t: TestInstance, token: string, session: string, input: number) => {
+    const model = "gpt-5.1-codex";
+    const usage = { input_tokens: input, output_tokens: 42 };
+    const payload = { type: "usage", sessionId: session, agent: "codex", model, usage };
+    await t.post("/api/telemetry/ingest", {
+      token,
+      json: { repoKey: "acme/shop", entries: [{ seq: input, payload }] },
+    });
+    const spans = [{ id: `call-${input}`, kind: "llm", usage, attributes: { "gen_ai.operation.name": "chat" } }];
+    const told = { id: session, outcome: "completed", agent: "codex", model, spans };
+    await t.post("/api/agent-traces/ingest", { token, json: { repoKey: "acme/shop", sessions: [told] } });
+  };
+  const figures = (t: TestInstance) =>
+    t.rows("SELECT device_id, tokens FROM session_figures WHERE tokens > 0 ORDER BY device_id");
+
+  it.each([
+    ["first", true, "of the machine's own device", true],
+    ["first", true, "of another device, as fleets have one for all", false],
+    ["last", false, "of the machine's own device", true],
+    ["last", false, "of another device, as fleets have one for all", false],
+  ])(
+    "counts calls once that have no name which both know: what was exported comes %s (%s), by a token %s (%s)",
+    async (_, isFirst, _token, isSame) => {
+      const t = await startInstance();
+      const team = await t.team({ name: "Acme" });
+      const device = await t.device(team);
+      const exporter = isSame ? device : await t.device(team);
+      const ways = [
+        () => exported(t, exporter.token, "c-1", 100),
+        () => captured(t, device.token, "c-1", 100),
+        () => exported(t, exporter.token, "c-1", 200),
+        () => captured(t, device.token, "c-1", 200),
+      ];
+      for (const way of isFirst ? ways : ways.toReversed()) {
+        await way();
+        await t.instance.settle();
+      }
+      // Of another session nobody else tells.
+      await exported(t, exporter.token, "c-2", 300);
+      const told = await spend(t, device);
+      expect(told).toMatchObject({ usages: 3, inputTokens: 600, outputTokens: 126 });
+      expect(Object.fromEntries(told.groups.map(({ key, usages }: Record<string, unknown>) => [key, usages]))).toEqual({
+        "c-1": 2,
+        "c-2": 1,
+      });
+      expect((await spend(t, device, "repo")).groups).toMatchObject([
+        { key: "acme/shop", usages: 2 },
+        { key: "", usages: 1 },
+      ]);
+      expect(figures(t).map(({ tokens }) => tokens)).toEqual(expect.arrayContaining([342, 384]));
+      expect(figures(t)).toHaveLength(2);
+      expect(t.rows("SELECT sum(usages) AS usages, sum(input) AS input FROM spend_days")).toEqual([
+        { usages: 3, input: 600 },
+      ]);
+    },
+  );
+
+  it("counts what was exported again once what the capture client told is erased", async () => {
+    const t = await startInstance();
+    const team = await t.team({ name: "Acme" });
+    const [device, exporter] = [await t.device(team), await t.device(team)];
+    await exported(t, exporter.token, "c-1", 100);
+    await captured(t, device.token, "c-1", 100);
+    expect(await spend(t, device)).toMatchObject({ usages: 1, groups: [{ key: "c-1" }] });
+    const { core } = t.instance;
+    await carryOut(
+      core,
+      await requestErasure(core, resolveTarget(core, { device: device.deviceId }), "they wanted it"),
+    );
+    expect(await spend(t, exporter, "repo")).toMatchObject({
+      usages: 1,
+      inputTokens: 100,
+      groups: [{ key: "" }],
+    });
   });
 
   it("leaves what the capture client said of a session, its prompts, files and edits, as it is", async () => {

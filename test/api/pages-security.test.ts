@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { get as httpGet, request as httpRequest, type IncomingMessage } from "node:http";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { createResetLink } from "../../src/identity/one-time-links/one-time-links.ts";
@@ -580,5 +581,39 @@ describe("every page", () => {
     });
     expect(text).toContain("Sign in");
     expect(text).not.toContain("evil.example");
+  });
+});
+
+describe("a page of the dashboard", () => {
+  /** The reply as it lies on the wire. */
+  async function raw(v: Visit, path: string, coding: string | undefined, method = "GET") {
+    const cookie = [...v.jar].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = { cookie, ...(coding === undefined ? {} : { "accept-encoding": coding }) };
+    const [reply] = (await once(httpRequest(v.socket + path, { method, headers }).end(), "response")) as [
+      IncomingMessage,
+    ];
+    const chunks: Buffer[] = [];
+    for await (const chunk of reply) chunks.push(chunk);
+    return { headers: reply.headers, bytes: Buffer.concat(chunks) };
+  }
+
+  it("comes packed to whoever takes gzip, the same as otherwise; a public page never does", async () => {
+    const v = await visit();
+    await v.signIn();
+    const plain = await raw(v, "/account", undefined);
+    expect([plain.headers["content-encoding"], plain.headers.vary]).toEqual([undefined, "Accept-Encoding"]);
+    for (const coding of ["gzip", "br, gzip;q=0.5", "*", "deflate, GZIP"]) {
+      const packed = await raw(v, "/account", coding);
+      expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+      expect(packed.headers["content-length"]).toBe(String(packed.bytes.length));
+      expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 2);
+      expect(gunzipSync(packed.bytes).toString()).toBe(plain.bytes.toString());
+    }
+    for (const coding of ["identity", "br", "gzip;q=0", "*, gzip; q=0.000", "gzipped"])
+      expect((await raw(v, "/account", coding)).bytes.toString()).toBe(plain.bytes.toString());
+    const head = await raw(v, "/account", "gzip", "HEAD");
+    expect([head.headers["content-encoding"], head.bytes.length]).toEqual(["gzip", 0]);
+    v.jar.clear();
+    expect((await raw(v, "/docs", "gzip")).headers).not.toHaveProperty("content-encoding");
   });
 });

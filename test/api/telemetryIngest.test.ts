@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/telemetry/ingest";
@@ -43,6 +44,36 @@ describe("telemetryIngest", () => {
       { kind: "telemetry", mode: "live", items: 1, flagged: null },
     ]);
     expect(t.rows("SELECT last_seen_at FROM devices")[0].last_seen_at).toBe(t.clock.now());
+  });
+
+  it("takes a batch that is strewn over all that is stored in parts, as if it were one", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const even = Array.from({ length: 255 }, (_, i) => 2 * (i + 1));
+    const deliver = (some: readonly Sent[]) => t.post(PATH, { token: device.token, json: { entries: some } });
+    for (const seq of even) await deliver([entry(seq)]);
+    const [{ last }] = t.rows("SELECT max(id) AS last FROM deliveries");
+    const parts = () => t.rows("SELECT items FROM deliveries WHERE id > ? ORDER BY id", last).map(({ items }) => items);
+    // All that is missing, two beyond, most of what is stored once more, and one with other content.
+    const other = { n: "other" };
+    const batch = Array.from({ length: 512 }, (_, i) => entry(i + 1, i === 39 ? other : { n: i + 1 }));
+    const answer = await deliver(batch);
+    expect([answer.status, flags(answer), answer.headers.get("reckon-receipt")]).toEqual([
+      200,
+      [257, 512, "rollback"],
+      expect.any(String),
+    ]);
+    expect(held(t)).toEqual(batch.map(({ seq }) => seq));
+    expect(t.rows("SELECT payload FROM telemetry_entries WHERE seq = 40")).toEqual([{ payload: '{"n":40}' }]);
+    expect(t.rows("SELECT seq, payload FROM telemetry_conflicts")).toEqual([{ seq: 40, payload: '{"n":"other"}' }]);
+    expect([gaps(t), t.rows("SELECT max_seq, entry_count FROM telemetry_streams")]).toEqual([
+      [],
+      [{ max_seq: 512, entry_count: 512 }],
+    ]);
+    expect(parts()).toEqual([252, 6]);
+    expect((await verifyLedger(t.instance.core, undefined, () => {})).faults).toEqual([]);
+    expect(flags(await deliver(batch))).toEqual([0, 512, "rollback"]);
+    expect(parts()).toHaveLength(2);
   });
 
   it("keeps payloads byte for byte: spacing, long numbers, escapes, duplicate and odd members", async () => {

@@ -1,7 +1,7 @@
 /**
  * Measures Reckon against floors and aims, all in one run, so that only ratios and bounds matter and not the machine.
  *
- *   node test/bench/run.ts [--quick] [--only NAME] [--json FILE] [--profile DIRECTORY]
+ *   node test/bench/run.ts [--quick] [--only NAME] [--entries N] [--json FILE] [--profile DIRECTORY]
  */
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { cpus } from "node:os";
@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks.ts";
 import { measureCapture } from "./capture.ts";
 import { measureCorrelation } from "./correlate.ts";
+import { measureDays } from "./days.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureHealth } from "./health.ts";
 import { measureIngest } from "./ingest.ts";
@@ -20,6 +21,7 @@ import { measureRedaction } from "./redaction.ts";
 import { measureSearch } from "./search.ts";
 import { cleanUp, newDirectory, type Program, profiledReckon, RECKON, ROOT } from "./servers.ts";
 import { measureSize } from "./size.ts";
+import { measureSizing } from "./sizing.ts";
 import { measureSnapshots } from "./snapshot.ts";
 import { measureStalls } from "./stalls.ts";
 import { measureStart } from "./start.ts";
@@ -27,17 +29,20 @@ import { type Judged, judge, type Note, quantile, type Report, render } from "./
 
 const USAGE = `Measures Reckon against the least that could do the same job.
 
-  npm run bench -- [--quick] [--only NAME] [--json FILE] [--profile DIRECTORY]
+  npm run bench -- [--quick] [--only NAME] [--entries N] [--json FILE] [--profile DIRECTORY]
 
   --quick    a few minutes; figures are rougher
-  --only     one of: start, health, ingest, growth, size, ledger, search, snapshot, correlate, stalls, attacks, redaction,
-             pages, capture
+  --only     one of: start, health, ingest, otlp, growth, size, sizing, ledger, search, snapshot, correlate, stalls, attacks, redaction,
+             days, pages, capture
+  --entries  how many sizing fills a database with; default: 400000, with --quick 40000
   --json     where the results go as JSON; default: dist/bench.json
   --profile  leave a CPU profile of each Reckon under load in this directory (slower; the aims then mean little)
 `;
 
 export interface Settings {
   readonly quick: boolean;
+  /** How many entries sizing fills a database with; by quick where it is not said. */
+  readonly entries: number | undefined;
   /** How the Reckon under load is started. */
   readonly reckon: Program;
 }
@@ -52,6 +57,7 @@ const SCENARIOS: Record<string, Scenario> = {
   otlp: measureOtlp,
   growth: measureGrowth,
   size: measureSize,
+  sizing: measureSizing,
   ledger: measureLedger,
   search: measureSearch,
   snapshot: measureSnapshots,
@@ -59,6 +65,7 @@ const SCENARIOS: Record<string, Scenario> = {
   stalls: measureStalls,
   attacks: measureAttacks,
   redaction: measureRedaction,
+  days: measureDays,
   pages: measurePages,
   capture: measureCapture,
 };
@@ -85,6 +92,7 @@ async function main(): Promise<void> {
     options: {
       quick: { type: "boolean", default: false },
       only: { type: "string" },
+      entries: { type: "string" },
       json: { type: "string", default: join(ROOT, "dist/bench.json") },
       profile: { type: "string" },
       help: { type: "boolean" },
@@ -105,7 +113,12 @@ async function main(): Promise<void> {
     node: process.version,
     fdatasyncMilliseconds: syncMilliseconds(),
   };
-  const settings = { quick: values.quick, reckon: values.profile ? profiledReckon(resolve(values.profile)) : RECKON };
+  const entries = values.entries === undefined ? undefined : Number(values.entries);
+  const settings = {
+    quick: values.quick,
+    entries,
+    reckon: values.profile ? profiledReckon(resolve(values.profile)) : RECKON,
+  };
   const began = performance.now();
   for (const [name, measure] of chosen) {
     process.stderr.write(`${name} …\n`);

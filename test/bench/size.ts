@@ -3,7 +3,7 @@ import type { Core } from "../../src/core.ts";
 import { type Clock, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
-import { openStore } from "../../src/platform/store/store.ts";
+import { databasePath, openFile, openStore } from "../../src/platform/store/store.ts";
 import { telemetry } from "../../src/record/telemetry/room.ts";
 import { deliverEntries } from "./held.ts";
 import type { Settings } from "./run.ts";
@@ -21,14 +21,14 @@ export async function measureSize({ quick, reckon }: Settings, report: Report): 
   const directory = newDirectory();
   const count = quick ? 96_000 : 480_000;
   const { payloadBytes } = await deliverEntries(directory, reckon, count);
-  const asSent = await weigh(directory, count);
+  const asSent = weigh(directory, count);
   report.note(
     "size",
     `${figure(asSent.each)} B an entry as sent, with payloads of ${figure(payloadBytes)} B and all tables; ${asSent.largest}`,
   );
-  if (sealJob && "run" in sealJob) {
-    const seconds = await sealAll(directory, sealJob);
-    const sealed = await weigh(directory, count);
+  if (sealJob) {
+    const seconds = await sealAll(directory);
+    const sealed = weigh(directory, count);
     report.result({ scenario: "size of an entry, sealed", unit: "B", ours: [sealed.each], aim: { below: 200 } });
     report.note("size", `sealed at ${figure(count / seconds)} entries/s; ${sealed.largest}`);
   } else report.note("size", `nothing is compressed: the program has no job "${SEAL}"`);
@@ -36,27 +36,40 @@ export async function measureSize({ quick, reckon }: Settings, report: Report): 
 }
 
 /** Pages in use over entries: free ones are used again. */
-async function weigh(directory: string, entries: number): Promise<{ each: number; largest: string }> {
-  const store = openStore(directory, { create: false, now: systemClock.now });
+const weigh = (directory: string, entries: number): { each: number; largest: string } => ({
+  each: usedBytes(directory) / entries,
+  largest: largestTables(directory, entries),
+});
+
+/** Bytes an entry that the largest tables and indexes take. */
+export function largestTables(directory: string, entries: number): string {
+  const db = openFile(databasePath(directory), { readonly: true });
   try {
-    const { db } = store;
-    const pragma = (name: string) => Number(db.pragma(name, { simple: true }));
-    const each = ((pragma("page_count") - pragma("freelist_count")) * pragma("page_size")) / entries;
     const tables = db
       .prepare<[], { name: string; bytes: number }>(
         "SELECT name, sum(pgsize) AS bytes FROM dbstat GROUP BY name ORDER BY bytes DESC LIMIT 6",
       )
       .all();
-    return { each, largest: tables.map(({ name, bytes }) => `${name} ${figure(bytes / entries)}`).join(", ") };
+    return tables.map(({ name, bytes }) => `${name} ${figure(bytes / entries)}`).join(", ");
   } finally {
-    store.close();
+    db.close();
   }
 }
 
-type Run = Extract<NonNullable<typeof sealJob>, { run: unknown }>;
+/** Bytes of the pages of a database that are in use. */
+export function usedBytes(directory: string): number {
+  const db = openFile(databasePath(directory), { readonly: true });
+  try {
+    const pragma = (name: string) => Number(db.pragma(name, { simple: true }));
+    return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
+  } finally {
+    db.close();
+  }
+}
 
-/** Lets the job do all that it will ever do. @returns the seconds that it took */
-async function sealAll(directory: string, job: Run): Promise<number> {
+/** Lets what compresses telemetry do all that it will ever do. @returns the seconds that it took */
+export async function sealAll(directory: string): Promise<number> {
+  if (!sealJob || !("run" in sealJob)) throw new Error(`the program has no job "${SEAL}"`);
   // A year on, every stream has been quiet for long enough.
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + YEAR_MS };
   const store = openStore(directory, { create: false, now: clock.now });
@@ -66,7 +79,7 @@ async function sealAll(directory: string, job: Run): Promise<number> {
     const left = store.db.prepare("SELECT count(*) FROM telemetry_segments WHERE texts IS NOT NULL").pluck();
     const began = performance.now();
     for (let before = Number.POSITIVE_INFINITY; ; ) {
-      await job.run(core);
+      await sealJob.run(core);
       const now = left.get() as number;
       if (now === 0) break;
       if (now === before) throw new Error(`${now} segments are never sealed`);

@@ -79,6 +79,11 @@ export function render(results: readonly Judged[], notes: readonly Note[]): stri
     met ? "met" : "MISSED",
   ]);
   const all = [["scenario", "ours", "floor", "median [least–most]", "aim", ""], ...rows];
+  return [columns(all), "", ...notes.map(({ scenario, says }) => `${scenario}: ${says}`)].join("\n");
+}
+
+/** Rows in columns, the first of them a head. */
+export function columns(all: readonly (readonly string[])[]): string {
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => (row[column] as string).length))) ?? [];
   const lines = all.map((row) =>
     row
@@ -87,5 +92,5 @@ export function render(results: readonly Judged[], notes: readonly Note[]): stri
       .trimEnd(),
   );
   lines.splice(1, 0, widths.map((width) => "-".repeat(width)).join("  "));
-  return [...lines, "", ...notes.map(({ scenario, says }) => `${scenario}: ${says}`)].join("\n");
+  return lines.join("\n");
 }

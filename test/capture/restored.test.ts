@@ -42,6 +42,57 @@ describe("a server that was restored from an older backup", () => {
     expectAgreement(a);
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);
   });
+
+  it("is filled up by a machine that has nothing new to send", async () => {
+    const a = await startAgent();
+    a.work("s1", 3);
+    await a.pass();
+    await a.server.forgetting(async () => {
+      a.work("s1", 2, 3);
+      await a.pass();
+    });
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(15);
+    expect(readStatus(a.capture).serverWasRestored).toBe(a.server.clock.now());
+  });
+
+  it("that lost sessions alone is given them again", async () => {
+    const a = await startAgent();
+    a.work("s1", 3);
+    await a.server.fault("agentTracesIngest", 503);
+    await a.pass();
+    expect(heldOf(a.server, deviceOf(a))).toMatchObject({ entries: { length: 9 }, spans: [] });
+    await a.server.forgetting(async () => {
+      await a.pass();
+      expectAgreement(a);
+    });
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).spans).not.toEqual([]);
+  });
+
+  it("is looked at until every stream was, however often it breaks off", async () => {
+    const a = await startAgent();
+    makeRepository(join(a.home, "other"), "github.com/acme/other");
+    await a.server.forgetting(async () => {
+      a.work("s1", 3);
+      a.work("s2", 3, 0, "other");
+      await a.pass();
+    });
+    let left = 3;
+    a.server.between = async (path, answer) => {
+      if (path !== "/api/telemetry/ingest") return answer();
+      left--;
+      return left < 0 ? new Response("{}", { status: 503 }) : answer();
+    };
+    await a.pass();
+    a.server.between = undefined;
+    a.advance(DAY_MS);
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
+  });
 });
 
 describe("a machine that was restored from an older state", () => {

@@ -8,6 +8,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { reckon, serve } from "../faults/support/process.ts";
 import { alterEntries } from "../support/entries.ts";
+import { MAIN } from "../support/program.ts";
+import { ranHere } from "../support/remote.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
@@ -147,8 +149,8 @@ describe("teams, codes and devices", () => {
       [["nonsense"], 2, /unknown command/],
       [["team", "list", "--nonsense"], 2, /unknown option/],
     ];
-    for (const [args, code, says] of cases) {
-      const done = await reckon([...args, "--data", data]);
+    for (const [i, [args, code, says]] of cases.entries()) {
+      const done = await (i === 0 ? reckon : ranHere)([...args, "--data", data]);
       expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
       expect(done.stderr).toMatch(says);
       expect(done.stderr).not.toMatch(/\n\s+at /);
@@ -227,10 +229,9 @@ describe("licences", () => {
       1,
       { valid: false, reason: expect.stringContaining("signature") },
     ]);
-    const main = join(import.meta.dirname, "../../src/main.ts");
     const rubbish = spawnSync(
       process.execPath,
-      [main, "license", "verify", "-", "--pubkey", join(home, "two.pem"), "--json"],
+      [MAIN, "license", "verify", "-", "--pubkey", join(home, "two.pem"), "--json"],
       { input: "not a licence", encoding: "utf8" },
     );
     expect([rubbish.status, JSON.parse(rubbish.stdout).valid]).toEqual([1, false]);
@@ -516,8 +517,7 @@ describe("the program", () => {
   });
 
   it("runs a throw-away instance whose printed commands work as pasted", async () => {
-    const main = join(import.meta.dirname, "../../src/main.ts");
-    const child = spawn(process.execPath, [main, "dev", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [MAIN, "dev", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
     const printed = await new Promise<string>((resolve) => {
       let text = "";
       child.stdout.setEncoding("utf8").on("data", (part: string) => {

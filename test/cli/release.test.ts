@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
 import { startInstance } from "../support/instance.ts";
+import { ranHere } from "../support/remote.ts";
 import { installer } from "../support/site.ts";
 
 const run = (data: string, ...args: string[]) => reckon(["release", ...args, "--data", data]);
@@ -92,7 +93,7 @@ describe("releases from the command line", () => {
       [["--version", "2.0.0", "--file", installer(t, "empty.exe", Buffer.alloc(0))], "is empty"],
       [["--version", "2.0.0", "--url", "file:///etc/passwd", "--file", other], "begins with https://"],
     ] as const) {
-      const done = await run(t.directory, ...ADD, ...args);
+      const done = await ranHere(["release", ...ADD, ...args, "--data", t.directory]);
       expect([args.join(" "), done.code, done.stderr.includes(says)]).toEqual([args.join(" "), 1, true]);
     }
     const usage = await run(t.directory, "add", "--platform", "linux", "--version", "2.0.0", "--file", other);

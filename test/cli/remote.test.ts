@@ -138,7 +138,7 @@ function plainer(): (text: string) => string {
       .replace(/-----BEGIN[\s\S]*?-----END[^\n]*/g, "<key>")
       .replace(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g, nth("id"))
       .replace(/\b[0-9a-f]{16,}\b/g, "<digest>")
-      .replace(/\b[\w-]{43}\b/g, "<kid>")
+      .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, "<kid>")
       .replace(/(?<="| )[A-Za-z0-9+/]{80,}={0,2}/g, "<base64>")
       .replace(/(?<=\d files, )\d+(?= bytes)|(?<="bytes": )\d+/g, "<some>");
 }

@@ -5,6 +5,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type Done, launch, reckon, serve, startRefused, within } from "../faults/support/process.ts";
 import { openByForms } from "../support/links.ts";
+import { MAIN } from "../support/program.ts";
 
 const PASSWORD = "plough-the-north-field";
 
@@ -221,7 +222,7 @@ describe("reckon user", () => {
 
   it("refuses to read a password from a terminal", async () => {
     const data = folder();
-    const command = `${process.execPath} src/main.ts user create ada@example.com --password-stdin --data ${data}`;
+    const command = `${process.execPath} ${MAIN} user create ada@example.com --password-stdin --data ${data}`;
     const done = await reckonUnderTerminal(command);
     expect(done).toContain("the password is read from standard input, not typed here");
   });

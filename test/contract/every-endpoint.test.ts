@@ -2,6 +2,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
 
+import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
@@ -286,6 +287,22 @@ describe("every endpoint behind a device token", () => {
         expect(answer.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
         expect(answer.text).not.toContain(token);
       }
+    },
+  );
+
+  it.each(withAuth.map((one) => [nameOf(one), one] as const))(
+    "%s tells where its team moved, and does nothing for it",
+    async (_, endpoint) => {
+      const t = await startInstance();
+      const { token, team } = await t.device();
+      const request = { ...(await goodRequest(t, endpoint)).ask, token };
+      await teamMoves.begin(t.instance.core, team.id, "https://new.example");
+      const written = t.instance.core.store.stats.changes;
+      const answer = await t.call(endpoint.spec.method, endpoint.spec.path.replace("**:tile", "0/000"), request);
+      expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("https://new.example")]);
+      const { shape } = declared(endpoint, "teamMoved");
+      if (shape === "moved") expect(answer.body.movedTo).toBe("https://new.example");
+      expect(t.instance.core.store.stats.changes).toBe(written);
     },
   );
 });

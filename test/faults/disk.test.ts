@@ -61,7 +61,7 @@ describe.skipIf(noMounts)("a full disk", () => {
 
   it("answers writes with 503 and Retry-After, goes on reading, is degraded, and recovers by itself", async () => {
     const mount = testMount("16m");
-    const data = await makeData({ directory: join(mount.path, "data"), devices: 1, codes: 2, keyPem: runKeyPem() });
+    const data = await makeData({ directory: join(mount.path, "data"), devices: 1, codes: 9, keyPem: runKeyPem() });
     const server = await testServer(data.directory);
     const token = data.devices[0]?.token as string;
     const bodies: Record<keyof typeof paths, (n: number) => unknown> = {
@@ -74,23 +74,38 @@ describe.skipIf(noMounts)("a full disk", () => {
     for (const kind of ["telemetry", "brain", "traces"] as const) expect((await send(kind, 1)).status).toBe(200);
     const empty = fill(mount);
     // What is preallocated may still take a few; what was acknowledged then is acknowledged.
-    let last = 1;
-    await until("telemetry is refused", async () => {
-      const reply = await send("telemetry", ++last);
-      if (reply.status === 200) return false;
+    let last = 2;
+    const fillUp = () =>
+      until("telemetry is refused", async () => {
+        const reply = await send("telemetry", last);
+        if (reply.status === 200) {
+          last++;
+          return false;
+        }
+        expectJsonRefusal(reply, 503);
+        expect(Object.keys(JSON.parse(reply.body))).toEqual(["error"]);
+        expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
+        return true;
+      });
+    await fillUp();
+    for (const kind of ["brain", "traces"] as const) expectJsonRefusal(await send(kind, 2), 503);
+    let code = 0;
+    const exchange = () =>
+      ask(server.port, {
+        path: "/api/connect/exchange",
+        body: JSON.stringify({ code: data.codes[code], consent: { version: "1" } }),
+      });
+    // A checkpoint meanwhile makes room for a little.
+    await until("a device is refused", async () => {
+      const reply = await exchange();
+      if (reply.status === 200) {
+        code++;
+        await fillUp();
+        return false;
+      }
       expectJsonRefusal(reply, 503);
-      expect(Object.keys(JSON.parse(reply.body))).toEqual(["error"]);
-      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
       return true;
     });
-    for (const kind of ["brain", "traces"] as const) expectJsonRefusal(await send(kind, 2), 503);
-    expectJsonRefusal(
-      await ask(server.port, {
-        path: "/api/connect/exchange",
-        body: JSON.stringify({ code: data.codes[0], consent: { version: "1" } }),
-      }),
-      503,
-    );
     for (let i = 0; i < 2; i++) {
       const health = await ask(server.port, { path: "/api/health" });
       expect(health.status).toBe(503);
@@ -110,10 +125,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(JSON.parse(resent.body)).toMatchObject({ accepted: 1, maxSeq: last, flagged: null });
     const seqs = rowsOf(data.directory, "SELECT seq FROM telemetry_entries ORDER BY seq").map((row) => row.seq);
     expect(seqs).toEqual(Array.from({ length: last }, (_, i) => i + 1));
-    const exchanged = await ask(server.port, {
-      path: "/api/connect/exchange",
-      body: JSON.stringify({ code: data.codes[0], consent: { version: "1" } }),
-    });
+    const exchanged = await exchange();
     expect(exchanged.status, exchanged.body).toBe(200);
     expect((await server.end()).code).toBe(0);
     expect((await reckon(["ledger", "verify", "--data", data.directory])).code).toBe(0);

@@ -1,10 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { cpSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
+import { entriesOf } from "../support/entries.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
-import { openToRead } from "./support/data.ts";
+import { openToRead, rowsOf } from "./support/data.ts";
 import { mountTmpfs, noMounts } from "./support/disk.ts";
 import { reckon, serve, startRefused } from "./support/process.ts";
 
@@ -43,5 +45,41 @@ describe.skipIf(noMounts)("an upgrade without room for the backup that it begins
     truncateSync(ballast);
     expect((await (await serve(directory)).end()).code).toBe(0);
     expect([readdirSync(join(directory, "backups")).length, schemaOf(directory)]).toEqual([1, CURRENT_SCHEMA.version]);
+  });
+});
+
+describe.skipIf(noMounts)("an upgrade whose disk fills up in its middle", () => {
+  it("is refused in one line, leaves the database as it was, and loses nothing once there is room", async () => {
+    const mount = mountTmpfs("64m");
+    onTestFinished(() => mount.unmount());
+    const directory = join(mount.path, "data");
+    const said = randomBytes(3_000).toString("base64");
+    const batches = Array.from({ length: 10 }, (_, batch) => ({
+      repoKey: "r",
+      entries: Array.from({ length: 100 }, (_, i) => ({ seq: 2 + batch * 100 + i, payload: { said, batch, i } })),
+    }));
+    cpSync(await firstSchemaDirectory(batches), directory, { recursive: true });
+    const { size } = statSync(join(directory, "reckon.db"));
+    const before = rowsOf(directory, "SELECT stream_id, seq, payload FROM telemetry_entries ORDER BY id");
+    // Room for the backup, and for half of what the steps write.
+    mount.remount(`size=${Math.ceil((2.3 * size) / 4096) * 4096}`);
+    const done = await startRefused(directory);
+    expect([done.code, done.stdout]).toEqual([1, ""]);
+    const lines = done.stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("{"));
+    expect(lines).toEqual([expect.stringMatching(/^reckon: .*free/)]);
+    expect([readdirSync(join(directory, "backups")), schemaOf(directory)]).toEqual([[], 1]);
+    expect(rowsOf(directory, "SELECT stream_id, seq, payload FROM telemetry_entries ORDER BY id")).toEqual(before);
+    mount.remount("size=64m");
+    const server = await serve(directory);
+    expect((await server.end()).code).toBe(0);
+    expect(schemaOf(directory)).toBe(CURRENT_SCHEMA.version);
+    const db = openToRead(directory);
+    const after = entriesOf(db).map(([, stream_id, seq, , , payload]) => ({ stream_id, seq, payload }));
+    db.close();
+    expect(after).toEqual(before);
+    expect((await reckon(["ledger", "verify", "--data", directory])).code).toBe(0);
   });
 });

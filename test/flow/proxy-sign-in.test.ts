@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { freePort } from "../support/free-port.ts";
 import { startInstance } from "../support/instance.ts";
-import { freePort, Jar } from "../support/oidc.ts";
+import { Jar } from "../support/oidc.ts";
 
 const PASSWORD = "plough-the-north-field";
 

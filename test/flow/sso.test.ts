@@ -4,8 +4,9 @@ import { setRole } from "../../src/identity/members/members.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
-import { CLIENT, type Forgery, freePort, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
+import { CLIENT, type Forgery, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
 
 /** Single sign-on with a real issuer on loopback, and with one that lies. */
 

@@ -30,7 +30,7 @@ it("shows where budgets stand, and lets admins set and remove them", async () =>
   await go("/spend/budgets");
   await judge("budgets");
   const row = (name: string) => page.getByRole("row").filter({ hasText: name });
-  expect(await row("Whole team").textContent()).toMatch(/this month.*\$120\.00.*(exceeds on|exceeded)/s);
+  expect(await row("Whole team").textContent()).toMatch(/this month.*\$120\.00.*(used up|exceeded)/s);
   expect(await row(TILL).textContent()).toMatch(/\$5\.03.*100 %.*exceeded/s);
   expect(site.t.rows("SELECT detail FROM audit_events WHERE action = 'budget.reached'").length).toBeGreaterThan(1);
   await go("/spend");

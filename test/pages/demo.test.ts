@@ -30,10 +30,10 @@ const PLACES = {
   search: "/search?q=facet",
 };
 
-it("shows every place of the demo team without scrolling sideways", async () => {
+it("shows every place of the demo team: light, without faults, still and without scrolling sideways", async () => {
   mkdirSync(join(import.meta.dirname, "../../dist/screenshots/demo"), { recursive: true });
   const visit = await signedIn(await startProcess(["--seed", "pictures", "--freeze"]));
-  const { page, go, complaints } = visit;
+  const { page, go, judge, complaints } = visit;
   const look = async (name: string) => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
@@ -47,9 +47,13 @@ it("shows every place of the demo team without scrolling sideways", async () => 
     }
     await page.setViewportSize({ width: 1280, height: 900 });
   };
+  const looked = async (name: string) => {
+    await judge(`demo/${name}`);
+    await look(name);
+  };
   for (const [name, path] of Object.entries(PLACES)) {
     await go(path);
-    await look(name);
+    await looked(name);
   }
   for (const [name, path, rows] of [
     ["session", "/sessions?outcome=failure", "main tbody a[href*='/sessions/']"],
@@ -58,7 +62,7 @@ it("shows every place of the demo team without scrolling sideways", async () => 
   ] as const) {
     await go(path);
     await page.locator(rows).first().click();
-    await look(name);
+    await looked(name);
   }
   expect(complaints).toEqual([]);
 });

@@ -57,8 +57,7 @@ it("counts what is open, and shows holds and erasures with proofs to who manages
   await go("/evidence");
   expect(await page.locator(".verdict").textContent()).toContain("1 gap and 1 rollback are open, 3 entries missing");
   const main = await page.getByRole("main").textContent();
-  for (const said of ["A claim is open", "asked for on 3 May", "entry 1 of github.com/acme/shop"])
-    expect(main).toContain(said);
+  for (const said of ["A claim is open", "asked for on 3 May", "entry 1 of acme/shop"]) expect(main).toContain(said);
   await judge("evidence");
   const [file] = await Promise.all([
     page.waitForEvent("download"),

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { setSecondFactorDemanded } from "../../src/identity/teams/teams.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
-import { freePort } from "../support/oidc.ts";
+import { freePort } from "../support/free-port.ts";
 
 useBrowser();
 

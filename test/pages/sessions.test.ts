@@ -4,6 +4,7 @@ import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
+import { claudeCall, claudeLogs } from "../support/otlp.ts";
 
 useBrowser();
 
@@ -471,4 +472,30 @@ it("saves views for oneself and for the team, and deletes them", async () => {
   expect(site.t.rows("SELECT name, query, shared FROM saved_views")).toEqual([
     { name: `${HOSTILE} <b>`, query: "agent=codex", shared: 0 },
   ]);
+});
+
+it("leads from what the capture client tells to the same session as its agent exported it, and back", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const [otlp, capture] = [await site.t.device(ada.team), await site.t.device(ada.team)];
+  const logs = claudeLogs(["user_prompt", { prompt: "Fix the checkout", "prompt.id": "p" }], claudeCall("req_1"));
+  expect((await site.t.post("/v1/logs", { token: otlp.token, json: logs })).status).toBe(200);
+  const session = { ...checkout(), id: "s-1", big: undefined };
+  const json = { repoKey: REPO, sessions: [session] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token: capture.token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions");
+  expect(await page.locator("tbody tr").count()).toBe(1);
+  await page.click("tbody a:has-text('Fix the checkout')");
+  const facts = page.getByRole("region", { name: "Facts" });
+  await judge("session-exported-too");
+  await facts.getByRole("link", { name: "the same, over OpenTelemetry" }).click();
+  await page.waitForURL(/sessions\/1$/);
+  await facts.getByRole("link", { name: "the session that the capture client tells of" }).click();
+  await page.waitForURL(/sessions\/2$/);
+  await go("/overview");
+  expect(await page.locator(".stat", { hasText: "Sessions" }).first().textContent()).toBe(
+    "Sessions11 succeeded, 100 %",
+  );
 });

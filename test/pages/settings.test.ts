@@ -81,6 +81,10 @@ it("shows every setting in force with its default, and no secret", async () => {
   const site = await startSite({
     settings: {
       adminPassword: "a-secret-admin-password",
+      smtpPassword: "a-secret-mail-password",
+      lake: "s3://company/reckon",
+      lakeAccessKeyId: "AKEY",
+      lakeSecretAccessKey: "a-secret-lake-key",
       limitSignIn: "off",
       limitTelemetry: "7/90",
       maxBrainFiles: "12",
@@ -90,7 +94,8 @@ it("shows every setting in force with its default, and no secret", async () => {
   const { page, go, judge } = await site.open(operator);
   await go("/settings/limits");
   await judge("settings-limits");
-  expect(await page.content()).not.toContain("a-secret-admin-password");
+  expect(await page.content()).not.toMatch(/a-secret-(?:admin-password|mail-password|lake-key)/);
+  expect(await page.content()).toContain("s3://company/reckon");
   const cells = async (name: string) =>
     page
       .getByRole("row", { name: new RegExp(`^${name} `) })

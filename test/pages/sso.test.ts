@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { startSite, useBrowser } from "../support/browser.ts";
-import { CLIENT, freePort, startIssuer } from "../support/oidc.ts";
+import { freePort } from "../support/free-port.ts";
+import { CLIENT, startIssuer } from "../support/oidc.ts";
 
 useBrowser();
 

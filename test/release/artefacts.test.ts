@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../build/bundle.ts";
 import { until } from "../faults/support/process.ts";
+import { freePort } from "../support/free-port.ts";
 
 /*
  * What `npm run release` left in dist/release, installed and run. It takes minutes and fetches a Debian, so only with
@@ -31,15 +31,6 @@ function scratch(): string {
   const folder = mkdtempSync(join(ROOT, "dist/test-release-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
 
 function mountProc(root: string): void {

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { gzipSync } from "node:zlib";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Response } from "playwright-core";
 import { beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import type { Role } from "../../src/identity/members/members.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
@@ -16,9 +17,17 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const SCREENSHOTS = join(import.meta.dirname, "../../dist/screenshots");
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 380, height: 800 };
+/** What a page may weigh, packed by gzip as a proxy packs it, without what a browser keeps between pages. */
+const MAX_BYTES = 60_000;
+/** Notes how much moves under the reader's eyes without their doing: Chromium's own measure, input excluded, since the page began. */
+const WATCH_SHIFTS = `globalThis.shifts = [];
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput, sources } of list.getEntries())
+    if (!hadRecentInput) shifts.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? "")]);
+}).observe({ type: "layout-shift", buffered: true });`;
 export const PASSWORD = "plough-the-north-field";
 
-/** Where systems keep it; `RECKON_TEST_BROWSER` names another. The one without windows first: it costs a fifth less. */
+/** Where systems keep it; `RECKON_TEST_BROWSER` names another. The one without windows first: it costs a third less. */
 const EXECUTABLE = [
   process.env.RECKON_TEST_BROWSER ?? "",
   "/usr/bin/chromium-headless-shell",
@@ -85,8 +94,8 @@ export interface Visit {
   /** Goes to a path and expects it to be answered with a status. */
   go(path: string, status?: number): Promise<void>;
   /**
-   * Judges the page that is open: nothing wrong for axe-core in light and dark, no sideways scrolling at 380 px, no
-   * complaints. Leaves screenshots `NAME-light`, `NAME-dark` and `NAME-narrow`.
+   * Judges the page that is open: under 60 KB, nothing moved since it began, nothing wrong for axe-core in light and dark, no sideways
+   * scrolling at 380 px, no complaints. Leaves screenshots `NAME-light`, `NAME-dark` and `NAME-narrow`.
    */
   judge(name: string): Promise<void>;
 }
@@ -137,8 +146,14 @@ export async function openAt(
   context.setDefaultTimeout(60_000);
   onTestFinished(() => context.close());
   if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
+  if (javaScript) await context.addInitScript(WATCH_SHIFTS);
   const page = await context.newPage();
   readWhatArrived(page);
+  let arrived: Response | undefined;
+  page.on("response", (response) => {
+    const isRedirect = response.status() >= 300 && response.status() < 400;
+    if (!isRedirect && response.request().isNavigationRequest()) arrived = response;
+  });
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`script error: ${error.message}`));
   page.on("console", (message) => {
@@ -158,7 +173,10 @@ export async function openAt(
       const response = await page.goto(url + path);
       expect([path, response?.status()]).toEqual([path, status]);
     },
-    judge: (name) => judge(page, name, complaints),
+    async judge(name) {
+      await weigh(page, name, arrived);
+      await judge(page, name, complaints);
+    },
   };
 }
 
@@ -212,10 +230,34 @@ async function violations(page: Page, rules?: readonly string[]): Promise<string
   );
 }
 
-/** Leaves a picture for people to look at, where they asked for it: taking them is a fifth of what the page tests cost. */
-export async function picture(page: Page, name: string): Promise<void> {
-  if (process.env.RECKON_TEST_SCREENSHOTS)
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+/**
+ * Leaves a picture for people to look at, where they asked for it: taking them is a fifth of what the page tests cost.
+ * @param fullPage the whole page, or what is in sight
+ */
+export async function picture(page: Page, name: string, fullPage = true): Promise<void> {
+  if (process.env.RECKON_TEST_SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage });
+}
+
+/** What the page weighs, and what moved on it by itself until now. */
+async function weigh(page: Page, name: string, arrived: Response | undefined): Promise<void> {
+  const body = await arrived?.body().catch(() => undefined);
+  if (body) expect(gzipSync(body).byteLength, `${name} is too heavy`).toBeLessThan(MAX_BYTES);
+  expect(await shiftsOf(page, arrived?.request().method() === "GET"), `${name} moves by itself`).toEqual([]);
+}
+
+/** A few pixels of one line; what a busy machine paints in two steps comes to less. */
+const SMALL_SHIFT = 0.002;
+
+/** What moved; of a small move only what does so each time that the page is opened. */
+async function shiftsOf(page: Page, mayReload: boolean): Promise<readonly (readonly [number, ...string[]])[]> {
+  const look = () => page.evaluate<[number, ...string[]][]>("globalThis.shifts ?? []");
+  let shifts = await look();
+  for (let tries = 0; tries < 2 && mayReload && shifts.length > 0; tries++) {
+    if (shifts.reduce((sum, [value]) => sum + value, 0) >= SMALL_SHIFT) return shifts;
+    await page.reload();
+    shifts = await look();
+  }
+  return shifts;
 }
 
 async function judge(page: Page, name: string, complaints: readonly string[]): Promise<void> {

@@ -98,6 +98,8 @@ export async function startServer(): Promise<TestServer> {
       await local.close();
       rmSync(directory, { recursive: true });
       renameSync(backup, directory);
+      // As a restore does: what was signed last was signed of the database that went.
+      rmSync(join(directory, "ledger-checkpoint"), { force: true });
       local = await open();
     },
     verify: () => verifyLedger(local.local.core, undefined, () => {}).faults,

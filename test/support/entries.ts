@@ -41,13 +41,18 @@ export function dropEntries(db: Database): void {
 export function entriesOf(db: Database): EntryRow[] {
   const segments = db.prepare<[], SegmentRow>("SELECT * FROM main.telemetry_segments ORDER BY first_id").all();
   const block = db.prepare<[number], Buffer>("SELECT content FROM main.telemetry_blocks WHERE id = ?").pluck();
+  // A block has the segments of one stream, which follow upon one another there.
+  const opened = new Map<number, { id: number; content: Buffer }>();
+  const open = (stream: number, id: number): Buffer => {
+    const last = opened.get(stream);
+    if (last?.id === id) return last.content;
+    const content = zstdDecompressSync(block.get(id) as Buffer);
+    opened.set(stream, { id, content });
+    return content;
+  };
   return segments.flatMap((segment) => {
-    const texts: Buffer =
-      segment.texts ??
-      zstdDecompressSync(block.get(segment.block_id ?? 0) as Buffer).subarray(
-        segment.block_at ?? 0,
-        (segment.block_at ?? 0) + segment.bytes,
-      );
+    const { stream_id: stream, block_id: id, block_at: at } = segment;
+    const texts: Buffer = segment.texts ?? open(stream, id ?? 0).subarray(at ?? 0, (at ?? 0) + segment.bytes);
     return unpack(texts).map(
       ({ seq, clientTimestamp, payload }, i): EntryRow => [
         segment.first_id + i,

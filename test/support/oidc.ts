@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import Provider, { type Configuration } from "oidc-provider";
 // @ts-expect-error It has no types of its own.
 import MemoryAdapter from "oidc-provider/lib/adapters/memory_adapter.js";
 import { onTestFinished } from "vitest";
+import { freePort } from "./free-port.ts";
 
 /** Issuers of OpenID Connect on loopback, and a browser that goes to them and back. */
 
@@ -34,15 +34,6 @@ const signingKey = async (kid: string): Promise<JWK> => {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   return { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" };
 };
-
-/** A port that nobody has at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /**
  * A real issuer, which signs in whoever `subject` names without a question.

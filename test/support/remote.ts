@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { createApiToken, type NewApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
@@ -12,6 +12,7 @@ import { placeHold } from "../../src/share/erasure/erasure.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import { run } from "../../src/surfaces/cli/run.ts";
+import type { Done } from "../faults/support/process.ts";
 import { fillRecords } from "./api.ts";
 import { cliToken, waiting } from "./cli.ts";
 import { startInstance, type TestInstance } from "./instance.ts";
@@ -41,6 +42,15 @@ export async function ran(argv: readonly string[], env: Record<string, string> =
   return { code: await run(argv, env, io), out, err };
 }
 
+/**
+ * Runs a command line in this process and tells of it as of a process, which takes ten times as long to start: for further lines of
+ * a kind of which one is run in a process of its own.
+ */
+export async function ranHere(argv: readonly string[]): Promise<Done> {
+  const { code, out, err } = await ran(argv);
+  return { code, stdout: out, stderr: err };
+}
+
 /** A folder of its own. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-remote-"));
@@ -55,12 +65,11 @@ export function textFile(text: string): string {
   return path;
 }
 
-/** An instance that listens, by the real clock, with something of everything that commands are about. */
-export async function everything() {
-  const t = await startInstance({ settings: { port: "0" } });
+/** An instance by the real clock, with something of everything that commands are about. */
+async function makeEverything() {
+  const t = await startInstance();
   t.clock.jump(Date.now() - t.clock.now());
   const { core } = t.instance;
-  const url = await t.instance.listen();
   // One after another: what was made at the same instant has no order.
   const next = <T>(made: () => T): T => {
     t.clock.advance(1);
@@ -101,23 +110,31 @@ export async function everything() {
   t.clock.advance(1);
   const [error] = t.rows("SELECT lower(hex(substr(fingerprint, 1, 4))) AS class FROM defects ORDER BY id");
   const cliTokenId = t.rows("SELECT id FROM cli_tokens")[0].id as string;
+  await t.close();
+  const directory = mkdtempSync(join(inject("runFolder"), "everything-"));
+  cpSync(t.directory, directory, { recursive: true });
   return {
-    ...{
-      t,
-      url,
-      acme,
-      other,
-      bob,
-      device,
-      foreign,
-      codeId: code.id,
-      readTokenId,
-      apiTokenId,
-      channelId: made.channel.id,
-    },
-    ...{ userCode, cliTokenId, requests, holdId: hold.id },
-    ...{ budgetId: budget.id, errorClass: error.class as string },
+    directory,
+    until: t.clock.now(),
+    ...{ acme, other, bob, device, foreign, readTokenId, apiTokenId, cliTokenId, userCode, requests },
+    ...{ codeId: code.id, channelId: made.channel.id, holdId: hold.id, budgetId: budget.id },
+    errorClass: error.class as string,
   };
+}
+
+let kept: ReturnType<typeof makeEverything> | undefined;
+
+/** An instance that listens, by the real clock, on a copy of one with something of everything that commands are about. */
+export async function everything() {
+  kept ??= makeEverything();
+  const { directory: made, until, ...rest } = await kept;
+  const directory = mkdtempSync(join(tmpdir(), "reckon-instance-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  cpSync(made, directory, { recursive: true });
+  const t = await startInstance({ directory, settings: { port: "0" } });
+  // What was made has a time of its own each, and may be ahead of the clock by that.
+  t.clock.jump(Math.max(Date.now(), until) - t.clock.now());
+  return { t, url: await t.instance.listen(), ...rest };
 }
 export type Everything = Awaited<ReturnType<typeof everything>>;
 

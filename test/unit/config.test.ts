@@ -52,3 +52,27 @@ it.each([
 ])("refuses %s=%s naming the variable", (name, value) => {
   expect(() => readConfig({}, { [name]: value })).toThrow(name);
 });
+
+it("reads where a lake is, and demands the keys of a bucket", () => {
+  const read = (env: Record<string, string>) => readConfig({}, env).lake;
+  const keys = { RECKON_LAKE_ACCESS_KEY_ID: "a", RECKON_LAKE_SECRET_ACCESS_KEY: "b" };
+  expect(read({ RECKON_LAKE: "/mnt/lake/" })).toEqual({ kind: "directory", path: "/mnt/lake" });
+  expect(read({ ...keys, RECKON_LAKE: "s3://company" })).toEqual({ kind: "s3", bucket: "company", prefix: "" });
+  expect(read({ ...keys, RECKON_LAKE: "s3://company/a/b/" })).toEqual({
+    kind: "s3",
+    bucket: "company",
+    prefix: "a/b/",
+  });
+  expect(() => read({ RECKON_LAKE: "s3://company/a" })).toThrow("needs RECKON_LAKE_ACCESS_KEY_ID");
+  for (const wrong of [
+    "lake",
+    "s3://",
+    "s3://Company",
+    "s3://company/a b",
+    "s3://company/../x",
+    "https://s3.example.com",
+  ])
+    expect(() => read({ ...keys, RECKON_LAKE: wrong })).toThrow("RECKON_LAKE must be an absolute path");
+  expect(() => read({ RECKON_LAKE_ENDPOINT: "https://s3.example.com/path" })).toThrow("without a path");
+  expect(() => read({ RECKON_LAKE_EVERY: "100ms" })).toThrow("RECKON_LAKE_EVERY must be a span");
+});

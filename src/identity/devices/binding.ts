@@ -46,6 +46,8 @@ export function bindDevice(
     const code = rows(core.store).code.get(digest);
     const team = code && findTeam(core, code.teamId);
     if (!code || !team) return fail(teamNotFound);
+    if (team.movedTo !== null)
+      fail(teamNotFound, `The team moved to ${team.movedTo}: connect the machine there, with the same code.`);
     if (code.consumedAt !== null) fail(codeUsed);
     if (code.expiresAt <= now) fail(codeExpired);
     const person = code.personId === null ? null : findTeammate(core, team.id, code.personId);

@@ -1,5 +1,7 @@
 import { fail, unauthorized } from "../../kit/problem.ts";
 import { credential } from "../../platform/http/credential.ts";
+import { inShape } from "../../platform/http/faults.ts";
+import { teamMoves } from "../teams/teams.ts";
 import { findDevice } from "./principals.ts";
 
 /** The token that binds one machine to one team. */
@@ -10,10 +12,12 @@ export const device = credential({
     description: "Opaque token that binds one machine to one team; from connectExchange, replaced with connectRotate.",
   },
   find: findDevice,
-  judge({ clock }, { revokedAt, tokenReplacedAt, tokenExpiresAt }) {
+  faults: inShape("moved", teamMoves.moved),
+  judge({ clock }, { revokedAt, tokenReplacedAt, tokenExpiresAt, movedTo }) {
     if (revokedAt !== null) fail(unauthorized, "The device was disconnected; connect it again with a new code.");
     if (tokenReplacedAt !== null) fail(unauthorized, "The bearer token was replaced by a newer one.");
     if (tokenExpiresAt !== null && tokenExpiresAt <= clock.now()) fail(unauthorized, "The bearer token has expired.");
+    teamMoves.requireNotMoved(movedTo);
   },
   sender: ({ deviceId, teamId }) => ({ credential: deviceId, team: teamId }),
 });

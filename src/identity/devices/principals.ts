@@ -14,6 +14,8 @@ export interface DevicePrincipal {
   readonly subscriptionChangedAt: number;
   readonly periodEndAt: number | null;
   readonly suspendedAt: number | null;
+  /** The address of the instance that serves the team now; null while this one does. */
+  readonly movedTo: string | null;
   readonly lastSeenAt: number | null;
   readonly revokedAt: number | null;
   readonly tokenHash: Buffer;

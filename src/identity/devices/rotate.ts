@@ -8,6 +8,7 @@ import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Instant } from "../../platform/http/fields.ts";
 import { readUserAgent } from "../../redact/redact.ts";
+import { findTeam } from "../teams/teams.ts";
 import { deviceActor, TOKEN_LIFETIME_MS } from "./binding.ts";
 import { device } from "./credential.ts";
 import { alreadyRotated, invalidToken, tokenExpired, tokenRevoked } from "./faults.ts";
@@ -20,6 +21,12 @@ export function judgeRotation(device: DevicePrincipal, now: number): ProblemRow 
   if (device.tokenReplacedAt !== null) return alreadyRotated;
   if (device.tokenExpiresAt !== null && device.tokenExpiresAt <= now) return tokenExpired;
   return undefined;
+}
+
+/** Once another instance serves the team, the token is that one's to replace. */
+function requireServedHere(team: { readonly movedTo: string | null } | undefined): void {
+  if (team?.movedTo)
+    fail(invalidToken, `The team moved to ${team.movedTo}: the token is known there, and replaced there.`);
 }
 
 /** Replaces a device token; the old one stops working in the same transaction. */
@@ -46,11 +53,14 @@ export const rotate = endpoint(
     if (!principal) return fail(invalidToken);
     const refused = judgeRotation(principal, core.clock.now());
     if (refused) fail(refused);
+    requireServedHere(principal);
     const deviceToken = newToken("rkd", core.random);
     const userAgent = readUserAgent(header("user-agent"));
     const address = ip();
     const expiresAt = await core.store.write(() => {
       const now = core.clock.now();
+      // Another process may have said so since: then the token goes on there as it is.
+      requireServedHere(findTeam(core, principal.teamId));
       // Of parallel rotations the first to get here wins: the update finds the token unreplaced once.
       if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) fail(alreadyRotated);
       const device = rows(core.store).device.get(principal.deviceId);

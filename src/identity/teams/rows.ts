@@ -19,11 +19,17 @@ export interface Team {
   readonly bindingClosedAt: number | null;
   /** Since when its people need a second factor; null while they do not. */
   readonly secondFactorSince: number | null;
+  /** The address of the instance that serves it now; null while this one does. */
+  readonly movedTo: string | null;
+  /** Since when, and when somebody said that it is served there; milliseconds since the epoch. */
+  readonly movedAt: number | null;
+  readonly moveConfirmedAt: number | null;
 }
 
 const TEAM = `id, name, tier, seats, subscription, subscription_changed_at AS subscriptionChangedAt,
   period_end_at AS periodEndAt, suspended_at AS suspendedAt, created_at AS createdAt, verified_at AS verifiedAt,
-  binding_closed_at AS bindingClosedAt, second_factor_since AS secondFactorSince`;
+  binding_closed_at AS bindingClosedAt, second_factor_since AS secondFactorSince,
+  moved_to AS movedTo, moved_at AS movedAt, move_confirmed_at AS moveConfirmedAt`;
 
 export const rows = statements((db) => ({
   insertTeam: db.prepare<[Team]>(
@@ -51,6 +57,11 @@ export const rows = statements((db) => ({
   idsByName: db.prepare<[string | null], string>("SELECT id FROM teams WHERE name LIKE ? ESCAPE '\\'").pluck(),
   setBindingClosed: db.prepare<[number | null, string]>("UPDATE teams SET binding_closed_at = ? WHERE id = ?"),
   setSecondFactor: db.prepare<[number | null, string]>("UPDATE teams SET second_factor_since = ? WHERE id = ?"),
+  setMoved: db.prepare<[Pick<Team, "id" | "movedTo" | "movedAt" | "moveConfirmedAt">]>(
+    "UPDATE teams SET moved_to = @movedTo, moved_at = @movedAt, move_confirmed_at = @moveConfirmedAt WHERE id = @id",
+  ),
+  // By primary key: this runs with every delivery.
+  movedTo: db.prepare<[string], string | null>("SELECT moved_to FROM teams WHERE id = ?").pluck(),
   setVerified: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
 }));
 

@@ -10,6 +10,7 @@ import { hasControls, likePattern } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
+export { teamMoves } from "./moved.ts";
 export { countTeams } from "./rows.ts";
 export type { Subscription, Team };
 
@@ -28,7 +29,7 @@ export const SUBSCRIPTIONS = [
 export const MAX_SEATS = 1_000_000;
 
 /** What a tier may include. */
-export type Capability = "telemetry" | "brain" | "traces";
+type Capability = "telemetry" | "brain" | "traces";
 
 const INCLUDES: Readonly<Record<Tier, readonly Capability[]>> = {
   none: [],
@@ -85,6 +86,9 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
     verifiedAt: null,
     bindingClosedAt: null,
     secondFactorSince: null,
+    movedTo: null,
+    movedAt: null,
+    moveConfirmedAt: null,
   };
   requireFreeName(core, team.name);
   rows(core.store).insertTeam.run(team);

@@ -1,6 +1,7 @@
 import { type Core, slot } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { checkpointOf } from "../../platform/projections/projections.ts";
+import { sessionTwins } from "../../record/traces/traces.ts";
 import { errorCalendar } from "../defects/defects.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { type CertainRow, linkRows, type MakerCount } from "./link-rows.ts";
@@ -82,7 +83,13 @@ function makersOf(core: Core, teamId: string, repoKey: string | null): readonly 
     const all = known.makers.reduce((sum, { sessions }) => sum + sessions, 0);
     if (known.checkpoint === checkpoint || all > FEW_SESSIONS) return known.makers;
   }
-  const makers = linkRows(core.store).makers.all({ teamId, repoKey });
+  const unlisted = sessionTwins.unlistedMakers(core, teamId, repoKey);
+  const makers = linkRows(core.store)
+    .makers.all({ teamId, repoKey })
+    .map(({ model, agent, sessions }) => {
+      const same = unlisted.find((one) => one.model === model && one.agent === agent);
+      return { model, agent, sessions: sessions - (same?.sessions ?? 0) };
+    });
   if (cache.size >= MAX_COUNTED) cache.clear();
   cache.set(key, { at, checkpoint, makers });
   return makers;

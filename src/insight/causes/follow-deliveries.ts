@@ -1,6 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
-import { deliveriesAfter } from "../../log/log.ts";
+import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
 import { sessionsBetween } from "../../record/traces/traces.ts";
 import { type Defect, entriesProjection, listDefects } from "../defects/defects.ts";
@@ -30,6 +30,7 @@ const MAX_REMEMBERED = 10_000;
  */
 export const linksProjection: Projection = {
   name: "links",
+  newest: newestDelivery,
   async next(core: Core, checkpoint: number, alone: boolean): Promise<Batch | undefined> {
     const deliveries = deliveriesAfter(core, checkpoint, alone ? 1 : MAX_DELIVERIES);
     const last = deliveries.at(-1);

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { newestDelivery } from "../../log/log.ts";
 import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
 import { commitNotes, readSessionSource, sessionsAfter, sourceSpans } from "../../record/traces/traces.ts";
 import { type Edit, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
@@ -17,6 +18,7 @@ const ENOUGH_SESSIONS = 50;
  */
 export const evidenceProjection: Projection = {
   name: "evidence",
+  newest: newestDelivery,
   next(core, checkpoint, alone) {
     const found = deliveriesFrom(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
     if (!found) return undefined;

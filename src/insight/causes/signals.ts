@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import type { Prompt } from "../../formats/session.ts";
 import { readFile } from "../../record/brain/brain.ts";
+import { sessionTwins } from "../../record/traces/traces.ts";
 import type { Defect } from "../defects/defects.ts";
 import { evidenceRows, type LatestCommit, type MakerRow, type TouchRow, type WindowRow } from "./evidence-rows.ts";
 import type { Case, Maker, NamedCommit } from "./judge.ts";
@@ -127,9 +128,11 @@ export const latestCommits = (core: Core, teamId: string, repoKey: string, most:
 /** Sessions that made a commit. Either side may know more of its digits. @param sha 7 to 40 hexadecimal digits, lower case */
 export function makersOf(core: Core, teamId: string, sha: string): MakerRow[] {
   const prefix = sha.slice(0, PREFIX_DIGITS);
-  return evidenceRows(core.store)
+  const made = evidenceRows(core.store)
     .makers.all(teamId, prefix, `${prefix}g`)
     .filter((maker) => isSameCommit(maker.sha, sha));
+  // Told of by two devices, a session is one maker.
+  return sessionTwins.listed(core, made, ({ sessionId }) => sessionId);
 }
 
 export const isSameCommit = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);

@@ -14,6 +14,7 @@ export { countEndedClasses, type RecurringClass, recurringClasses } from "./clas
 export { errorDays } from "./daily.ts";
 export type { Defect } from "./entry.ts";
 export { findClass, pageOfClasses } from "./error-classes.ts";
+export { defectFacts } from "./facts.ts";
 export { entriesAnew, entriesProjection, freshenEntries } from "./follow-brains.ts";
 export { listDefects, newestEntryId } from "./list.ts";
 export { brainMetrics, countEntries, weeklyHistory } from "./metrics.ts";

@@ -3,7 +3,7 @@ import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
-import { currentBrains, nextCurrent, readBlob } from "../../record/brain/brain.ts";
+import { brainSequence, currentBrains, readBlob } from "../../record/brain/brain.ts";
 import { changesOf, removalOf } from "./changes.ts";
 import { ClassChanges } from "./class-changes.ts";
 import { rows } from "./rows.ts";
@@ -16,11 +16,12 @@ const MAX_FILES = 50;
 /** Keeps `defects` like the errors, security and anti-patterns files of every current brain. */
 export const entriesProjection: Projection = {
   name: "defects",
+  newest: brainSequence.newest,
   next(core, checkpoint) {
-    const brain = nextCurrent(core, checkpoint);
+    const brain = brainSequence.next(core, checkpoint);
     return brain && { to: brain.snapshotId, before: storeBrain(core, brain), apply: () => {} };
   },
-  skip: (core, checkpoint) => nextCurrent(core, checkpoint)?.snapshotId,
+  skip: (core, checkpoint) => brainSequence.next(core, checkpoint)?.snapshotId,
 };
 
 /** What makes a repository's entries like its current brain, whatever that was before: after something of it was erased. */

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { refreshWithin } from "../../platform/projections/projections.ts";
+import { sessionTwins } from "../../record/traces/traces.ts";
 import { findsProjection } from "./follow-sessions.ts";
 import { type FoundSession, rows } from "./rows.ts";
 import { SHA_CHARS } from "./words.ts";
@@ -20,7 +21,8 @@ export function findSessions(core: Core, teamId: string, text: string, most: num
   const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS).map(asKept);
   if (words.length === 0) return [];
   const [a = "", b = "", c = "", d = ""] = words;
-  return rows(core.store).holding.all({ teamId, a, b, c, d, examined: MAX_EXAMINED, most });
+  const found = rows(core.store).holding.all({ teamId, a, b, c, d, examined: MAX_EXAMINED, most: 2 * most });
+  return sessionTwins.listed(core, found, ({ id }) => id).slice(0, most);
 }
 
 /** Of a commit only the first digits are kept. */

@@ -4,3 +4,4 @@
  * files (defects).
  */
 export { eraseFinds, findSessions, freshenFinds } from "./find-sessions.ts";
+export { findsProjection } from "./follow-sessions.ts";

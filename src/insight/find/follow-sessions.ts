@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { newestDelivery } from "../../log/log.ts";
 import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
 import { readSessionSource, sessionsAfter } from "../../record/traces/traces.ts";
 import { rows } from "./rows.ts";
@@ -8,6 +9,7 @@ import { wordsOf } from "./words.ts";
 /** Keeps session_finds like the sessions, a delivery at a time. */
 export const findsProjection: Projection = {
   name: "finds",
+  newest: newestDelivery,
   next(core, checkpoint) {
     const delivery = sessionsAfter(core, checkpoint);
     if (!delivery) return undefined;

@@ -1,13 +1,26 @@
 import type { Core } from "../../core.ts";
-import { type EraseStep, MAX_ERASED_ROWS, once, whileAny } from "../../kit/erase-steps.ts";
+import { type EraseStep, MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps.ts";
+import { sessionTwins } from "../../record/traces/traces.ts";
+import { readSaid } from "./follow.ts";
+import { dayOf, keptSums, putSaid } from "./kept-sums.ts";
 import { rows } from "./rows.ts";
 
-/** Erases a session's row. */
-const eraseSession = (core: Core, sessionId: number): Generator<EraseStep> =>
-  once("sessions", () => {
-    rows(core.store).drop.run(sessionId);
-    return 0;
-  });
+/** Erases a session's row. What was only exported of it and stood in no list is shown in its place. */
+async function* eraseSession(core: Core, sessionId: number): AsyncGenerator<EraseStep> {
+  const shown = sessionTwins.isOnlyWhole(core, sessionId) ? sessionTwins.exportedOf(core, sessionId) : [];
+  for (const { id } of shown) {
+    const said = await readSaid(core, id);
+    yield () => {
+      if (said) putSaid(core, { ...said, sessionId: id });
+      return {};
+    };
+  }
+  yield () => {
+    const gone = rows(core.store).drop.get(sessionId);
+    if (gone) keptSums(core).change(gone.teamId, dayOf(gone.startedAt));
+    return {};
+  };
+}
 
 /** Erases rows of a device that stand for sessions known only by what they used, once nothing is left of that. */
 const eraseUnused = (core: Core, deviceId: string): Generator<EraseStep> =>

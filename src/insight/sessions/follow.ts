@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { outcomeKind } from "../../formats/outcomes.ts";
 import { countMembers } from "../../formats/session.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { newestDelivery } from "../../log/log.ts";
 import {
   checkpointOf,
   inBatches,
@@ -9,12 +10,20 @@ import {
   type RowChange,
   refreshWithin,
 } from "../../platform/projections/projections.ts";
-import { readSessionSource, type SessionSource, sessionCounts, sessionsAfter } from "../../record/traces/traces.ts";
+import {
+  readSessionSource,
+  type SessionSource,
+  sessionCounts,
+  sessionsAfter,
+  sessionTwins,
+} from "../../record/traces/traces.ts";
+import { putSaid } from "./kept-sums.ts";
 import { NO_START, rows, type SaidRow } from "./rows.ts";
 
 /** Keeps the rows of sessions like the sessions themselves, a delivery at a time. */
 export const sessionsProjection: Projection = {
   name: "sessions",
+  newest: newestDelivery,
   next(core, checkpoint) {
     const delivery = sessionsAfter(core, checkpoint);
     if (!delivery) return undefined;
@@ -35,13 +44,17 @@ export async function freshenSessions(core: Core): Promise<void> {
 
 async function* changesOf(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {
   const yieldNow = cooperative(core.clock);
-  for (const id of sessionIds) {
+  for (const id of sessionIds.flatMap((each) => [each, ...sessionTwins.exportedOf(core, each).map((one) => one.id)])) {
     await yieldNow();
-    const source = readSessionSource(core, id);
-    if (!source) continue;
-    const said = saidOf(source, await sessionCounts.failedSpans(core, id));
-    yield () => rows(core.store).putSaid.run(said);
+    const said = await readSaid(core, id);
+    if (said) yield () => putSaid(core, said);
   }
+}
+
+/** What a session's document says of it; undefined where there is no such session. */
+export async function readSaid(core: Core, id: number): Promise<SaidRow | undefined> {
+  const source = readSessionSource(core, id);
+  return source && saidOf(source, await sessionCounts.failedSpans(core, id));
 }
 
 function saidOf(source: SessionSource, failedSteps: number): SaidRow {
@@ -50,7 +63,7 @@ function saidOf(source: SessionSource, failedSteps: number): SaidRow {
   const lasted = startedAt !== null && endedAt !== null && endedAt >= startedAt;
   return {
     ...{ teamId, deviceId, externalId, repoKey, outcome, failedSteps, commits },
-    sessionId: id,
+    sessionId: source.exported === 2 ? null : id,
     branch: branch ?? "",
     agent: agent ?? "",
     model: model ?? "",
@@ -65,5 +78,5 @@ function saidOf(source: SessionSource, failedSteps: number): SaidRow {
 export function keepSession(core: Core, id: number): void {
   if (rows(core.store).isKept.get(id)) return;
   const source = readSessionSource(core, id);
-  if (source) rows(core.store).putSaid.run(saidOf(source, 0));
+  if (source) putSaid(core, saidOf(source, 0));
 }

@@ -63,6 +63,8 @@ export interface SumRow {
   readonly sessions: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** That came to an end which is neither. */
+  readonly stopped: number;
   /** Billionths of a dollar, of those that have a price. */
   readonly costNano: number;
   readonly priced: number;
@@ -77,6 +79,7 @@ export interface RepoSums {
   readonly sessions: number;
   readonly succeeded: number;
   readonly failed: number;
+  readonly stopped: number;
   readonly caused: number;
   /** When the last one began. */
   readonly lastAt: number;
@@ -111,11 +114,17 @@ const FILTERS = `(@outcome IS NULL OR outcome = @outcome) AND (@result IS NULL O
 const DAYS = "started_at >= @from AND started_at < @to";
 
 const SUMS = `count(*) AS sessions, ifnull(sum(result = 'succeeded'), 0) AS succeeded, ifnull(sum(result = 'failed'), 0) AS failed,
+  ifnull(sum(result = 'stopped'), 0) AS stopped,
   ifnull(sum(max(cost_nano, 0)), 0) AS costNano, ifnull(sum(cost_nano >= 0), 0) AS priced, ifnull(sum(unpriced > 0), 0) AS unpriced,
   ifnull(sum(commits), 0) AS commits`;
 
 const OF_TEAM = "team_id = @teamId AND session_id IS NOT NULL";
 const OF_REPO = `${OF_TEAM} AND repo_key = @repoKey`;
+/** The plus keeps the planner from the indexes of the team. */
+const OF_DEVICES = `device_id IN (SELECT value FROM json_each(@deviceIds)) AND +team_id = @teamId AND session_id IS NOT NULL`;
+
+/** Sessions that are read by their devices, however few of them a list shows. */
+const FEW = 3_000;
 
 /** Rows that are walked over before a filter that few pass is answered from all of them. */
 export const WINDOW = 2_000;
@@ -123,7 +132,7 @@ export const WINDOW = 2_000;
 /**
  * Three ways beyond a place. `near` walks the index of the order over a window and no further: what most lists need is there. `edge`
  * is the window's last row. `far` looks at all rows from a start on, by the index of starts, beside which they lie in the table, and
- * puts what the filter leaves in order.
+ * puts what the filter leaves in order. Of many that a text is looked for in, the keys alone are read.
  */
 function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC") {
   const place = PLACES[by];
@@ -131,19 +140,32 @@ function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC"
   const order = `${direction}, session_id ${direction}`;
   // The plus keeps the planner from walking the index of the order, row by row all over the table.
   const sorted = by === "started" ? place : `+${place}`;
-  return {
+  const beyondPlace = (columns: string) => ({
     near: db.prepare<[Range], ListRow>(
-      `SELECT ${COLUMNS}, place FROM (SELECT *, ${place} AS place FROM session_figures
+      `SELECT ${columns}, place FROM (SELECT *, ${place} AS place FROM session_figures
          WHERE ${scope} AND ${beyond} ORDER BY ${place} ${order} LIMIT ${WINDOW})
        WHERE ${DAYS} AND ${FILTERS} LIMIT (SELECT @count)`,
     ),
+    far: db.prepare<[Range], ListRow>(
+      `SELECT ${columns}, ${place} AS place FROM session_figures WHERE ${scope} AND ${DAYS} AND ${beyond} AND ${FILTERS}
+       ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
+    ),
+  });
+  return {
+    // By session_figures' unique index (device_id, external_id).
+    ofFew: db.prepare<[Range], ListRow>(
+      `SELECT ${COLUMNS}, ${place} AS place FROM session_figures WHERE ${OF_DEVICES} AND ${DAYS} AND ${beyond} AND ${FILTERS}
+       ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
+    ),
+    rows: beyondPlace(COLUMNS),
+    keys: beyondPlace("session_id AS id"),
     edge: db.prepare<[Range], Place>(
       `SELECT ${place} AS place, session_id AS id FROM session_figures WHERE ${scope} AND ${beyond}
        ORDER BY ${place} ${order} LIMIT 1 OFFSET ${WINDOW - 1}`,
     ),
-    far: db.prepare<[Range], ListRow>(
-      `SELECT ${COLUMNS}, ${place} AS place FROM session_figures WHERE ${scope} AND ${DAYS} AND ${beyond} AND ${FILTERS}
-       ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
+    // By session_figures_by_session.
+    some: db.prepare<[string], ListRow>(
+      `SELECT ${COLUMNS}, ${place} AS place FROM session_figures WHERE session_id IN (SELECT value FROM json_each(?))`,
     ),
   };
 }
@@ -166,12 +188,25 @@ export const listRows = statements((db) => {
     // By session_figures_by_repo.
     startedInRepo: walks("started", OF_REPO),
     // Within session_figures_by_start: the start before which nothing is looked at.
+    highest: db.prepare<[], number | null>("SELECT max(id) FROM session_figures").pluck(),
     oldest: db
       .prepare<[{ teamId: string; to: number; most: number }], number>(
         `SELECT started_at FROM session_figures WHERE ${OF_TEAM} AND started_at < @to ORDER BY started_at DESC LIMIT 1 OFFSET (SELECT @most)`,
       )
       .pluck(),
-    // By session_figures_by_start or session_figures_by_repo. Filters that are not set cost as much as all else.
+    // By session_figures_by_start; sums by session_figures_by_repo where they are of one. Filters that are not set cost as much as all else.
+    nextStart: db
+      .prepare<[string, number, number], number | null>(
+        `SELECT min(started_at) FROM session_figures WHERE team_id = ? AND session_id IS NOT NULL AND started_at >= ? AND started_at < ?`,
+      )
+      .pluck(),
+    // Both by session_figures' unique index (device_id, external_id).
+    areFew: db
+      .prepare<[string], 0 | 1>(
+        `SELECT count(*) <= ${FEW} FROM (SELECT 1 FROM session_figures WHERE device_id IN (SELECT value FROM json_each(?)) LIMIT ${FEW + 1})`,
+      )
+      .pluck(),
+    sumsOfFew: sums(`${OF_DEVICES} AND ${DAYS} AND ${FILTERS}`),
     sums: sums(`${OF_TEAM} AND ${DAYS}`),
     sumsOfRepo: sums(`${OF_REPO} AND ${DAYS}`),
     sumsFiltered: sums(`${OF_TEAM} AND ${DAYS} AND ${FILTERS}`),
@@ -187,7 +222,7 @@ export const listRows = statements((db) => {
     // By session_figures_by_start, from a start on.
     repos: db.prepare<[string, number, number], RepoSums>(
       `SELECT repo_key AS repoKey, count(*) AS sessions, sum(result = 'succeeded') AS succeeded, sum(result = 'failed') AS failed,
-         sum(caused) AS caused, max(started_at) AS lastAt
+         sum(result = 'stopped') AS stopped, sum(caused) AS caused, max(started_at) AS lastAt
        FROM session_figures WHERE team_id = ? AND session_id IS NOT NULL AND started_at >= ? GROUP BY repo_key LIMIT ?`,
     ),
     // By session_figures_by_repo.

@@ -6,6 +6,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { textFinder } from "../../record/traces/traces.ts";
 import { type ListRow, listRows, type Narrowed, type SortBy } from "./list-rows.ts";
 import { NO_START } from "./rows.ts";
+import { isOfFew, whereAny } from "./stretch-sums.ts";
 
 /** Which sessions are shown. Absent members do not narrow. Instants are of the start; `from` is included, `to` is not. */
 export interface SessionFilter {
@@ -52,41 +53,34 @@ export interface SessionsQuery extends SessionFilter {
 export interface SessionPage extends Page<SessionItem> {
   /** Looking stopped before the page was full; `older` (or `newer`) goes on. */
   readonly partial: boolean;
+  /** Sessions that were looked at for it. */
+  readonly examined: number;
 }
 
 /** Sessions that lists and sums look at: a team's newest. */
 export const MAX_EXAMINED = 100_000;
 /** What one page may look through for a text: sessions, and characters of them. */
-const MAX_SEARCHED = { sessions: 20_000, chars: 64_000_000 };
+const MAX_SEARCHED = { sessions: 10_000, chars: 16_000_000 };
 type Spending = keyof typeof MAX_SEARCHED;
-const SEARCHED_AT_ONCE = 100;
+const SEARCHED_AT_ONCE = 400;
 
 /** A page of a team's sessions. `older` is what follows in the order asked for. */
 export async function findSessions(core: Core, teamId: string, query: SessionsQuery = {}): Promise<SessionPage> {
-  const looksFor = query.text ? textFinder(core, query.text) : undefined;
-  const {
-    rows,
-    stoppedAt,
-    left: _,
-    ...links
-  } = await scanPage<ListRow, Chunk<ListRow>, Spending>({
+  const walk = query.text ? searchSessions : walkSessions;
+  const { rows, stoppedAt, left, ...links } = await scanPage<ListRow, Chunk<ListRow>, Spending>({
     cursor: query.cursor,
     limit: query.limit,
     parts: 2,
     budget: MAX_SEARCHED,
     keyOf,
-    walk: walkSessions.bind(null, core, teamId, query),
-    matches(row, budget) {
-      if (!looksFor) return true;
-      const { found, chars } = looksFor(row.id);
-      budget.chars -= chars;
-      return found;
-    },
+    walk: walk.bind(null, core, teamId, query),
+    matches: () => true,
   });
-  return { rows: rows.map(itemOf), ...links, partial: stoppedAt !== undefined };
+  const examined = MAX_SEARCHED.sessions - left.sessions;
+  return { rows: rows.map(itemOf), ...links, partial: stoppedAt !== undefined, examined };
 }
 
-const keyOf = ({ place, id }: ListRow): Key => [place, id];
+const keyOf = ({ place, id }: Pick<ListRow, "place" | "id">): Key => [place, id];
 
 async function* walkSessions(
   core: Core,
@@ -97,40 +91,93 @@ async function* walkSessions(
   budget: Budget<Spending>,
   size: number,
 ): AsyncGenerator<Chunk<ListRow>> {
-  const count = query.text ? SEARCHED_AT_ONCE : size + 1;
-  const up = (towards === "older") === (query.ascending ?? false);
+  const up = isUp(query, towards);
+  const narrowed = narrowedTo(core, teamId, query);
+  const at = start ?? outermost(narrowed, query, up);
+  const near = nearest(core, narrowed, query, at, up, size + 1, "rows");
+  // Where the nearest thousands hold too few, kept sums tell whether and when there are others.
+  const others = near.beyond && (await whereAny(core, narrowed));
+  const far = others && near.beyond ? near.beyond({ from: others.from, to: others.to }) : [];
+  const rows = [...near.rows, ...far];
+  budget.sessions -= rows.length;
+  const last = rows.at(-1);
+  if (last) yield { rows, at: keyOf(last) };
+}
+
+/** The same with a text in them: looked for in some hundred at once, and no longer than the budget lasts. */
+async function* searchSessions(
+  core: Core,
+  teamId: string,
+  query: SessionsQuery,
+  towards: Towards,
+  start: Key | undefined,
+  budget: Budget<Spending>,
+): AsyncGenerator<Chunk<ListRow>> {
+  const up = isUp(query, towards);
   const yieldNow = cooperative(core.clock);
   const narrowed = narrowedTo(core, teamId, query);
+  const looksFor = textFinder(core, query.text ?? "");
   let at = start ?? outermost(narrowed, query, up);
-  for (;;) {
-    const rows = rowsBeyond(core, narrowed, query, at, up, count);
-    for (const row of rows) {
-      if (isSpent(budget)) return;
-      at = keyOf(row);
-      budget.sessions--;
-      yield { rows: [row], at };
-      await yieldNow();
-    }
-    if (rows.length < count) return;
+  while (!isSpent(budget)) {
+    const near = nearest(core, narrowed, query, at, up, SEARCHED_AT_ONCE, "keys");
+    const keys = [...near.rows, ...(near.beyond?.({}) ?? [])];
+    const last = keys.at(-1);
+    if (!last) return;
+    at = keyOf(last);
+    const { found, chars } = looksFor(keys.map(({ id }) => id));
+    budget.sessions -= keys.length;
+    budget.chars -= chars;
+    yield {
+      rows: rowsOf(
+        core,
+        query,
+        keys.filter(({ id }) => found.has(id)),
+      ),
+      at,
+    };
+    if (keys.length < SEARCHED_AT_ONCE) return;
+    await yieldNow();
   }
 }
 
-/** Rows beyond a place, nearest first, no more than are wanted: fewer where nothing follows them. */
-function rowsBeyond(
+const isUp = ({ ascending = false }: SessionsQuery, towards: Towards) => (towards === "older") === ascending;
+
+/** What tells rows apart, and their order. */
+type RowKey = Pick<ListRow, "place" | "id">;
+
+interface Near<Row> {
+  readonly rows: readonly Row[];
+  /** The others that are wanted, from all there are; absent where there can be none. @param days starts that they have */
+  readonly beyond?: (days: Partial<Pick<Narrowed, "from" | "to">>) => readonly Row[];
+}
+
+/** Rows beyond a place, nearest first, no more than are wanted: those of the nearest thousands. */
+function nearest<What extends "rows" | "keys">(
   core: Core,
   narrowed: Narrowed,
   { sort = "started", repoKey }: SessionsQuery,
   at: Key,
   up: boolean,
   count: number,
-): ListRow[] {
+  what: What,
+): Near<What extends "rows" ? ListRow : RowKey> {
   const sql = listRows(core.store);
   const walks = sort === "started" && repoKey !== undefined ? sql.startedInRepo : sql.walks[sort];
-  const { near, edge, far } = walks[up ? "ASC" : "DESC"];
+  const { [what]: read, edge, ofFew } = walks[up ? "ASC" : "DESC"];
   const range = { ...narrowed, place: at[0] as number, id: at[1] as number, count };
-  const rows = near.all(range);
+  if (isOfFew(core, narrowed)) return { rows: ofFew.all(range) };
+  const rows = read.near.all(range);
   const last = rows.length < count && edge.get(range);
-  return last ? [...rows, ...far.all({ ...range, ...last, count: count - rows.length })] : rows;
+  if (!last) return { rows };
+  return { rows, beyond: (days) => read.far.all({ ...range, ...days, ...last, count: count - rows.length }) };
+}
+
+/** The rows of some keys, in their order. */
+function rowsOf(core: Core, { sort = "started" }: SessionsQuery, keys: readonly RowKey[]): ListRow[] {
+  if (keys.length === 0) return [];
+  const rows = listRows(core.store).walks[sort].DESC.some.all(JSON.stringify(keys.map(({ id }) => id)));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return keys.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** Where a walk begins that nobody gave a place: with the days asked for, where it goes by days. */
@@ -146,7 +193,9 @@ const NANO = 1e9;
 export function narrowedTo(core: Core, teamId: string, filter: SessionFilter): Narrowed {
   const { repoKey, deviceIds, outcome, result, agent, model, branch, minUsd, minErrors } = filter;
   const { from = NO_START, to = Number.MAX_SAFE_INTEGER } = filter;
-  const oldest = listRows(core.store).oldest.get({ teamId, to, most: MAX_EXAMINED });
+  const { highest, oldest: oldestOf } = listRows(core.store);
+  // Counting from the newest takes its time, and mostly there are fewer.
+  const oldest = (highest.get() ?? 0) > MAX_EXAMINED ? oldestOf.get({ teamId, to, most: MAX_EXAMINED }) : undefined;
   return {
     teamId,
     repoKey: repoKey ?? null,

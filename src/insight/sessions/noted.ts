@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { keepSession } from "./follow.ts";
+import { dayOf, keptSums, noteChanged } from "./kept-sums.ts";
 import { NO_START, rows, type SessionName } from "./rows.ts";
 
 /** What other rooms found out about sessions and say in the transactions in which they do. All are row changes. */
@@ -19,6 +20,7 @@ const PICO_IN_NANO = 1_000n;
 export function noteSpent(core: Core, session: SessionName, spent: Spent): void {
   const { deviceId, externalId } = session;
   const sql = rows(core.store);
+  noteChanged(core, session);
   const whole = (value: number) => Math.max(0, Math.min(value, Number.MAX_SAFE_INTEGER));
   const [tokens, unpriced] = [whole(spent.tokens), whole(spent.unpriced)];
   // Of one that was erased nothing comes back.
@@ -44,7 +46,8 @@ export function noteSpentMore(core: Core, session: SessionName, more: Spent): vo
 /** How many entries of errors files are put down to a session. */
 export function noteCaused(core: Core, sessionId: number, caused: number): void {
   if (caused > 0) keepSession(core, sessionId);
-  rows(core.store).setCaused.run({ sessionId, caused });
+  const changed = rows(core.store).setCaused.get({ sessionId, caused });
+  if (changed) keptSums(core).change(changed.teamId, dayOf(changed.startedAt));
 }
 
 /** What is noted of a repository's sessions as causes; those of nothing are left out. */

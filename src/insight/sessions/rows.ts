@@ -5,7 +5,8 @@ export interface SaidRow {
   readonly teamId: string;
   readonly deviceId: string;
   readonly externalId: string;
-  readonly sessionId: number;
+  /** Null where it stands in no list: another device tells of it as a whole. */
+  readonly sessionId: number | null;
   readonly repoKey: string;
   /** `""` for what nobody said. */
   readonly branch: string;
@@ -39,6 +40,9 @@ export interface SessionName {
   readonly externalId: string;
 }
 
+/** Whose a session is, and when it began. */
+type BegunRow = Pick<SaidRow, "teamId" | "startedAt">;
+
 /** Below every start that can be said. */
 export const NO_START = Number.MIN_SAFE_INTEGER;
 
@@ -61,6 +65,17 @@ export const rows = statements((db) => ({
      ON CONFLICT (device_id, external_id) DO UPDATE SET tokens = @tokens, unpriced = @unpriced, cost_nano = @costNano, cost_rest = @costRest
        WHERE tokens <> @tokens OR unpriced <> @unpriced OR cost_nano <> @costNano OR cost_rest <> @costRest`,
   ),
+  // What lists show of it goes; what it used stays.
+  hide: db.prepare<[SessionName & { noStart: number }]>(
+    `UPDATE session_figures SET session_id = NULL, repo_key = '', branch = '', agent = '', model = '', outcome = '', result = 'unknown',
+       title = NULL, started_at = @noStart, duration = -1, commits = 0, failed_steps = 0, caused = 0
+     WHERE device_id = @deviceId AND external_id = @externalId AND session_id IS NOT NULL`,
+  ),
+  start: db
+    .prepare<[string, string], number>(
+      "SELECT started_at FROM session_figures WHERE device_id = ? AND external_id = ? AND session_id IS NOT NULL",
+    )
+    .pluck(),
   spent: db.prepare<[string, string], SpentRow>(
     `SELECT tokens, unpriced, cost_nano AS costNano, cost_rest AS costRest FROM session_figures
      WHERE device_id = ? AND external_id = ?`,
@@ -70,10 +85,13 @@ export const rows = statements((db) => ({
   ),
   // All by session_figures_by_session.
   isKept: db.prepare<[number], 1>("SELECT 1 FROM session_figures WHERE session_id = ?").pluck(),
-  setCaused: db.prepare<[{ sessionId: number; caused: number }]>(
-    "UPDATE session_figures SET caused = @caused WHERE session_id = @sessionId AND caused <> @caused",
+  setCaused: db.prepare<[{ sessionId: number; caused: number }], BegunRow>(
+    `UPDATE session_figures SET caused = @caused WHERE session_id = @sessionId AND caused <> @caused
+     RETURNING team_id AS teamId, started_at AS startedAt`,
   ),
-  drop: db.prepare<[number]>("DELETE FROM session_figures WHERE session_id = ?"),
+  drop: db.prepare<[number], BegunRow>(
+    "DELETE FROM session_figures WHERE session_id = ? RETURNING team_id AS teamId, started_at AS startedAt",
+  ),
   // By session_figures_by_repo; rows are looked at for what they caused.
   causedIn: db.prepare<[string, string], { sessionId: number; caused: number }>(
     `SELECT session_id AS sessionId, caused FROM session_figures

@@ -4,7 +4,9 @@
  * they found.
  */
 export { sessionErasure } from "./erase.ts";
-export { freshenSessions } from "./follow.ts";
+export type { SessionFact } from "./fact-rows.ts";
+export { sessionFacts } from "./facts.ts";
+export { freshenSessions, sessionsProjection } from "./follow.ts";
 export { findSessions, type SessionFilter, type SessionItem, type SessionPage } from "./list.ts";
 export { SORTS, type SortBy } from "./list-rows.ts";
 export { noteCaused, notedCauses, noteSpent, noteSpentMore, type Spent } from "./noted.ts";

@@ -1,8 +1,11 @@
 import type { Core } from "../../core.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { sessionTwins } from "../../record/traces/traces.ts";
 import { narrowedTo, type SessionFilter, usdOfNano } from "./list.ts";
 import { type DayRow, listRows, type RepoSums, type SumRow } from "./list-rows.ts";
 import { NO_START } from "./rows.ts";
+import { sumsByStretch } from "./stretch-sums.ts";
 
 /** What some sessions come to. */
 export interface SessionSums extends Omit<SumRow, "costNano" | "priced" | "unpriced"> {
@@ -14,16 +17,33 @@ export interface SessionSums extends Omit<SumRow, "costNano" | "priced" | "unpri
   readonly partial: boolean;
 }
 
-/** Sums of the sessions that a filter leaves; texts are not looked for. */
-export function sumSessions(core: Core, teamId: string, filter: Omit<SessionFilter, "text"> = {}): SessionSums {
-  const { sums, sumsFiltered, sumsOfRepo, sumsOfRepoFiltered } = listRows(core.store);
+/** Sums of the sessions that a filter leaves, in slices that let others in; texts are not looked for. */
+export async function sumSessions(
+  core: Core,
+  teamId: string,
+  filter: Omit<SessionFilter, "text"> = {},
+): Promise<SessionSums> {
   const narrowed = narrowedTo(core, teamId, filter);
-  const { teamId: _, repoKey, from, to, ...others } = narrowed;
-  const filtered = Object.values(others).some((value) => value !== null);
-  const [plain, narrow] = repoKey === null ? [sums, sumsFiltered] : [sumsOfRepo, sumsOfRepoFiltered];
-  const { costNano, priced, ...rest } = (filtered ? narrow : plain).get(narrowed) as SumRow;
-  const partial = from > (filter.from ?? NO_START);
+  const yieldNow = cooperative(core.clock);
+  let all: SumRow | undefined;
+  for (const { sums } of sumsByStretch(core, narrowed)) {
+    all = all ? added(all, sums) : sums;
+    await yieldNow();
+  }
+  const { costNano, priced, ...rest } = all ?? NOTHING;
+  const partial = narrowed.from > (filter.from ?? NO_START);
   return { ...rest, usd: priced === 0 ? null : usdOfNano(costNano), partial };
+}
+
+const NOTHING: SumRow = {
+  ...{ sessions: 0, succeeded: 0, failed: 0, stopped: 0 },
+  ...{ costNano: 0, priced: 0, unpriced: 0, commits: 0 },
+};
+
+function added(a: SumRow, b: SumRow): SumRow {
+  const sum = { ...a };
+  for (const name of Object.keys(NOTHING) as (keyof SumRow)[]) sum[name] = a[name] + b[name];
+  return sum;
 }
 
 /** What the sessions can be narrowed by. */
@@ -73,10 +93,23 @@ export interface NamedSession {
   readonly title: string | null;
 }
 
-/** How a device's session is called, by the name that its agent gave it. */
-export function nameSession(core: Core, deviceId: string, externalId: string): NamedSession | undefined {
-  const found = listRows(core.store).named.get(deviceId, externalId);
-  return found && { id: found.id ?? undefined, title: found.title };
+/**
+ * How a device's session is called, by the name that its agent gave it; where another device tells of it as a whole, as that does.
+ * @param sees whether what a device sent is for whoever asks
+ */
+export function nameSession(
+  core: Core,
+  deviceId: string,
+  externalId: string,
+  sees: (deviceId: string) => boolean,
+): NamedSession | undefined {
+  const { named, title } = listRows(core.store);
+  const found = named.get(deviceId, externalId);
+  if (!found || found.id !== null) return found && { id: found.id ?? undefined, title: found.title };
+  const whole = sessionTwins.wholeOf(core, deviceId, externalId);
+  return whole && sees(whole.deviceId)
+    ? { id: whole.id, title: title.get(whole.id) ?? null }
+    : { id: undefined, title: null };
 }
 
 /** Repositories that are listed at most. */

@@ -123,10 +123,18 @@ export class CallsById {
   }
 
   #count(teamId: string, reports: readonly StoredReport[], times: 1 | -1): void {
-    const counted = bestOf(reports);
+    const best = bestOf(reports);
+    const counted = best && placed(best, reports);
     if (counted?.dimensions) this.#rollup.add({ dimensions: counted.dimensions, measures: counted.measures, times });
-    for (const call of oneSided(reports, counted)) this.#withoutId.callWithId(teamId, call, times);
+    for (const call of oneSided(reports, best, counted)) this.#withoutId.callWithId(teamId, call, times);
   }
+}
+
+/** A report with the repository that another one names, where it knows of none itself. */
+function placed(best: Report, reports: readonly Report[]): Report {
+  if (best.dimensions?.repoKey !== "") return best;
+  const other = bestOf(reports.filter(({ dimensions }) => dimensions && dimensions.repoKey !== ""))?.dimensions;
+  return other ? { ...best, dimensions: { ...best.dimensions, repoKey: other.repoKey } } : best;
 }
 
 /** What is to be stored under a key after changes. */

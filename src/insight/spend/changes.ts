@@ -4,6 +4,7 @@ import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
 import { applyChange, type Change, countedOfSession } from "./dedupe.ts";
 import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
+import { keptDays } from "./kept-days.ts";
 import { Rollup, type StoredReport } from "./rollup.ts";
 import { rows } from "./rows.ts";
 import { type Report, sameMeasures, TELEMETRY, type UsageRecord } from "./usage-record.ts";
@@ -96,7 +97,7 @@ export function applyChanges(core: Core, all: Changes): void {
 }
 
 /** Projections that filled the same tables by older rules. */
-const OLDER = ["spend.entries", "spend.sessions", "spend.entries.2", "spend.sessions.2"];
+const OLDER = ["", ".2", ".3"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
 
 /** Whichever projection begins first after an upgrade empties the tables that both fill. */
 function emptyOlder(core: Core): void {
@@ -105,6 +106,7 @@ function emptyOlder(core: Core): void {
   // Days first: then there is nothing to take from them with each cell.
   rows(core.store).dropDays.run();
   rows(core.store).dropCells.run();
+  keptDays(core).changeAll();
 }
 
 /** What a session says of itself as a whole. */

@@ -1,5 +1,5 @@
 import { crc32, sha256 } from "../../kit/hash.ts";
-import { type Measures, type OfSession, sessionOf, TELEMETRY } from "./usage-record.ts";
+import { type Dimensions, type Measures, type OfSession, sessionOf, TELEMETRY } from "./usage-record.ts";
 
 /**
  * Dedupe keys: what tells usages apart. A key begins with its kind:
@@ -78,13 +78,14 @@ const SIDE_BYTE: Readonly<Record<Side, number>> = { telemetry: 0, spans: 1 };
  * @param variant the measures that tell its row apart from others that are equal in this sense
  */
 export function measuresKey(
-  session: OfSession,
+  session: OfSession & Pick<Dimensions, "otlp">,
   source: number,
   measures: Measures,
   variant: Measures = measures,
 ): Buffer {
   const { usages, input, output, cacheWrite, cacheWrite1h, cacheRead, reportedNano } = measures;
-  const equal = usages === 0 ? ["cost", reportedNano] : [input, output, cacheWrite + cacheWrite1h, cacheRead];
+  const counts = usages === 0 ? ["cost", reportedNano] : [input, output, cacheWrite + cacheWrite1h, cacheRead];
+  const equal = session.otlp ? [...counts, "otlp"] : counts;
   const key = Buffer.alloc(MEASURES_KEY_BYTES, EQUAL_MEASURES);
   key.writeUInt32BE(crc32(sessionOf(session)), 1);
   digest(session.deviceId, session.session, ...equal).copy(key, MEASURES_AT, 0, SIDE_AT - MEASURES_AT);

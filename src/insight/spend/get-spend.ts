@@ -8,8 +8,9 @@ import { Behind, stillReading } from "../../platform/projections/projections.ts"
 import { requireSpend } from "./catch-up.ts";
 import { readPeriod, SINCE, UNTIL } from "./period.ts";
 import { recordReader, spendReader } from "./reader.ts";
-import { type SpendFigures, spendReport } from "./report.ts";
+import { spendReportInSlices } from "./report.ts";
 import { GROUPINGS } from "./rows.ts";
+import type { SpendFigures } from "./sums.ts";
 
 const Usd = v.pipe(v.number(), v.minValue(0));
 const Figures = v.object({
@@ -132,7 +133,8 @@ export const spend = endpoint(
     const behind = await requireSpend(core);
     const owned = devicesOfPerson(core, teamId, person);
     const deviceIds = device === undefined ? owned : [device].filter((id) => owned?.includes(id) ?? true);
-    const { total, groups, prices } = spendReport(core, teamId, { ...period, by, repoKey, deviceIds });
+    const report = await spendReportInSlices(core, teamId, { ...period, by, repoKey, deviceIds });
+    const { total, groupCount, prices } = report;
     await recordReader(core, principal, "getSpend");
     return {
       ok: true,
@@ -142,8 +144,8 @@ export const spend = endpoint(
       currency: "USD" as const,
       priceTable: { date: prices.date, overridden: prices.overridden },
       total,
-      groupCount: groups.length,
-      groups: by === "day" ? groups.slice(-most) : groups.slice(0, most),
+      groupCount,
+      groups: by === "day" ? report.groups.slice(-most) : report.firstGroups(most),
       ...behind,
     };
   },

@@ -40,13 +40,12 @@ export class SessionCosts {
     this.#core = core;
   }
 
-  /** @param sum of what was added to a cell */
-  add(cellId: number, dimensions: Dimensions, sum: Measures): void {
+  /** @param dimensions of a cell, with the model that it counts for @param sum of what was added to it */
+  add(dimensions: Dimensions, sum: Measures): void {
     if (dimensions.session === "") return;
     const name = sessionOf(dimensions);
     const known = this.#sessions.get(name) ?? { of: dimensions, spent: NOTHING };
-    const model = dimensions.model || (rows(this.#core.store).sessionModel.get(cellId) ?? "");
-    known.spent = withUsage(known.spent, currentPrices(this.#core).table, { ...dimensions, ...sum, model });
+    known.spent = withUsage(known.spent, currentPrices(this.#core).table, { ...dimensions, ...sum });
     this.#sessions.set(name, known);
   }
 

@@ -5,7 +5,7 @@ import type { ModelPrice, PriceFile, Prices } from "./price-file.ts";
 import type { Tokens } from "./usage-record.ts";
 
 /** Trillionths of a dollar for one token: whole numbers, so that sums are exact in whatever order they are made. */
-type Rates = Readonly<Record<keyof Tokens, bigint>>;
+type Rates = Readonly<Record<keyof Tokens, number>>;
 
 interface Version {
   /** The first day it holds, in days since the epoch. */
@@ -14,7 +14,7 @@ interface Version {
   readonly bySize: readonly (readonly [above: number, Rates])[];
 }
 
-const pico = (usdPerMillion: number) => BigInt(Math.round(usdPerMillion * 1e6));
+const pico = (usdPerMillion: number) => Math.round(usdPerMillion * 1e6);
 /** Trillionths in a dollar. */
 const PICO = 1e12;
 
@@ -37,6 +37,10 @@ function versionOf({ from, above = {}, ...prices }: ModelPrice): Version {
     bySize: [...sizes, [0, ratesOf(prices)] as const].sort(([a], [b]) => b - a),
   };
 }
+
+/** The same for sums that numbers cannot hold: it takes several times as long. */
+const exactly = (tokens: Tokens, rates: Rates): bigint =>
+  (Object.keys(rates) as (keyof Tokens)[]).reduce((sum, kind) => sum + BigInt(tokens[kind]) * BigInt(rates[kind]), 0n);
 
 /** Prices ready for use. A later file's models replace those of earlier ones, which keep the other names they had. */
 export class PriceTable {
@@ -84,12 +88,20 @@ export class PriceTable {
     const version = this.#find(model)?.find(({ from }) => from <= day);
     const rates = version?.bySize.find(([above]) => above <= context)?.[1];
     if (!rates) return undefined;
-    return (
-      BigInt(tokens.input) * rates.input +
-      BigInt(tokens.output) * rates.output +
-      BigInt(tokens.cacheWrite) * rates.cacheWrite +
-      BigInt(tokens.cacheWrite1h) * rates.cacheWrite1h +
-      BigInt(tokens.cacheRead) * rates.cacheRead
+    const { input, output, cacheWrite, cacheWrite1h, cacheRead } = tokens;
+    const parts =
+      Math.abs(input) * rates.input +
+      Math.abs(output) * rates.output +
+      Math.abs(cacheWrite) * rates.cacheWrite +
+      Math.abs(cacheWrite1h) * rates.cacheWrite1h +
+      Math.abs(cacheRead) * rates.cacheRead;
+    if (parts > Number.MAX_SAFE_INTEGER) return exactly(tokens, rates);
+    return BigInt(
+      input * rates.input +
+        output * rates.output +
+        cacheWrite * rates.cacheWrite +
+        cacheWrite1h * rates.cacheWrite1h +
+        cacheRead * rates.cacheRead,
     );
   }
 

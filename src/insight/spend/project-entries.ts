@@ -1,6 +1,6 @@
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
-import { usageCandidates } from "../../record/telemetry/telemetry.ts";
+import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
 import { addRecords, applyChanges, type Changes } from "./changes.ts";
 import { readEntry } from "./read-entry.ts";
 import type { UsageRecord } from "./usage-record.ts";
@@ -13,7 +13,8 @@ const ENOUGH_USAGES = 250;
 
 /** Usage and cost as entries of telemetry report them. */
 export const spendEntriesProjection: Projection = {
-  name: "spend.entries.3",
+  name: "spend.entries.4",
+  newest: lastEntryId,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
     const [step, most] = alone ? [1, 1] : [BATCH_ENTRIES, MAX_ENTRIES];

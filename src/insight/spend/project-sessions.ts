@@ -1,9 +1,12 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { newestDelivery } from "../../log/log.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
 import { addSession, applyChanges, type Changes } from "./changes.ts";
+import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
+import { keptDays } from "./kept-days.ts";
 import { priceSessions } from "./price-sessions.ts";
 import { type Origin, recordCost, recordUsage } from "./record-usage.ts";
 import { rows } from "./rows.ts";
@@ -19,7 +22,8 @@ const ENOUGH_SESSIONS = 100;
 
 /** Usage and cost as sessions and their spans report them: a session that changed is read anew. */
 export const spendSessionsProjection: Projection = {
-  name: "spend.sessions.3",
+  name: "spend.sessions.4",
+  newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
     const sessions: MeteredSession[] = [];
@@ -70,9 +74,17 @@ function gather(core: Core, changes: Changes, session: MeteredSession): void {
   const { teamId, deviceId, externalId, branch, model, agent } = session;
   const ofSession = { deviceId, session: externalId };
   const says = { branch: branch ?? "", model: model ?? "", agent: agent ?? "" };
-  const { changes: renamed } = rows(core.store).nameCells.run({ ...ofSession, ...says });
+  const sql = rows(core.store);
+  const days = new DayChanges();
+  for (const cell of sql.toBeNamed.all({ ...ofSession, model: says.model })) {
+    days.add(cell, cell, -1);
+    days.add({ ...cell, model: says.model }, cell, 1);
+  }
+  days.flush(core);
+  if (sql.nameCells.run({ ...ofSession, ...says }).changes === 0) return;
+  for (const { day } of sql.cellsOfSession.all(deviceId, externalId)) keptDays(core).change(teamId, day);
   // Its model may have a price where none was known.
-  if (renamed > 0) priceSessions(core, [{ teamId, ...ofSession }]);
+  priceSessions(core, [{ teamId, ...ofSession }]);
 }
 
 /**
@@ -81,8 +93,9 @@ function gather(core: Core, changes: Changes, session: MeteredSession): void {
  */
 export function readSession(session: MeteredSession): UsageRecord[] {
   const { id, teamId, deviceId, repoKey, externalId, calls, usage, costUsd } = session;
-  const originOf = (model: string | null, at: number | null): Origin => ({
+  const originOf = (model: string | null, at: number | null, isOtlp = false): Origin => ({
     source: id,
+    isOtlp,
     teamId,
     deviceId,
     repoKey,
@@ -92,7 +105,9 @@ export function readSession(session: MeteredSession): UsageRecord[] {
     model: model ?? "",
     at: at ?? session.startedAt ?? session.endedAt ?? session.createdAt,
   });
-  const records = calls.flatMap((call) => recordUsage(originOf(call.model, call.at), call.usage, call.costUsd));
+  const records = calls.flatMap((call) =>
+    recordUsage(originOf(call.model, call.at, call.isOtlp), call.usage, call.costUsd),
+  );
   const ofWhole = originOf(null, null);
   if (usage && records.length === 0) {
     // A sum of many requests says nothing of the size of each.

@@ -1,3 +1,4 @@
+import { OTLP_STREAM } from "../../formats/exported.ts";
 import { type ReadPayload, readPayload } from "../../formats/payload.ts";
 import { readInstant } from "../../formats/values.ts";
 import type { UsageCandidate } from "../../record/telemetry/telemetry.ts";
@@ -23,11 +24,13 @@ export function readEntry(entry: UsageCandidate): UsageRecord[] {
 
 function originOf(entry: UsageCandidate, { session, branch, model, at }: ReadPayload): Origin {
   const { teamId, deviceId, repoKey, clientTimestamp, receivedAt } = entry;
+  const isOtlp = repoKey === OTLP_STREAM;
   return {
     source: TELEMETRY,
+    isOtlp,
     teamId,
     deviceId,
-    repoKey,
+    repoKey: isOtlp ? "" : repoKey,
     session: session ?? "",
     branch: branch ?? "",
     model: model ?? "",

@@ -17,6 +17,7 @@ export const spendReader = credential<SpendReader>({
   async find(core, token) {
     return (await apiToken.find(core, token)) ?? device.find(core, token);
   },
+  faults: device.faults ?? [],
   judge: (core, reader) => void (isProgram(reader) || teamDevice.judge?.(core, reader)),
   sender: (reader) => (isProgram(reader) ? apiToken.sender(reader) : device.sender(reader)),
 });

@@ -30,16 +30,20 @@ export interface OneSided extends Report {
 /**
  * The sessions in which one side alone reported a call with an id. `dimensions` and `measures` are those by which the call
  * counts, or null and nothing where it counts in another session.
- * @param reports all reports of the call @param counted the one that counts
+ * @param reports all reports of the call @param chosen the one that counts @param counted how it counts
  */
-export function oneSided(reports: readonly Report[], counted: Report | undefined): OneSided[] {
+export function oneSided(
+  reports: readonly Report[],
+  chosen: Report | undefined,
+  counted: Report | undefined = chosen,
+): OneSided[] {
   const inSessions = reports.filter(({ dimensions }) => dimensions && dimensions.session !== "");
   const sessions = Map.groupBy(inSessions, ({ dimensions }) => sessionOf(dimensions as Dimensions));
   return [...sessions.values()].flatMap((ofSession): OneSided[] => {
     const sides = new Set(ofSession.map(({ source }) => sideOf(source)));
     const best = bestOf(ofSession);
     if (sides.size > 1 || !best?.dimensions) return [];
-    const countsHere = counted !== undefined && ofSession.includes(counted);
+    const countsHere = counted !== undefined && chosen !== undefined && ofSession.includes(chosen);
     return [
       {
         session: best.dimensions,

@@ -5,8 +5,10 @@ import { measuresKey, messageKey, requestKey } from "./dedupe-key.ts";
 import { type Dimensions, type Measures, NO_MEASURES, type Tokens, type UsageRecord } from "./usage-record.ts";
 
 /** Where and when something was reported, before it is known how much it is. */
-export interface Origin extends Omit<Dimensions, "day" | "context"> {
+export interface Origin extends Omit<Dimensions, "day" | "context" | "otlp"> {
   readonly source: number;
+  /** Whether it was exported over OTLP. */
+  readonly isOtlp: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
@@ -31,19 +33,24 @@ export function recordUsage(origin: Origin, usage: Usage, costUsd: number | null
   if (costUsd === null && Object.values(tokens).every((count) => count === 0)) return [];
   const cost = costUsd === null ? {} : { reportedNano: nano(costUsd), reported: 1 };
   const measures = { ...NO_MEASURES, usages: 1, ...tokens, ...cost };
-  const record = (recordKey: Buffer) => recordOf(origin, recordKey, measures, contextTier(usage.context));
-  if (key) return [record(key)];
   const { id, requestId } = usage;
+  const otlp = Number(origin.isOtlp && requestId === null);
+  const record = (recordKey: Buffer) => recordOf(origin, otlp, recordKey, measures, contextTier(usage.context));
+  if (key) return [record(key)];
   if (id !== null && requestId !== null)
     return [record(messageKey(id, requestId)), recordMark(origin, requestKey(requestId, id))];
-  if (id !== null) return [record(messageKey(id))];
-  return [record(requestId === null ? measuresKey(origin, origin.source, measures) : requestKey(requestId))];
+  // Others may tell of the same message, and by another name: of what was exported, only what was exported is the same.
+  if (id !== null) return [record(messageKey(otlp ? JSON.stringify(["otlp", origin.session, id]) : id))];
+  return [
+    record(requestId === null ? measuresKey({ ...origin, otlp }, origin.source, measures) : requestKey(requestId)),
+  ];
 }
 
 /** A cost without a usage. */
 export function recordCost(origin: Origin, costUsd: number, key?: Buffer): UsageRecord {
   const measures = { ...NO_MEASURES, reportedNano: nano(costUsd), reported: 1 };
-  return recordOf(origin, key ?? measuresKey(origin, origin.source, measures), measures, 0);
+  const otlp = Number(origin.isOtlp);
+  return recordOf(origin, otlp, key ?? measuresKey({ ...origin, otlp }, origin.source, measures), measures, 0);
 }
 
 /** A report of nothing but its key. */
@@ -56,8 +63,14 @@ export const recordMark = ({ teamId, source }: Origin, key: Buffer): UsageRecord
   times: 1,
 });
 
-function recordOf({ source, at, ...origin }: Origin, key: Buffer, measures: Measures, context: number): UsageRecord {
+function recordOf(
+  { source, at, isOtlp, ...origin }: Origin,
+  otlp: number,
+  key: Buffer,
+  measures: Measures,
+  context: number,
+): UsageRecord {
   const { teamId } = origin;
-  const dimensions = { ...origin, day: Math.floor(at / DAY_MS), context };
+  const dimensions = { ...origin, day: Math.floor(at / DAY_MS), context, otlp };
   return { teamId, key, source, dimensions, measures, times: 1 };
 }

@@ -1,39 +1,10 @@
 import type { Core } from "../../core.ts";
-import { listDevices } from "../../identity/devices/devices.ts";
-import { DAY_MS } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
-import { usdOf } from "./price-table.ts";
-import { type Grouping, type GroupRow, type ReadBy, rows } from "./rows.ts";
-
-/** Which sums of a team's spend. */
-export interface SpendQuery {
-  /** The first and the last day (UTC), each whole: any instant of it, in milliseconds since the epoch. */
-  readonly from: number;
-  readonly to: number;
-  readonly by: Grouping;
-  readonly repoKey?: string | undefined;
-  /** Only of these devices. */
-  readonly deviceIds?: readonly string[] | undefined;
-  /** `byDayAndModel` will be read: what can be, is summed from the same rows. */
-  readonly daily?: boolean | undefined;
-}
-
-/** Sums of usage. Dollars are sums of exact amounts, rounded once at the end. */
-export interface SpendFigures {
-  /** At list prices; null when nothing of it has a price. Tokens without one are not in it: see `unpricedTokens`. */
-  readonly usd: number | null;
-  /** What agents themselves said it cost; null when none did. */
-  readonly reportedUsd: number | null;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly cacheReadTokens: number;
-  /** Tokens, of all kinds, of models whose price is not known. */
-  readonly unpricedTokens: number;
-  /** Model calls, or whole sessions that reported no calls. */
-  readonly usages: number;
-}
+import { personOf, readDays, type SpendQuery } from "./read-days.ts";
+import type { Grouping } from "./rows.ts";
+import { dearest, type SpendFigures, Sum, type Summed, type Summings, Sums } from "./sums.ts";
 
 export interface SpendGroup extends SpendFigures {
   /** The model, repository, branch, agent, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or of machines that are nobody's. */
@@ -52,8 +23,11 @@ export interface SpendOfDay extends SpendFigures {
 
 export interface SpendReport {
   readonly total: SpendFigures;
+  readonly groupCount: number;
   /** Dearest first, then by tokens, then by name; those without a price behind those with one. Days in their order. */
   readonly groups: readonly SpendGroup[];
+  /** The first of them, without the rest being put in order. */
+  firstGroups(most: number): SpendGroup[];
   /** For a chart: ascending by day, then by model. It costs as much again as all else, unless the query said `daily`. */
   byDayAndModel(): readonly SpendOfDay[];
   readonly prices: Omit<CurrentPrices, "table">;
@@ -64,138 +38,99 @@ export interface SpendReport {
  * whose they are now, with all that they ever sent.
  */
 export function spendReport(core: Core, teamId: string, query: SpendQuery): SpendReport {
-  const { table, ...prices } = currentPrices(core);
-  const { by, repoKey = null } = query;
-  const deviceIds = query.deviceIds ? JSON.stringify(query.deviceIds) : null;
-  const people = new Map(by === "person" ? listDevices(core, teamId).map(({ id, person }) => [id, person]) : []);
-  // What holds for the days between two changes of prices is priced in one go.
-  const ranges = splitAtPriceChanges(query, table.changes);
-  const sql = rows(core.store);
-  const ofTeam = repoKey === null && deviceIds === null;
-  const read = (grouping: ReadBy): PricedRow[] =>
-    ranges.flatMap(([from, to]) =>
-      (grouping === "day" && ofTeam
-        ? sql.daysOfTeam.all({ teamId, from, to })
-        : sql.sums[grouping].all({ teamId, from, to, repoKey, deviceIds })
-      ).map((row) => ({ row, cost: table.cost(row.model, from, row.context, row) })),
-    );
-  let byDay = query.daily || by === "day" || (by === "model" && ofTeam) ? read("day") : undefined;
-  const total = new Sum();
-  const groups = new Sums();
-  for (const { row, cost } of (by === "day" || by === "model" ? byDay : undefined) ??
-    read(by === "person" ? "device" : by)) {
-    total.add(row, cost);
-    const person = people.get(String(row.key));
-    const key = by === "person" ? [person?.email ?? "", "", person?.id ?? ""] : [keyOf(row, by), row.ofDevice];
-    groups.of(key).add(row, cost);
+  const steps = makeReport(core, teamId, query);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
   }
+}
+
+/** The same in slices that let others in between: sums of many days may have to be made anew. */
+export async function spendReportInSlices(core: Core, teamId: string, query: SpendQuery): Promise<SpendReport> {
+  const yieldNow = cooperative(core.clock);
+  const steps = makeReport(core, teamId, query);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await yieldNow();
+  }
+}
+
+function* makeReport(core: Core, teamId: string, query: SpendQuery): Generator<void, SpendReport> {
+  const { table: _, ...prices } = currentPrices(core);
+  const { by } = query;
+  const ofTeam = query.repoKey === undefined && query.deviceIds === undefined;
+  // Days are summed by model: where they are read anyway, models need no reading of their own.
+  const daily = query.daily || by === "day" || (by === "model" && ofTeam);
+  const days = daily ? yield* gather(readDays(core, teamId, query, "day")) : undefined;
+  const { total, groups } =
+    days && (by === "day" || by === "model")
+      ? sumsOfDays(days, by)
+      : yield* sumsOf(readDays(core, teamId, query, by === "person" ? "device" : by), personOf(core, teamId, by));
+  const all = groups.all();
+  const first = (most = all.length) =>
+    (by === "day" ? all.slice(0, most) : dearest(all, most)).map((one) => groupOf(one, by));
+  let every: readonly SpendGroup[] | undefined;
   return {
     total: total.figures(),
-    groups: groups
-      .all(([key = "", deviceId = "", personId = ""], figures) => ({
-        key,
-        ...(deviceId === "" ? {} : { deviceId }),
-        ...(personId === "" ? {} : { personId }),
-        ...figures,
-      }))
-      .sort(by === "day" ? (a, b) => compare(a.key, b.key) : dearestFirst),
-    byDayAndModel() {
-      byDay ??= read("day");
-      return sumDays(byDay);
+    groupCount: all.length,
+    get groups() {
+      every ??= first();
+      return every;
     },
+    firstGroups: first,
+    byDayAndModel: () => sumDays(days ?? [...readDays(core, teamId, query, "day")].flatMap(({ groups: some }) => some)),
     prices,
   };
 }
 
-function keyOf({ key, model }: GroupRow, by: Grouping): string {
-  // Rows by day stand in for those by model.
-  if (by === "model") return model;
-  return typeof key === "number" ? dayText(key) : key;
+function* gather(stretches: Iterable<Summings>): Generator<void, Summed[]> {
+  const all: Summed[] = [];
+  for (const { groups } of stretches) {
+    for (const one of groups) all.push(one);
+    yield;
+  }
+  return all;
 }
 
-function sumDays(byDay: readonly PricedRow[]): SpendOfDay[] {
-  const days = new Sums();
-  // Rows of one day stand together.
-  let [day, text]: [GroupRow["key"], string] = [Number.NaN, ""];
-  for (const { row, cost } of byDay) {
-    if (row.key !== day) [day, text] = [row.key, keyOf(row, "day")];
-    days.of([text, row.model]).add(row, cost);
+interface Made {
+  readonly total: Sum;
+  readonly groups: Sums;
+}
+
+function* sumsOf(stretches: Iterable<Summings>, named: (one: Summed) => Summed): Generator<void, Made> {
+  const [total, groups] = [new Sum(), new Sums()];
+  for (const some of stretches) {
+    total.merge(some.total);
+    for (const one of some.groups) groups.merge(named(one));
+    yield;
   }
-  return days
-    .all(([key = "", model = ""], figures) => ({ day: key, model, ...figures }))
+  return { total, groups };
+}
+
+function sumsOfDays(days: readonly Summed[], by: "day" | "model"): Made {
+  const [total, groups] = [new Sum(), new Sums()];
+  for (const { key, of, sum } of days) {
+    total.merge(sum);
+    const name = by === "day" ? key : of;
+    groups.merge({ name, key: name, of: "", sum });
+  }
+  return { total, groups };
+}
+
+const groupOf = ({ key, of, sum }: Summed, by: Grouping): SpendGroup => ({
+  key,
+  ...(by === "session" && { deviceId: of }),
+  ...(by === "person" && of !== "" && { personId: of }),
+  ...sum.figures(),
+});
+
+const sumDays = (days: readonly Summed[]): SpendOfDay[] =>
+  days
+    .map(({ key, of, sum }) => ({ day: key, model: of, ...sum.figures() }))
     .sort((a, b) => compare(a.day, b.day) || compare(a.model, b.model));
-}
 
-interface PricedRow {
-  readonly row: GroupRow;
-  /** See `PriceTable.cost`. */
-  readonly cost: bigint | undefined;
-}
-
-const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
-
-function splitAtPriceChanges({ from, to }: SpendQuery, changes: readonly number[]): [from: number, to: number][] {
-  const [first, last] = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
-  const starts = [first, ...changes.filter((day) => day > first && day <= last)];
-  return starts.map((start, i) => [start, (starts[i + 1] ?? last + 1) - 1]);
-}
-
-class Sum {
-  #picoUsd: bigint | undefined;
-  #reportedNano = 0n;
-  #reported = 0;
-  #unpriced = 0;
-  #tokens = { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: 0 };
-  #usages = 0;
-
-  add(row: GroupRow, cost: bigint | undefined): void {
-    const { input, output, cacheWrite, cacheWrite1h, cacheRead } = row;
-    const all = input + output + cacheWrite + cacheWrite1h + cacheRead;
-    this.#tokens.inputTokens += input;
-    this.#tokens.outputTokens += output;
-    this.#tokens.cacheWriteTokens += cacheWrite + cacheWrite1h;
-    this.#tokens.cacheReadTokens += cacheRead;
-    // A cost without tokens, or a reply that no model made, is no model's.
-    if (cost === undefined) this.#unpriced += all;
-    else if (all > 0) this.#picoUsd = (this.#picoUsd ?? 0n) + cost;
-    this.#reportedNano += BigInt(row.reportedNano);
-    this.#reported += row.reported;
-    this.#usages += row.usages;
-  }
-
-  figures(): SpendFigures {
-    return {
-      usd: this.#picoUsd === undefined ? null : usdOf(this.#picoUsd),
-      reportedUsd: this.#reported === 0 ? null : Number(this.#reportedNano) / 1e9,
-      ...this.#tokens,
-      unpricedTokens: this.#unpriced,
-      usages: this.#usages,
-    };
-  }
-}
-
-class Sums {
-  readonly #sums = new Map<string, { readonly key: readonly string[]; readonly sum: Sum }>();
-  of(key: readonly string[]): Sum {
-    const name = JSON.stringify(key);
-    let group = this.#sums.get(name);
-    if (!group) {
-      group = { key, sum: new Sum() };
-      this.#sums.set(name, group);
-    }
-    return group.sum;
-  }
-  all<T>(make: (key: readonly string[], figures: SpendFigures) => T): T[] {
-    return Array.from(this.#sums.values(), ({ key, sum }) => make(key, sum.figures()));
-  }
-}
-
-const tokens = (sum: SpendFigures) => sum.inputTokens + sum.outputTokens + sum.cacheWriteTokens + sum.cacheReadTokens;
 const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
-
-function dearestFirst(a: SpendGroup, b: SpendGroup): number {
-  return (b.usd ?? -1) - (a.usd ?? -1) || tokens(b) - tokens(a) || compare(a.key, b.key);
-}
 
 const CSV_COLUMNS = [
   "usd",

@@ -1,9 +1,11 @@
-import { type Core, slot } from "../../core.ts";
+import type { Core } from "../../core.ts";
 import { placeOfSession } from "../../record/traces/traces.ts";
 import { currentPrices } from "./current-prices.ts";
-import { SessionCosts } from "./price-sessions.ts";
+import { DayChanges } from "./day-changes.ts";
+import { keptDays } from "./kept-days.ts";
+import { priceSessions, SessionCosts } from "./price-sessions.ts";
 import type { Share } from "./reconcile.ts";
-import { rows, type StoredRow } from "./rows.ts";
+import { type OfTeam, type OfTeamSession, rows, type StoredRow } from "./rows.ts";
 import {
   addMeasures,
   DIMENSIONS,
@@ -13,6 +15,7 @@ import {
   NO_MEASURES,
   type Report,
   sameMeasures,
+  sessionOf,
 } from "./usage-record.ts";
 
 /** A report as it is stored, beside the cell of its dimensions. */
@@ -21,12 +24,9 @@ export interface StoredReport extends Report {
   readonly cellId: number;
 }
 
-/** How often sums were changed. */
-const flushes = slot(() => ({ count: 0 }));
-
 /** Changes with any sum of spend or price, whichever process changed it. */
 export const spendVersion = (core: Core): string =>
-  `${flushes(core).count} ${core.store.outsideVersion()} ${currentPrices(core).table.version}`;
+  `${keptDays(core).changes} ${core.store.outsideVersion()} ${currentPrices(core).table.version}`;
 
 /** What tells the reports of a team apart. */
 export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "source" | "cellId">): string =>
@@ -35,6 +35,10 @@ export const rowName = ({ key, source, cellId }: Pick<StoredReport, "key" | "sou
 /**
  * The roll-up, in one transaction: a cell for each combination of dimensions, with the sum of what counts there, and the
  * reports that it is made of. Sums are gathered, and each cell is written once.
+ *
+ * An agent that exports its calls over OTLP may run where the capture client reads its transcript. Claude Code names each request, so that
+ * a call is known either way. Others name nothing that both have: their exported calls lie in cells of their own, which count
+ * only while nobody else tells of calls of that session, whichever device it is told from.
  */
 export class Rollup {
   readonly #core: Core;
@@ -136,17 +140,49 @@ export class Rollup {
     this.#sums.set(id, addMeasures(this.#sums.get(id) ?? NO_MEASURES, measures, times));
   }
 
-  /** Writes what was added, and what sessions cost with it. */
+  /** Writes what was added, to cells and to their days, and what sessions cost with it. */
   flush(): void {
+    const sql = rows(this.#core.store);
     const costs = new SessionCosts(this.#core);
+    const days = new DayChanges();
+    const touched = new Map<string, OfTeam>();
+    const exported = new Map<string, OfTeamSession>();
     for (const [id, sum] of this.#sums) {
       if (MEASURES.every((name) => sum[name] === 0)) continue;
-      rows(this.#core.store).addToCell.run({ id, ...sum });
-      costs.add(id, this.#added.get(id) as Dimensions, sum);
+      const cell = sql.cellById.get(id) as NonNullable<ReturnType<typeof sql.cellById.get>>;
+      const { sessionModel, counts, ...before } = cell;
+      const after = atLeastNothing(addMeasures(before, sum, 1));
+      sql.setCell.run({ id, ...after });
+      const dimensions = this.#added.get(id) as Dimensions;
+      const { teamId, day, session } = dimensions;
+      const named = { ...dimensions, model: dimensions.model || sessionModel };
+      if (counts) {
+        days.add(named, before, -1);
+        days.add(named, after, 1);
+      }
+      keptDays(this.#core).change(teamId, day);
+      if (session !== "") touched.set(`${teamId} ${session}`, { teamId, session });
+      if (dimensions.otlp) exported.set(sessionOf(dimensions), dimensions);
+      else costs.add(named, sum);
     }
     costs.flush();
-    flushes(this.#core).count++;
+    for (const { teamId, session } of touched.values())
+      for (const { id, deviceId, counts, ...cell } of sql.toSettle.all({ teamId, session })) {
+        sql.setCounts.run(1 - counts, id);
+        days.add({ ...cell, teamId }, cell, counts ? -1 : 1);
+        keptDays(this.#core).change(teamId, cell.day);
+        exported.set(sessionOf({ deviceId, session }), { teamId, deviceId, session });
+      }
+    days.flush(this.#core);
+    priceSessions(this.#core, exported.values());
   }
+}
+
+/** Sums do not fall below what was ever added, whatever figures agents make up. */
+function atLeastNothing(sum: Measures): Measures {
+  const raised = { ...sum };
+  for (const name of MEASURES) raised[name] = Math.max(0, sum[name]);
+  return raised;
 }
 
 const nameOf = (dimensions: Dimensions): string => JSON.stringify(DIMENSIONS.map((name) => dimensions[name]));

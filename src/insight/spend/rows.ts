@@ -23,9 +23,21 @@ export interface CellRow extends Measures {
   readonly context: number;
 }
 
+/** What a team's sums by day are of. */
+export interface DayOfModel {
+  readonly teamId: string;
+  readonly day: number;
+  /** That of the session where the record told none. */
+  readonly model: string;
+  readonly context: number;
+}
+
 export interface OfTeamSession extends OfSession {
   readonly teamId: string;
 }
+
+/** A session whichever of a team's devices tells of it. */
+export type OfTeam = Omit<OfTeamSession, "deviceId">;
 
 export interface GroupRow extends Measures {
   readonly key: string | number;
@@ -51,19 +63,19 @@ const GROUP: Record<ReadBy, string> = {
   day: "day",
 };
 const SUMS = list((name) => `sum(${column(name)}) AS ${name}`);
-const SUMS_OF_SUMS = list((name) => `sum(${name}) AS ${name}`);
-const ASKED = `FROM spend_cells WHERE team_id = @teamId AND day BETWEEN @from AND @to AND (@repoKey IS NULL OR repo_key = @repoKey)
-  AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds))) AND (usages > 0 OR reported > 0)`;
-const sumsBy = (by: ReadBy) => {
+const COUNTS = "team_id = @teamId AND day BETWEEN @from AND @to AND counts AND (usages > 0 OR reported > 0)";
+const OF_ALL = `FROM spend_cells WHERE ${COUNTS}`;
+/** By the index that holds what is narrowed by, or every cell would be looked up. */
+const NARROWED = `FROM spend_cells INDEXED BY spend_cells_by_day WHERE ${COUNTS} AND (@repoKey IS NULL OR repo_key = @repoKey)
+  AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))`;
+const sumsBy = (by: ReadBy, cells: string) => {
   const ofDevice = by === "session" ? "device_id" : "''";
   const groups = [GROUP[by], ...(by === "session" ? [ofDevice] : []), MODEL, "context"].join(", ");
-  return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${ASKED} GROUP BY ${groups}`;
+  return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${cells} GROUP BY ${groups}`;
 };
 /** The same of a whole team, by days that are summed already. */
 const OF_TEAM = `SELECT day AS key, '' AS ofDevice, model, context, ${MEMBERS} FROM spend_days
   WHERE team_id = @teamId AND day BETWEEN @from AND @to`;
-/** Day by day first, in the order of the index: that spares sorting all cells. */
-const OF_MODELS = `SELECT model AS key, '' AS ofDevice, model, context, ${SUMS_OF_SUMS} FROM (${sumsBy("day")}) GROUP BY model, context`;
 const REPORT = `SELECT usage_key AS key, source, cell_id AS cellId, times, ${MEMBERS} FROM spend_usages`;
 const PUT_REPORT = `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, ${COLUMNS})
   VALUES (@teamId, @key, @source, @cellId, @times, ${VALUES}) ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET`;
@@ -83,26 +95,52 @@ interface Range {
 type ReportRow = StoredRow & { readonly teamId: string };
 
 export const rows = statements((db) => {
-  const sums = (by: ReadBy) => db.prepare<[Range], GroupRow>(by === "model" ? OF_MODELS : sumsBy(by));
+  const sums = (cells: string) => {
+    const by = (one: ReadBy) => db.prepare<[Range], GroupRow>(sumsBy(one, cells));
+    const [model, repo, branch, agent] = [by("model"), by("repo"), by("branch"), by("agent")];
+    return { model, repo, branch, agent, device: by("device"), session: by("session"), day: by("day") };
+  };
   return {
     // By spend_cells_by_day, whole.
     cell: db
       .prepare<[Dimensions], number>(
         `SELECT id FROM spend_cells WHERE team_id = @teamId AND day = @day AND repo_key = @repoKey AND branch = @branch AND model = @model
-           AND device_id = @deviceId AND session = @session AND context = @context`,
+           AND device_id = @deviceId AND session = @session AND context = @context AND otlp = @otlp`,
       )
       .pluck(),
     // By primary key.
     dimensions: db.prepare<[number], Dimensions>(
-      `SELECT team_id AS teamId, day, repo_key AS repoKey, branch, model, device_id AS deviceId, session, context
+      `SELECT team_id AS teamId, day, repo_key AS repoKey, branch, model, device_id AS deviceId, session, context, otlp
        FROM spend_cells WHERE id = ?`,
     ),
     insertCell: db.prepare<[Dimensions & { sessionBranch: string; sessionModel: string; sessionAgent: string }]>(
-      `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, session_branch, session_model, session_agent, ${COLUMNS})
-       VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @sessionBranch, @sessionModel, @sessionAgent, ${list(() => "0")})`,
+      `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp, session_branch, session_model, session_agent, ${COLUMNS})
+       VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @otlp, @sessionBranch, @sessionModel, @sessionAgent, ${list(() => "0")})`,
+    ),
+    // Both by primary key.
+    cellById: db.prepare<[number], Measures & { readonly sessionModel: string; readonly counts: number }>(
+      `SELECT session_model AS sessionModel, counts, ${MEMBERS} FROM spend_cells WHERE id = ?`,
+    ),
+    setCell: db.prepare<[Measures & { id: number }]>(
+      `UPDATE spend_cells SET ${list((name) => `${column(name)} = @${name}`)} WHERE id = @id`,
+    ),
+    // By spend_cells_of_team; of what was exported, what no longer counts and what counts again.
+    toSettle: db.prepare<
+      [OfTeam],
+      Omit<DayOfModel, "teamId"> & Measures & { id: number; deviceId: string; counts: number }
+    >(
+      `SELECT id, device_id AS deviceId, counts, day, ${MODEL} AS model, context, ${MEMBERS} FROM spend_cells
+       WHERE team_id = @teamId AND session = @session AND otlp = 1
+         AND counts = EXISTS (SELECT 1 FROM spend_cells AS other WHERE other.team_id = @teamId AND other.session = @session
+           AND other.otlp = 0 AND (other.usages > 0 OR other.reported > 0))`,
     ),
     // By primary key.
-    addToCell: db.prepare<[Measures & { id: number }]>(`UPDATE spend_cells SET ${ADDED} WHERE id = @id`),
+    setCounts: db.prepare<[number, number]>("UPDATE spend_cells SET counts = ? WHERE id = ?"),
+    // By spend_cells_by_session.
+    toBeNamed: db.prepare<[{ model: string; deviceId: string; session: string }], DayOfModel & Measures>(
+      `SELECT team_id AS teamId, day, session_model AS model, context, ${MEMBERS} FROM spend_cells
+       WHERE device_id = @deviceId AND session = @session AND model = '' AND session_model <> @model AND counts`,
+    ),
     // By spend_cells_by_session.
     nameCells: db.prepare<[{ branch: string; model: string; agent: string; deviceId: string; session: string }]>(
       `UPDATE spend_cells SET session_branch = @branch, session_model = @model, session_agent = @agent
@@ -112,10 +150,8 @@ export const rows = statements((db) => {
     // By spend_cells_by_session.
     cellsOfSession: db.prepare<[string, string], CellRow>(
       `SELECT day, ${MODEL} AS model, context, ${MEMBERS} FROM spend_cells
-       WHERE device_id = ? AND session = ? AND (usages > 0 OR reported > 0)`,
+       WHERE device_id = ? AND session = ? AND counts AND (usages > 0 OR reported > 0)`,
     ),
-    // By primary key.
-    sessionModel: db.prepare<[number], string>("SELECT session_model FROM spend_cells WHERE id = ?").pluck(),
     // Within spend_cells_by_session; the team by primary key.
     sessionsAfter: db.prepare<[{ deviceId: string; session: string; limit: number }], OfTeamSession>(
       `SELECT team_id AS teamId, device_id AS deviceId, session FROM spend_cells
@@ -166,17 +202,26 @@ export const rows = statements((db) => {
     // By spend_usages_by_source.
     ofSession: db.prepare<[number, string], StoredRow>(`${REPORT} WHERE source = ? AND source > 0 AND team_id = ?`),
     // By spend_cells_by_model or spend_cells_by_day: the team and the range of days.
-    sums: {
-      model: sums("model"),
-      repo: sums("repo"),
-      branch: sums("branch"),
-      agent: sums("agent"),
-      device: sums("device"),
-      session: sums("session"),
-      day: sums("day"),
-    },
+    sums: sums(OF_ALL),
+    narrowedSums: sums(NARROWED),
     // By spend_days' primary key.
     daysOfTeam: db.prepare<[Pick<Range, "teamId" | "from" | "to">], GroupRow>(OF_TEAM),
+    // Within it.
+    nextDay: db
+      .prepare<[string, number, number], number | null>(
+        "SELECT min(day) FROM spend_days WHERE team_id = ? AND day BETWEEN ? AND ?",
+      )
+      .pluck(),
+    // Both by the primary key, whole.
+    addToDay: db.prepare<[DayOfModel & Measures]>(
+      `INSERT INTO spend_days (team_id, day, model, context, ${COLUMNS})
+       VALUES (@teamId, @day, @model, @context, ${list((name) => `max(0, @${name})`)})
+       ON CONFLICT (team_id, day, model, context) DO UPDATE SET ${ADDED}`,
+    ),
+    dropEmptyDay: db.prepare<[DayOfModel]>(
+      `DELETE FROM spend_days WHERE team_id = @teamId AND day = @day AND model = @model AND context = @context
+         AND usages = 0 AND reported = 0`,
+    ),
     dropDays: db.prepare<[]>("DELETE FROM spend_days"),
     dropReports: db.prepare<[]>("DELETE FROM spend_usages"),
     dropCells: db.prepare<[]>("DELETE FROM spend_cells"),

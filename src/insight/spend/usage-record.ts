@@ -15,6 +15,8 @@ export interface Dimensions {
   readonly session: string;
   /** See `contextTier`. */
   readonly context: number;
+  /** 1 for what an agent exported over OTLP without the request's id: it counts where nobody else tells of the session, see `rollup.ts`. */
+  readonly otlp: number;
 }
 
 export const DIMENSIONS = [
@@ -26,6 +28,7 @@ export const DIMENSIONS = [
   "deviceId",
   "session",
   "context",
+  "otlp",
 ] as const satisfies readonly (keyof Dimensions)[];
 
 /** What is summed. All are whole numbers, so that sums are exact in whatever order they are made. */

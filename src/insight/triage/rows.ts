@@ -93,6 +93,11 @@ export const rows = statements((db) => ({
   dropClass: db.prepare<[string, string]>("DELETE FROM triage_classes WHERE team_id = ? AND class = ?"),
   // By its first two columns: of the class and of its entries.
   words: db.prepare<[string, string], WordRow>(`${WORD} WHERE team_id = ? AND class = ?`),
+  owners: db
+    .prepare<[string, number], string>(
+      "SELECT DISTINCT owner_id FROM triage_words WHERE team_id = ? AND owner_id IS NOT NULL LIMIT ?",
+    )
+    .pluck(),
   word: db.prepare<[string, string, number], WordRow>(`${WORD} WHERE team_id = ? AND class = ? AND entry_id = ?`),
   // For each of a JSON list of classes.
   wordsOfClasses: db.prepare<[string, string], WordRow>(

@@ -62,6 +62,12 @@ export function ownersOf(core: Core, ids: Iterable<string | null>): Map<string, 
   return owners;
 }
 
+/** Those who have taken anything on, by how they are called. @param limit of how many at most */
+export const ownersIn = (core: Core, teamId: string, limit: number): Owner[] =>
+  [...ownersOf(core, rows(core.store).owners.all(teamId, limit)).values()].sort((a, b) =>
+    (a.name ?? a.email).localeCompare(b.name ?? b.email, "en"),
+  );
+
 /** How a class stands. @returns undefined for one without entries */
 export function standingOfClass(core: Core, teamId: string, fingerprint: string): Standing | undefined {
   return standings(core, teamId, [fingerprint]).get(fingerprint);

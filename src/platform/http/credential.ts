@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { fail, unauthorized } from "../../kit/problem.ts";
 import type { Sender } from "./admission.ts";
+import type { Fault } from "./faults.ts";
 
 /** A kind of credential, sent as a bearer token or in a header of its own; declared by the room that gives it out. */
 export interface Credential<P> {
@@ -21,6 +22,8 @@ export interface Credential<P> {
   readonly find: (core: Core, token: string) => P | undefined | Promise<P | undefined>;
   /** Fails with `unauthorized` for one that is known but of no use any more. */
   readonly judge?: (core: Core, principal: NonNullable<P>) => void;
+  /** What else `judge` fails with; where an endpoint's refusals have a shape of their own, in that. */
+  readonly faults?: readonly Fault[];
   /** Whose share of the limits, and of the server's memory and time, its requests take. */
   readonly sender: (principal: NonNullable<P>) => Sender;
   /** Whoever has none that is good gets through, too. */

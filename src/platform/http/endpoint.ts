@@ -182,16 +182,21 @@ export function endpoint<
   return { spec: spec as unknown as Endpoint["spec"], handle: handler as unknown as Endpoint["handle"] };
 }
 
+const withoutShape = ({ shape: _, ...row }: Fault): ProblemRow => row;
+
 /** A problem as an endpoint answers with it: as its own row of that name says, or else in its own shape. */
 export function faultOf({ spec }: Endpoint, row: ProblemRow): Fault {
-  return { shape: spec.errorShape ?? "legacy", ...(spec.faults.find(({ name }) => name === row.name) ?? row) };
+  const { auth, errorShape = "legacy", faults } = spec;
+  const ofCredential = errorShape === "legacy" && auth !== "none" ? (auth.faults ?? []) : [];
+  return { shape: errorShape, ...([...faults, ...ofCredential].find(({ name }) => name === row.name) ?? row) };
 }
 
 /** Every fault an endpoint can answer with: its own, and those that follow from what it declares. */
 export function faultsOf(endpoint: Endpoint): Fault[] {
   const { spec } = endpoint;
   const implied: ProblemRow[] = [];
-  if (spec.auth !== "none" && !spec.auth.lenient) implied.push(unauthorized);
+  if (spec.auth !== "none" && !spec.auth.lenient)
+    implied.push(unauthorized, ...(spec.auth.faults ?? []).map(withoutShape));
   if (spec.body || spec.query) implied.push(malformed);
   if (spec.body) implied.push(tooLarge);
   if (spec.limits.length > 0) implied.push(rateLimited);

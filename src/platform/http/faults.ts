@@ -3,7 +3,7 @@ import { type ProblemDetails, type ProblemRow, problem, tooLarge } from "../../k
 
 /**
  * How an error body looks. `canonical`: `{ok:false, code, error}`; `legacy`: `{error}`; `okFalse`: `{ok:false, error}`;
- * `rotation`: legacy plus `reason`; `tierGate`: legacy plus `entitled`; `retryable`: legacy plus `retryable`; `rfc8628`: the
+ * `rotation`: legacy plus `reason`; `tierGate`: legacy plus `entitled`; `moved`: legacy plus `movedTo`; `retryable`: legacy plus `retryable`; `rfc8628`: the
  * code itself in `error` (RFC 8628 section 3.5); `download`: the code in `error`, too, plus optional `download`; `jsonRpc`: an error
  * response of JSON-RPC 2.0 (section 5.1) to a message that was not read; `rpcStatus`: `{code, message}` as google.rpc.Status has it, with
  * gRPC's code; `scim`: an error of SCIM (RFC 7644 section 3.12).
@@ -14,6 +14,7 @@ export type Shape =
   | "okFalse"
   | "rotation"
   | "tierGate"
+  | "moved"
   | "retryable"
   | "rfc8628"
   | "download"
@@ -108,6 +109,10 @@ export const SHAPE_SCHEMAS = {
     error,
     entitled: v.pipe(v.array(v.string()), v.description("The tiers that would include it.")),
   }),
+  moved: v.object({
+    error,
+    movedTo: v.pipe(v.string(), v.description("The base URL of the server that takes it now, with the same token.")),
+  }),
   retryable: v.object({ error, retryable: v.pipe(v.boolean(), v.description("Whether waiting can help.")) }),
   rfc8628: v.object({ error: v.picklist(["authorization_pending", "slow_down", "expired_token", "invalid_grant"]) }),
   download: v.object({
@@ -163,6 +168,7 @@ export function faultBody(fault: Fault, { message, members }: ProblemDetails): R
     case "rotation":
       return { error: text, reason: fault.code };
     case "tierGate":
+    case "moved":
       return { error: text, ...members };
     case "retryable":
       return { error: text, retryable: fault.retryable !== false };

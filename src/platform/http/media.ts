@@ -10,3 +10,14 @@ export const isProtobuf = (type: string | null): boolean =>
 /** google.rpc.Status without details, as Protocol Buffers (google/rpc/status.proto). */
 export const encodeStatus = ({ code, message }: { readonly code: number; readonly message: string }): Buffer =>
   Buffer.concat([varintField(1, code), bytesField(2, message)]);
+
+/** Whether an `Accept-Encoding` takes gzip (RFC 9110 section 12.5.3): named, or by `*`, and not with a weight of 0. */
+export function takesGzip(accepted: string | null): boolean {
+  const codings = (accepted ?? "")
+    .slice(0, 1_000)
+    .split(",")
+    .map((coding) => coding.trim().toLowerCase());
+  const named =
+    codings.find((coding) => /^(?:x-)?gzip\s*(?:;|$)/.test(coding)) ?? codings.find((coding) => coding.startsWith("*"));
+  return named !== undefined && !/;\s*q=0(?:\.0{0,3})?$/.test(named);
+}

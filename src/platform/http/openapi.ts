@@ -23,6 +23,7 @@ const SHAPE_NAMES: Record<Shape, string> = {
   okFalse: "OkFalseError",
   rotation: "RotationFailure",
   tierGate: "TierGate",
+  moved: "TeamMoved",
   retryable: "RetryableError",
   rfc8628: "DeviceFlowError",
   download: "DownloadError",
@@ -83,6 +84,7 @@ const RATE = {
 /** What a refusal of each shape says besides, in the examples. */
 const EXAMPLE_MEMBERS: Partial<Record<Shape, Readonly<Record<string, unknown>>>> = {
   tierGate: { entitled: ["team", "enterprise"] },
+  moved: { movedTo: "https://reckon.example.net" },
   download: { download: "https://reckon.example.com/download" },
 };
 

@@ -6,7 +6,7 @@ import { inflateNow, ORDINARY_RATIO, parseJson, type Schema, validate } from "./
 export interface Tools {
   /** To be awaited between small pieces of work, see `kit/yield.ts`; where nobody else waits there is nothing to await. */
   readonly yieldNow: () => Promise<void> | undefined;
-  /** The body without its content coding, for its digest: its text, or the bytes of what is no JSON. */
+  /** The body without its content coding, for its digest: its bytes, or its text where these are not at hand. */
   readonly sent: string | Uint8Array;
   /** Asks the endpoint something that only the store knows. */
   readonly ask: (question: unknown) => Promise<unknown>;
@@ -66,7 +66,7 @@ export function workOf<S extends Schema, Given, Result>(prepared: Preparation<S,
       : await parseJson(plain, freeForm, neverYields);
     const body = validate(schema, value, "body");
     if (!given) return { made: { result: undefined } };
-    const tools: Tools = { yieldNow: neverYields, sent: isBinary ? plain : text, ask };
+    const tools: Tools = { yieldNow: neverYields, sent: plain, ask };
     const { made, transfer = [] } = pack(await run(body, text, given.value as Given, tools));
     return { made: { result: made }, transfer };
   };

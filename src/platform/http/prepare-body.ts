@@ -1,8 +1,9 @@
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
+import type { Payer } from "../../kit/fair-queue.ts";
 import { fail, Problem } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { JobLost, NoThreads, type Payer, workers } from "../workers/workers.ts";
+import { JobLost, NoThreads, workers } from "../workers/workers.ts";
 import { HEAVY_BODY_BYTES } from "./admission.ts";
 import { type Arrival, claimedBytes, readArrived, readJsonBytes } from "./body.ts";
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";

@@ -5,6 +5,7 @@ import { plainAddress } from "../../kit/address.ts";
 import { newToken } from "../../kit/tokens.ts";
 import { whyNot } from "./access.ts";
 import { cookieNames, csrfToken, readCookies } from "./cookies.ts";
+import { takesGzip } from "./media.ts";
 import type { PageCall, PageOptions, SessionPrincipal } from "./page.ts";
 import { readFlash, type Visit } from "./page-reply.ts";
 import type { Exchange } from "./pipeline.ts";
@@ -38,6 +39,7 @@ export class Visitor {
       token,
       secret,
       headOnly,
+      takesGzip: takesGzip(header("accept-encoding")),
       hasForms,
       isSignedIn: session !== undefined,
       isNewSecret: stored === undefined,

@@ -5,7 +5,7 @@ import { judgedLookup } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 import { failureOf, OutboundFailed } from "./post.ts";
 
-/** From the first look at the name to the last byte of the reply. */
+/** From the first look at the name to the last byte of the reply, unless somebody needs longer. */
 const TOTAL_MS = 10_000;
 const MAX_REPLY_BYTES = 512 * 1024;
 
@@ -13,8 +13,10 @@ const MAX_REPLY_BYTES = 512 * 1024;
 export interface OutboundRequest {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Turned into text. */
+  /** Bytes, or what is turned into text. */
   readonly body?: unknown;
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -22,12 +24,13 @@ export interface OutboundRequest {
  * @returns a function that rejects with OutboundRefused before anything is sent, and with OutboundFailed when no whole answer came
  */
 export const outboundFetch =
-  (core: Pick<Core, "config">) =>
+  (core: Pick<Core, "config">, totalMs = TOTAL_MS) =>
   async (address: string, init: OutboundRequest = {}): Promise<Response> => {
     const url = judgeUrl(core, address);
     const { method = "GET", body } = init;
-    const text = body === undefined || body === null ? undefined : String(body);
-    const signal = AbortSignal.timeout(TOTAL_MS);
+    const content = body === undefined || body === null || body instanceof Uint8Array ? body : String(body);
+    const late = AbortSignal.timeout(totalMs);
+    const signal = AbortSignal.any([late, ...(init.signal ? [init.signal] : [])]);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const sent = (url.protocol === "https:" ? tlsRequest : plainRequest)(url, {
       method,
@@ -39,12 +42,14 @@ export const outboundFetch =
     });
     sent.on("response", (response) => void whole(response).then(resolve, reject));
     sent.on("error", reject);
-    sent.end(text);
+    sent.end(content ?? undefined);
     try {
       return await promise;
     } catch (error) {
       if (error instanceof OutboundRefused) throw error;
-      throw new OutboundFailed(signal.aborted ? "no answer within 10 seconds" : failureOf(error), { cause: error });
+      throw new OutboundFailed(late.aborted ? `no answer within ${totalMs / 1_000} seconds` : failureOf(error), {
+        cause: error,
+      });
     } finally {
       sent.destroy();
     }

@@ -9,12 +9,14 @@ export { inBatches, type RowChange } from "./batches.ts";
 export { eraseCauses, failures, recordFailure } from "./failures.ts";
 export { projectionMetrics } from "./figures.ts";
 export {
+  areCaughtUp,
   type Batch,
   catchUp,
   checkpointOf,
   forgetProjections,
   isBehind,
   type Projection,
+  passOver,
   runProjections,
 } from "./run.ts";
 export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";

@@ -22,6 +22,10 @@ export const rows = statements((db) => ({
     `UPDATE projection_failures SET cause = 'erased' WHERE (name, checkpoint) IN (
        SELECT name, checkpoint FROM projection_failures WHERE cause <> 'erased' LIMIT ?)`,
   ),
+  pass: db.prepare<[{ name: string; checkpoint: number }]>(
+    `INSERT INTO projections (name, checkpoint, part) VALUES (@name, @checkpoint, 0)
+     ON CONFLICT (name) DO UPDATE SET checkpoint = max(checkpoint, excluded.checkpoint), part = 0`,
+  ),
   advance: db.prepare<[{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]>(
     `UPDATE projections SET checkpoint = @toCheckpoint, part = @toPart
      WHERE name = @name AND checkpoint = @checkpoint AND part = @part`,

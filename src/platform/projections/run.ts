@@ -14,6 +14,8 @@ export interface Projection {
    * @returns undefined when nothing follows
    */
   next(core: Core, checkpoint: number, alone: boolean): Batch | undefined | Promise<Batch | undefined>;
+  /** The number of the newest row that its source holds; 0 before the first. What it follows can come with a team where it is told. */
+  newest?(core: Core): number;
   /**
    * The number of the row that follows `checkpoint`, not looking into it: where to go on when it cannot be worked through. A
    * projection without this tries for ever.
@@ -127,6 +129,9 @@ async function follow(core: Core, projection: Projection): Promise<void> {
   }
 }
 
+/** Who their changes are committed for: what takes long shares no transaction with what a request waits for. */
+const PROJECTIONS = { team: "", credential: "projections" };
+
 async function advance(core: Core, { name }: Projection, from: Standing, batch: Batch): Promise<void> {
   const { to, apply, before = [] } = batch;
   const { checkpoint } = from;
@@ -138,7 +143,7 @@ async function advance(core: Core, { name }: Projection, from: Standing, batch: 
       if (sql.advance.run({ name, checkpoint, part, toCheckpoint: next.checkpoint, toPart: next.part }).changes === 0)
         throw new ConcurrentAdvance();
       change();
-    });
+    }, PROJECTIONS);
   for await (const step of before) {
     await store({ checkpoint, part: part + 1 }, step);
     part++;
@@ -168,6 +173,18 @@ async function skipPoison(core: Core, projection: Projection, checkpoint: number
     throw second;
   }
   core.log.error("projection_skipped_poison", { projection: name, checkpoint: to, cause: causeText(error) });
+}
+
+/** Whether projections have read all that their sources hold; one look, inside a transaction. */
+export const areCaughtUp = (core: Core, projections: readonly Projection[]): boolean =>
+  projections.every((projection) => projection.skip?.(core, checkpointOf(core, projection)) === undefined);
+
+/**
+ * Row change: projections are past all that their sources hold. For rows that were brought together with what follows from them; call
+ * in the transaction that stores both, having made sure that nothing else waited to be read.
+ */
+export function passOver(core: Core, projections: readonly Projection[]): void {
+  for (const { name, newest } of projections) rows(core.store).pass.run({ name, checkpoint: newest?.(core) ?? 0 });
 }
 
 /** Whether the source holds more than the projection has read. */

@@ -1,11 +1,17 @@
 import type { Database } from "better-sqlite3";
 import { isStorageTrouble, StoreUnavailable } from "../../kit/errors.ts";
+import type { Payer } from "../../kit/fair-queue.ts";
+import { CommitOrder } from "./commit-order.ts";
 
 interface Waiting {
   readonly change: () => unknown;
+  readonly payer: Payer | undefined;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** A transaction that has taken so long takes in no more changes: whoever came meanwhile waits for it. */
+const GROUP_MS = 10;
 
 /** How long a write waits for another process that is writing, and how often it asks. */
 const BUSY_MS = 5_000;
@@ -21,7 +27,7 @@ export interface CommitStats {
 /**
  * Group commit (DeWitt et al., 1984): changes that arrive together share one transaction and one fsync. Each runs in its
  * own savepoint, so one that throws undoes only itself, and each promise settles only after COMMIT returned, which with
- * `synchronous=FULL` means after the write-ahead log reached the disk.
+ * `synchronous=FULL` means after the write-ahead log reached the disk. What takes long is committed apart from the others.
  */
 export class CommitQueue {
   readonly stats: CommitStats = { transactions: 0, changes: 0, failures: 0 };
@@ -35,7 +41,7 @@ export class CommitQueue {
   readonly #savepoint;
   readonly #release;
   readonly #undo;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new CommitOrder<Waiting>();
   #scheduled = false;
   /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
   #busySince: number | undefined;
@@ -51,17 +57,22 @@ export class CommitQueue {
 
   /**
    * Queues row changes. The closure runs once, synchronously, inside the shared transaction.
+   * @param payer whose other changes it may have to wait for, where these take long
    * @returns what the closure returned, after it is durable.
    * @throws what the closure threw (its rows undone), or StoreUnavailable when the transaction could not be stored.
    */
-  write<T>(change: () => T): Promise<T> {
+  write<T>(change: () => T, payer?: Payer): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ change, resolve, reject });
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      // After the I/O phase of this turn: by then every request that arrived with this one has queued its change.
-      setImmediate(() => this.flush());
+      this.#waiting.push({ change, payer, resolve, reject });
+      this.#schedule();
     });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // After the I/O phase of this turn: by then every request that arrived with this one has queued its change.
+    setImmediate(() => this.flush());
   }
 
   /**
@@ -83,19 +94,34 @@ export class CommitQueue {
     return true;
   }
 
-  /** Commits what is queued, now or as soon as no other process is writing. */
+  /** Commits all that is queued, unless another process is writing. */
+  drain(): void {
+    for (let left = Number.POSITIVE_INFINITY; this.#waiting.length < left; this.flush()) left = this.#waiting.length;
+  }
+
+  /** Commits what is next of what is queued, now or as soon as no other process is writing. */
   flush(): void {
     this.#scheduled = false;
     if (this.#waiting.length === 0 || !this.#beginOrWait()) return;
-    const group = this.#waiting;
-    this.#waiting = [];
+    const group: Waiting[] = [];
     const outcomes: ({ value: unknown } | { error: unknown })[] = [];
     try {
-      for (const { change } of group) outcomes.push(this.#runOne(change));
+      const began = performance.now();
+      let at = began;
+      for (const waiting of this.#waiting.turn(began)) {
+        group.push(waiting);
+        outcomes.push(this.#runOne(waiting.change));
+        const now = performance.now();
+        if (now - at > GROUP_MS) this.#waiting.tookLong(waiting, now);
+        at = now;
+        if (now - began > GROUP_MS) break;
+      }
       this.#commit.run();
     } catch (error) {
       this.#abandon(group, error);
       return;
+    } finally {
+      if (this.#waiting.length > 0) this.#schedule();
     }
     this.#succeeded(group.length);
     group.forEach(({ resolve, reject }, i) => {
@@ -125,9 +151,7 @@ export class CommitQueue {
         return false;
       }
       this.#busySince = undefined;
-      const group = this.#waiting;
-      this.#waiting = [];
-      this.#abandon(group, error);
+      this.#abandon(this.#waiting.takeAll(), error);
       return false;
     }
   }

@@ -1,6 +1,8 @@
 import { chmodSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { DataDirectoryError } from "../../kit/errors.ts";
+import { removeDatabase } from "./file.ts";
+import { createSchema } from "./migrate.ts";
 
 /**
  * Opens a small database that one program keeps for itself, apart from a server's: WAL and `synchronous=FULL`, so that what was
@@ -43,6 +45,42 @@ function openForeign(path: string): Database {
 }
 
 /**
+ * Makes a file that a part of a store is put into: of its schema, with some tables more. Whatever was there is gone.
+ * @param tables statements that make those
+ */
+function makeExcerpt(path: string, tables: string): void {
+  removeDatabase(path);
+  const db = new Sqlite(path);
+  try {
+    chmodSync(path, 0o600);
+    createSchema(db);
+    db.exec(tables);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Everything that a schema declares, in one text, by which two are compared: a file that somebody brings may declare more than it shows.
+ */
+function declaredIn(db: Database): string {
+  const all = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").raw().all();
+  return JSON.stringify(all);
+}
+
+/** What a file that `makeExcerpt` makes with these tables declares. */
+function excerptSchema(tables: string): string {
+  const db = new Sqlite(":memory:");
+  try {
+    createSchema(db);
+    db.exec(tables);
+    return declaredIn(db);
+  } finally {
+    db.close();
+  }
+}
+
+/**
  * Holds a lock of the operating system, through SQLite, on a file that is made for it: a killed process leaves nothing to clean up.
  * @returns what releases it; undefined while another process has it
  */
@@ -59,4 +97,4 @@ function tryLock(path: string): (() => void) | undefined {
 }
 
 /** Databases that are not a server's store. */
-export const local = { open, openForeign, tryLock };
+export const local = { open, openForeign, tryLock, makeExcerpt, excerptSchema, declaredIn };

@@ -50,6 +50,10 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 28, file: "src/platform/store/migrations/0028-scim.sql" },
   { version: 29, file: "src/platform/store/migrations/0029-roles.sql" },
   { version: 30, file: "src/platform/store/migrations/0030-wrapped-keys.sql" },
+  { version: 31, file: "src/platform/store/migrations/0031-told-once.sql" },
+  { version: 32, file: "src/platform/store/migrations/0032-moves.sql" },
+  { version: 33, file: "src/platform/store/migrations/0033-lake.sql" },
+  { version: 34, file: "src/platform/store/migrations/0034-sessions-once.sql" },
 ];
 
 export interface SchemaPlan {

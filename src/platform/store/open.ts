@@ -172,7 +172,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
       if (!statements.has(prepare)) statements.set(prepare, prepare(preparer, hasColumn));
       return statements.get(prepare) as T;
     },
-    write: (change) => queue.write(change),
+    write: (change, payer) => queue.write(change, payer),
     tryWrite: (change) => queue.tryWrite(change),
     stats: queue.stats,
     get failing() {
@@ -208,7 +208,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
       return statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     },
     close() {
-      queue.flush();
+      queue.drain();
       db.close();
     },
   };

@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import type { Payer } from "../../kit/fair-queue.ts";
 import type { CommitStats } from "./commit.ts";
 
 export interface Store {
@@ -7,7 +8,7 @@ export interface Store {
   /** What `prepare` makes of this database; made at its first use and kept. See `statements`. */
   prepared<T>(prepare: (db: Preparer, has: HasColumn) => T): T;
   /** Runs row changes in the shared transaction; resolves after they are durable. See CommitQueue.write. */
-  write<T>(change: () => T): Promise<T>;
+  write<T>(change: () => T, payer?: Payer): Promise<T>;
   /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
   tryWrite(change: () => unknown): boolean;
   readonly stats: CommitStats;

@@ -46,6 +46,12 @@ export function proveGrowth(core: Core, oldSize: number): string {
   return writeGrowthProof({ oldSize, hashes, checkpoint: head.note });
 }
 
+/** A statement of the log's own that is no checkpoint, signed with its key. @param text lines; they are put under the log's name */
+export function signStatement(core: Core, text: string): string {
+  const signer = ledgerSigner(core);
+  return signNote(`${signer.name}\n${text}\n`, signer);
+}
+
 /** The key that checkpoints are checked with; undefined before a server started on this database. */
 export function ledgerVerifierKey(core: Core): string | undefined {
   return currentEpoch(core) && vkeyOf(ledgerSigner(core));

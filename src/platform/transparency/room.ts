@@ -55,6 +55,8 @@ export const transparency = room({
       name: "ledger checkpoint",
       everyMs: SECOND_MS,
       async run(core) {
+        // Another process may have brought a team's leaves, which are many at once.
+        await tree(core).syncInSlices();
         await writeCheckpoint(core);
         await storeSubtrees(core);
       },

@@ -1,3 +1,4 @@
+import type { Subtree } from "../../kit/sparse-tree.ts";
 import { statements } from "../store/store.ts";
 
 export interface LeafRow {
@@ -18,5 +19,18 @@ export const rows = statements((db, has) => ({
   insertSubtree: db.prepare<[number, Buffer]>("INSERT OR IGNORE INTO log_subtrees (n, sha256) VALUES (?, ?)"),
   epoch: db.prepare<[], { leaf: number; data: string }>("SELECT leaf, data FROM log_epochs ORDER BY leaf DESC LIMIT 1"),
   epochs: db.prepare<[], { leaf: number; data: string }>("SELECT leaf, data FROM log_epochs ORDER BY leaf"),
+  // All by the primary keys; a database of an older program has none of them.
+  imports: db.prepare<[], { leaf: number; data: string }>(
+    has("log_imports", "leaf")
+      ? "SELECT leaf, data FROM log_imports ORDER BY leaf"
+      : "SELECT 0 AS leaf, '' AS data WHERE 0",
+  ),
+  insertImport: db.prepare<[number, string, string]>("INSERT INTO log_imports (leaf, team_id, data) VALUES (?, ?, ?)"),
+  importLeaves: db.prepare<[number], LeafRow>(
+    `SELECT m.origin AS n, l.sha256 FROM log_import_leaves m JOIN log_leaves l ON l.n = m.leaf WHERE m.import_leaf = ? ORDER BY m.origin`,
+  ),
+  importNodes: db.prepare<[number], Subtree & { readonly sha256: Buffer }>(
+    "SELECT first, level, sha256 FROM log_import_nodes WHERE import_leaf = ? ORDER BY first",
+  ),
   insertEpoch: db.prepare<[number, string]>("INSERT INTO log_epochs (leaf, data) VALUES (?, ?)"),
 }));

@@ -3,8 +3,23 @@
  * that follow from them. It knows leaves by their hashes alone.
  * Not here: what leaves tell of (log, audit); how proofs are written and checked by those who have none of our files (kit).
  */
-export { checkpoint, ledgerVerifierKey, proveGrowth, proveLeaf, receiptFor } from "./checkpoint.ts";
+export {
+  type Checkpoint,
+  checkpoint,
+  ledgerVerifierKey,
+  proveGrowth,
+  proveLeaf,
+  receiptFor,
+  signStatement,
+} from "./checkpoint.ts";
 export { currentEpoch, epochs } from "./epoch.ts";
+export {
+  isImportSound,
+  logImports,
+  recordImport,
+  rootOfParts,
+  subtreesBetween,
+} from "./imports.ts";
 export { appendLeaf, findLeaf, nextLeaf } from "./leaves.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";

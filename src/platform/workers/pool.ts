@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
+import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
 import type { Log } from "../../kit/log.ts";
 import { errorOf, type FromThread, type Outcome, type ToThread } from "./messages.ts";
-import { FairQueue, type Payer } from "./queue.ts";
 
 /** Work for another thread. */
 export interface Job {

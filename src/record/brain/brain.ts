@@ -6,7 +6,7 @@ export { type FileContent, type FileList, listFiles, listRepositories, readFile 
 export { diffSnapshotFile, diffSnapshots } from "./diff.ts";
 export { brainErasure } from "./erase.ts";
 export { brainExport } from "./export.ts";
-export { currentBrains, nextCurrent, readBlob } from "./follow.ts";
+export { brainSequence, currentBrains, readBlob } from "./follow.ts";
 export { snapshotItems } from "./items.ts";
 export type { SnapshotFacts } from "./manifests.ts";
 export { findMentions } from "./mentions.ts";

@@ -10,16 +10,22 @@ export interface CurrentBrain {
   readonly files: ManifestEntries;
 }
 
+/** The number of the newest snapshot of all teams; 0 before the first. */
+const newest = (core: Core): number => rows(core.store).newestSnapshot.get() ?? 0;
+
 /**
  * Of all teams' current brains the one whose snapshot has the smallest number above the given one: what came, in its order,
  * without what was replaced since.
  */
-export function nextCurrent(core: Core, above: number): CurrentBrain | undefined {
+function next(core: Core, above: number): CurrentBrain | undefined {
   const row = rows(core.store).nextCurrent.get(above);
   if (!row) return undefined;
   const { entries, ...current } = row;
   return { ...current, files: JSON.parse(entries) as ManifestEntries };
 }
+
+/** Current brains in the order in which they came. */
+export const brainSequence = { newest, next };
 
 /** A team's current brains by repository. */
 export function currentBrains(core: Core, teamId: string): CurrentBrain[] {

@@ -7,7 +7,14 @@ import { inShape } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import { admit, Intake } from "../intake/intake.ts";
-import { BrainSnapshot, digestsOf, type KnownAnswer, type KnownQuestion, rawSecret, readSnapshot } from "./prepare.ts";
+import {
+  BrainSnapshot,
+  type KnownAnswer,
+  type KnownFile,
+  type KnownQuestion,
+  rawSecret,
+  readSnapshot,
+} from "./prepare.ts";
 import { rows } from "./rows.ts";
 import { refreshIndex } from "./search-index.ts";
 import { storeSnapshot, withholdVersion } from "./store-snapshot.ts";
@@ -84,9 +91,12 @@ export const ingest = endpoint(
 );
 
 function findKnown(core: Core, { teamId }: DevicePrincipal, question: KnownQuestion): KnownAnswer {
-  const { blob } = rows(core.store);
-  return Array.from(digestsOf(question), (digest) => {
-    const stored = blob.get(teamId, digest);
-    return stored?.rulesVersion === RULES_VERSION ? { blobId: stored.id, bytes: stored.bytes } : undefined;
+  const answer = Array<KnownFile | undefined>(question.length).fill(undefined);
+  const known = rows(core.store).knownBlobs.all({
+    teamId,
+    digests: JSON.stringify(question),
+    rulesVersion: RULES_VERSION,
   });
+  for (const { place, ...file } of known) answer[place] = file;
+  return answer;
 }

@@ -1,6 +1,7 @@
 /** Where a text names commits and files: decisions about text alone. */
 
 const MIN_SHA_CHARS = 7;
+const HEX_RUN = /[0-9a-f]{7}/i;
 /** Agents may send abbreviated commits; one this long is whole. */
 const FULL_SHA = 40;
 const MAX_ODD = 50;
@@ -13,6 +14,9 @@ export interface Named {
   readonly kind: "commit" | "file";
   readonly value: string;
 }
+
+/** Whether a text may name a commit at all. */
+export const mayNameCommits = (text: string): boolean => HEX_RUN.test(text);
 
 /** Commits by their first seven digits; what is no SHA, or shorter, is left out. */
 export function shasByBeginning(commits: readonly string[]): ReadonlyMap<string, readonly string[]> {
@@ -43,6 +47,29 @@ export interface Place {
   readonly names: Named;
 }
 
+/** Most words are what they are: expressions run only over those that may end in something else. */
+const END = new Set(".:!?");
+const DIGITS = new Set("0123456789");
+const endsInDigit = (word: string) => DIGITS.has(word.at(-1) ?? "");
+
+/** A sentence's end, a line's number, a folder's own mark are no part of a path. */
+function bareWord(word: string): string {
+  const begun = word.startsWith("./") ? word.slice(2) : word;
+  return END.has(begun.at(-1) ?? "") ? begun.replace(/[.:!?]+$/, "") : begun;
+}
+
+/** The commits that a word names, also within an address or a range: `…/commit/abc1234`, `abc1234..def5678`, `repo@abc1234`. */
+function shasIn(word: string, commits: ReadonlyMap<string, readonly string[]>): string[] {
+  if (word.length < MIN_SHA_CHARS || !HEX_RUN.test(word)) return [];
+  const runs = word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu);
+  return [...runs].flatMap(
+    ([hex]) =>
+      commits
+        .get(hex.slice(0, MIN_SHA_CHARS))
+        ?.find((full) => full.startsWith(hex) || (full.length < FULL_SHA && hex.startsWith(full))) ?? [],
+  );
+}
+
 /** The first place of each commit and file that a text names, in the order of the text. */
 export function placesIn(
   text: string,
@@ -53,20 +80,13 @@ export function placesIn(
   const note = (kind: "commit" | "file", value: string, at: number) => {
     if (!places.has(`${kind} ${value}`)) places.set(`${kind} ${value}`, { at, names: { kind, value } });
   };
-  for (const match of text.matchAll(WORD)) {
-    // A sentence's end, a line's number, a folder's own mark are no part of a path.
-    const word = match[0].replace(/^\.\//, "").replace(/[.:!?]+$/, "");
-    const path = word.replace(/(?:[:#]L?\d+(?:-L?\d+)?)+$/, "");
+  const hasCommits = commits.size > 0 && mayNameCommits(text);
+  for (const match of plain.size > 0 || hasCommits ? text.matchAll(WORD) : []) {
+    const word = bareWord(match[0]);
+    const path = endsInDigit(word) ? word.replace(/(?:[:#]L?\d+(?:-L?\d+)?)+$/, "") : word;
     if (plain.has(path)) note("file", path, match.index);
     else if (plain.has(word)) note("file", word, match.index);
-    if (commits.size === 0 || word.length < MIN_SHA_CHARS) continue;
-    // Also within an address or a range: `…/commit/abc1234`, `abc1234..def5678`, `repo@abc1234`.
-    for (const hex of word.toLowerCase().matchAll(/(?<![\p{L}\p{N}])[0-9a-f]{7,64}(?![\p{L}\p{N}])/gu)) {
-      const sha = commits
-        .get(hex[0].slice(0, MIN_SHA_CHARS))
-        ?.find((full) => full.startsWith(hex[0]) || (full.length < FULL_SHA && hex[0].startsWith(full)));
-      if (sha !== undefined) note("commit", sha, match.index);
-    }
+    if (hasCommits) for (const sha of shasIn(word, commits)) note("commit", sha, match.index);
   }
   for (const path of odd) {
     const at = text.indexOf(path);

@@ -1,7 +1,7 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import type { Kind } from "../../formats/brain-kinds.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
+import { mayNameCommits, type Named, NO_PATHS, placesIn, shasByBeginning, sortPaths } from "./mention-places.ts";
 import { teamIndex } from "./search-index.ts";
 
 /** What to look for: commits (at least seven hexadecimal digits of each) and paths of files. */
@@ -59,6 +59,9 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
     room -= document.text.length;
     // One more than is listed is looked for: it tells that there are more.
     if (room < 0 || mentions.length > MAX_MENTIONS) break;
+    await yieldNow();
+    // Most sections of other repositories name no commit, and stay as they are.
+    if (!own && !namesCommits(core, document)) continue;
     const { repoKey, path, kind, heading, text } = document;
     for (const { at, names } of placesIn(text, commits, own ? files : NO_PATHS)) {
       mentions.push({
@@ -71,12 +74,21 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
         names,
       });
     }
-    await yieldNow();
   }
   cutShort ||= room < 0 || mentions.length > MAX_MENTIONS;
   mentions.splice(MAX_MENTIONS);
   mentions.sort((a, b) => compare(a.repoKey, b.repoKey) || compare(a.path, b.path) || a.line - b.line);
   return { mentions, cutShort };
+}
+
+/** Which sections of the index may name a commit, as far as anybody asked. */
+const looked = slot(() => new WeakMap<object, boolean>());
+
+function namesCommits(core: Core, document: { readonly text: string }): boolean {
+  const known = looked(core);
+  const found = known.get(document) ?? mayNameCommits(document.text);
+  known.set(document, found);
+  return found;
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -52,10 +52,11 @@ export interface SnapshotGiven {
   readonly maxSnapshotBytes: number;
 }
 
-/** What is asked of the store while a snapshot is read: SHA-256 digests, end to end, by which contents are addressed. */
-export type KnownQuestion = Uint8Array;
+/** What is asked of the store while a snapshot is read: SHA-256 digests in hexadecimal, by which contents are addressed. */
+export type KnownQuestion = readonly string[];
 /** For each of them the content that is held already and was scanned with today's rules. */
-export type KnownAnswer = readonly (Pick<Required<ReadyFile>, "blobId" | "bytes"> | undefined)[];
+export type KnownAnswer = readonly (KnownFile | undefined)[];
+export type KnownFile = Pick<Required<ReadyFile>, "blobId" | "bytes">;
 
 /** A snapshot ready to be stored. */
 export interface ReadySnapshot extends Snapshot {
@@ -81,21 +82,19 @@ export const readSnapshot = preparation({
   unpack: (made: Uint8Array): ReadySnapshot => deserialize(made),
 });
 
-const DIGEST_BYTES = 32;
-
 /** @throws Problem malformed (400), tooLarge (413), rawSecret (422) */
 async function prepare(
   sent: SentSnapshot,
   text: string,
   given: SnapshotGiven,
-  { yieldNow, ask }: Tools,
+  { yieldNow, sent: body, ask }: Tools,
 ): Promise<ReadySnapshot> {
   const { captureMode } = given;
   requireWholeNumber(text, members(text), "version", 'In the body, "version"');
   requireSoundFiles(given, sent.files);
   const { version, clientTimestamp = null } = sent;
   const repoKey = cleanRepoKey(sent.repoKey);
-  const known = { captureMode, repoKey, version, clientTimestamp, sent: digestOfSent(text) };
+  const known = { captureMode, repoKey, version, clientTimestamp, sent: digestOfSent(body) };
   if (captureMode === "off") {
     const none = { files: [], bytes: 0, redactionHits: 0, redactedFiles: 0 };
     return { ...known, ...none, digest: manifestDigest([]), withheld: sent.files.length };
@@ -108,7 +107,7 @@ async function prepare(
     const key = isMetadataOnly ? withheldDigest(contentSha256, Buffer.byteLength(content)) : contentSha256;
     addressed.push({ contentSha256, sha256: key });
   }
-  const stored = (await ask(Buffer.concat(addressed.map((one) => one.sha256)))) as KnownAnswer;
+  const stored = (await ask(addressed.map((one) => one.sha256.toString("hex")))) as KnownAnswer;
   const cleaner = new Cleaner(yieldNow);
   const files: ReadyFile[] = [];
   for (const [i, file] of sent.files.entries()) {
@@ -208,10 +207,4 @@ class Cleaner {
       `Raw secret in ${this.#secrets.slice(0, MAX_NAMED).join(", ")}${more}. Nothing was stored; redact and send the snapshot again.`,
     );
   }
-}
-
-/** The digests of a question. */
-export function* digestsOf(question: KnownQuestion): Generator<Buffer> {
-  const { buffer, byteOffset, length } = question;
-  for (let at = 0; at < length; at += DIGEST_BYTES) yield Buffer.from(buffer, byteOffset + at, DIGEST_BYTES);
 }

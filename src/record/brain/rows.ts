@@ -34,10 +34,18 @@ const STORED_SNAPSHOT = `SELECT s.id, s.delivery_id AS deliveryId, s.version, s.
   FROM brain_snapshots s LEFT JOIN brain_streams t ON t.id = s.stream_id LEFT JOIN brain_manifests m ON m.id = s.manifest_id`;
 
 export const rows = statements((db, has) => ({
-  // By brain_blobs' unique index (team_id, sha256).
-  blob: db.prepare<[string, Buffer], { id: number; rulesVersion: string; bytes: number }>(
-    "SELECT id, rules_version AS rulesVersion, bytes FROM brain_blobs WHERE team_id = ? AND sha256 = ?",
+  // By brain_blobs' unique index (team_id, sha256): one question is answered in a third of the time of one for each digest.
+  knownBlobs: db.prepare<
+    { teamId: string; digests: string; rulesVersion: string },
+    { place: number; blobId: number; bytes: number }
+  >(
+    `SELECT key AS place, b.id AS blobId, b.bytes FROM json_each(@digests)
+     CROSS JOIN brain_blobs b ON b.team_id = @teamId AND b.sha256 = unhex(value) WHERE b.rules_version = @rulesVersion`,
   ),
+  /** How many of these ids there are, each as often as it is asked for. */
+  countBlobs: db
+    .prepare<[string], number>("SELECT count(*) FROM json_each(?) CROSS JOIN brain_blobs b ON b.id = value")
+    .pluck(),
   insertBlob: db
     .prepare<[string, Buffer, string, number, string, Buffer | null], number>(
       `INSERT INTO brain_blobs (team_id, sha256, rules_version, bytes, content, withheld_sha256) VALUES (?, ?, ?, ?, ?, ?)
@@ -86,6 +94,7 @@ export const rows = statements((db, has) => ({
     "SELECT repo_key AS repoKey, snapshot_id AS snapshotId FROM brain_currents WHERE team_id = ?",
   ),
   // By brain_currents_by_snapshot; the others by primary key.
+  newestSnapshot: db.prepare<[], number | null>("SELECT max(id) FROM brain_snapshots").pluck(),
   nextCurrent: db.prepare<[number], CurrentRow & { teamId: string }>(
     `SELECT c.team_id AS teamId, c.repo_key AS repoKey, c.snapshot_id AS snapshotId, m.entries
      FROM brain_currents c JOIN brain_snapshots s ON s.id = c.snapshot_id JOIN brain_manifests m ON m.id = s.manifest_id

@@ -5,7 +5,6 @@ import { deliveryItems } from "../../kit/items.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangeText, withhold } from "../withheld/withheld.ts";
-import { browseRows } from "./browse-rows.ts";
 import { rows } from "./rows.ts";
 import { manifestDigest, type ReadyFile, type Snapshot, withheldDigest } from "./snapshot.ts";
 
@@ -129,11 +128,8 @@ function insertManifest(core: Core, teamId: string, snapshot: Snapshot, digest: 
   };
   const entries = snapshot.files.map((file) => [file.path, file.blobId ?? insert(file)]);
   // What was found while it was prepared may have been erased since; sent again, it is stored anew.
-  if (
-    snapshot.files.some(
-      ({ blobId }) => blobId !== undefined && browseRows(core.store).blobBytes.get(blobId) === undefined,
-    )
-  )
+  const ids = snapshot.files.flatMap(({ blobId = [] }) => blobId);
+  if (sql.countBlobs.get(JSON.stringify(ids)) !== ids.length)
     throw new StoreUnavailable("a file of the snapshot was erased meanwhile");
   return Number(
     sql.insertManifest.run(teamId, digest, snapshot.files.length, snapshot.bytes, JSON.stringify(entries))

@@ -50,12 +50,12 @@ export const readNotes = preparation({
 
 async function readBatch(
   { entries }: v.InferOutput<typeof NoteBatch>,
-  text: string,
+  _text: string,
   { captureMode }: { readonly captureMode: CaptureMode },
-  { yieldNow }: Pick<Tools, "yieldNow">,
+  { yieldNow, sent: body }: Tools,
 ): Promise<ReadyNotes> {
   requireAtMost(MAX_ENTRIES, entries.length, ["batch", "notes"]);
-  const known = { captureMode, sent: digestOfSent(text) };
+  const known = { captureMode, sent: digestOfSent(body) };
   if (captureMode === "off") return { ...known, notes: [], failed: entries.length, withheld: entries.length };
   const notes: SentNote[] = [];
   let withheld = 0;

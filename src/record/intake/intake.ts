@@ -69,13 +69,14 @@ export class Intake {
   /** Runs row changes in a transaction, in which the device is noted as heard of. @param change is given the instant */
   store<T>(change: (now: number) => T): Promise<T> {
     const { core, device } = this;
+    const payer = { team: device.teamId, credential: device.deviceId };
     return core.store.write(() => {
       const now = core.clock.now();
       touchDevice(core, device, now);
       if (this.withheld > 0 && !this.#isCounted) countViolation(core, device.deviceId, now);
       this.#isCounted = true;
       return change(now);
-    });
+    }, payer);
   }
 
   /** Appends the delivery, or a part of it, to the log; call inside `store`. @returns its id */

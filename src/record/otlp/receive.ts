@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
+import { OTLP_STREAM } from "../../formats/exported.ts";
 import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
 import { tierGate, tiersWith } from "../../identity/teams/teams.ts";
 import { problem } from "../../kit/problem.ts";
@@ -13,12 +14,6 @@ import { sessionPieces } from "../traces/traces.ts";
 import { REQUESTS, type ReadyRequest, readOtlp } from "./prepare.ts";
 import type { Signal } from "./protobuf.ts";
 import { takeNew } from "./seen.ts";
-
-/**
- * The repository key of the stream that its entries have on each device: OTLP numbers nothing and knows of no repository, and no client's
- * counter may run through the numbers that are given here.
- */
-const OTLP_STREAM = "(otlp)";
 
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Entries of one transaction: everybody else waits while it stores them. */

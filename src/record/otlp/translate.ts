@@ -1,3 +1,4 @@
+import { OTLP_MARK } from "../../formats/exported.ts";
 import { type Fields, readId } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { isClaudeCode, readClaudeCodeLog, readClaudeCodeSpan } from "./claude-code.ts";
@@ -205,7 +206,7 @@ class Gathered {
     const parentOf = (parentId: string | undefined) => parentId && (this.#ids.get(parentId) ?? parentId);
     return [...this.#drafts.values()].map((draft) => ({
       session: this.#sessionOf(draft),
-      spans: [...draft.spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId) })),
+      spans: [...draft.spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId), ...OTLP_MARK })),
     }));
   }
 

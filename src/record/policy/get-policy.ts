@@ -1,8 +1,10 @@
 import * as v from "valibot";
+import type { Core } from "../../core.ts";
 import { device } from "../../identity/devices/devices.ts";
 import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { currentEpoch } from "../../platform/transparency/transparency.ts";
 import { PolicyDocument } from "./document.ts";
 import { currentPolicy } from "./policies.ts";
 
@@ -32,7 +34,14 @@ export const policy = endpoint(
   ({ core, principal, header }) => {
     const body = { ok: true, ...currentPolicy(core, principal.teamId) };
     const etag = `"${sha256Hex(JSON.stringify(body)).slice(0, 32)}"`;
-    if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers: { etag } });
-    return new Reply(body, { headers: { etag } });
+    const headers = { etag, ...logOf(core) };
+    if (etagMatches(header("if-none-match"), etag)) return new Reply<never>(null, { status: 304, headers });
+    return new Reply(body, { headers });
   },
 );
+
+/** The log's name, by which a device that asks before it sends knows that what it was told before may be lost. */
+function logOf(core: Core): Record<string, string> {
+  const origin = currentEpoch(core)?.origin;
+  return origin === undefined ? {} : { "reckon-log": origin };
+}

@@ -13,8 +13,8 @@ import { storeEntries } from "./store-entries.ts";
 export interface Batch {
   readonly mode: string | null;
   readonly packed: PackedEntries;
-  /** What a delivery of all of them commits to, for the common case that all are new. */
-  readonly content: Items;
+  /** What a delivery of all of them commits to, for the common case that all are new; undefined where that is to be made. */
+  readonly content: Items | undefined;
   /** Entries that redaction touched. */
   readonly redacted: number;
 }
@@ -47,9 +47,8 @@ export function appendBatch(intake: Intake, { mode, packed, content, redacted }:
     flagged,
     withheld: intake.withheld,
     content:
-      accepted === packed.seqs.length
-        ? content
-        : deliveryItems(repoKey, mode, [...textsIn(added), ...conflicts.map((i) => textAt(packed, i))]),
+      (accepted === packed.seqs.length ? content : undefined) ??
+      deliveryItems(repoKey, mode, [...textsIn(added), ...conflicts.map((i) => textAt(packed, i))]),
   });
   if (accepted > 0) storeEntries(core, streamId, deliveryId, added, stream?.maxSeq);
   for (const [k, i] of conflicts.entries()) {

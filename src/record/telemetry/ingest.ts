@@ -5,7 +5,7 @@ import { endpoint, prepared } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { admit, Intake } from "../intake/intake.ts";
-import { appendBatch, withholdBatch } from "./append.ts";
+import { deliverBatch } from "./deliver.ts";
 import { readTelemetry, TelemetryBatch } from "./read-batch.ts";
 
 /** Takes a batch of entries; 200 means that they survive a power cut. */
@@ -61,9 +61,7 @@ export const ingest = endpoint(
     const { body: batch } = request;
     const intake = new Intake(request, "telemetry", batch);
     intake.withheld = batch.withheld;
-    const appended = await intake.store((now) =>
-      batch.captureMode === "off" ? withholdBatch(intake, batch.packed.seqs, now) : appendBatch(intake, batch, now),
-    );
+    const appended = await deliverBatch(intake, batch, batch.captureMode === "off");
     return intake.reply({ ok: true, ...appended, serverRedacted: batch.redacted });
   },
 );

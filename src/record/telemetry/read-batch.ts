@@ -81,10 +81,10 @@ async function readBatch(
   { entries: parsed, mode: sentMode, repoKey }: ParsedBatch,
   text: string,
   { captureMode, maxEntries, maxPayloadBytes }: BatchGiven,
-  { yieldNow }: Pick<Tools, "yieldNow">,
+  { yieldNow, sent: body }: Tools,
 ): Promise<ReadBatch> {
   requireAtMost(maxEntries, parsed.length, ["batch", "entries"]);
-  const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(text) };
+  const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(body) };
   if (captureMode === "off") {
     const packed = { seqs: parsed.map(({ seq }) => seq), ends: new Uint32Array(), texts: Buffer.alloc(0) };
     const content = deliveryItems(known.repoKey, null, []);

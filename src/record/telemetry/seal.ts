@@ -8,7 +8,7 @@ import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 const HOUR_MS = 60 * 60 * SECOND_MS;
 /** What a block holds at most, unless one segment alone is larger. */
 const MAX_ENTRIES = 1_000;
-const MAX_BYTES = 1024 * 1024;
+export const MAX_BLOCK_BYTES = 1024 * 1024;
 /** What is done at most before the job pauses: stopping the server waits for it. */
 const MAX_BLOCKS = 20;
 const MAX_STREAMS = 500;
@@ -87,7 +87,7 @@ function nextBlock(core: Core, streamId: number, isQuiet: boolean): SegmentRow[]
   for (const segment of sql.unsealed.iterate(streamId)) {
     entries += segment.entries;
     bytes += segment.bytes;
-    isFull = chosen.length > 0 && (entries > MAX_ENTRIES || bytes > MAX_BYTES);
+    isFull = chosen.length > 0 && (entries > MAX_ENTRIES || bytes > MAX_BLOCK_BYTES);
     if (isFull) break;
     chosen.push(segment.firstId);
   }

@@ -70,6 +70,10 @@ export const segmentRows = statements((db, has) => {
     ofStreamAfter: db.prepare<[number, number], SegmentRow>(
       `SELECT ${SEGMENT} FROM telemetry_segments WHERE stream_id = ? AND first_seq > ? ORDER BY first_seq LIMIT 1`,
     ),
+    rangeFrom: db.prepare<[number, number], Pick<SegmentRow, "lastSeq" | "blockId" | "bytes">>(
+      `SELECT last_seq AS lastSeq, block_id AS blockId, bytes FROM telemetry_segments WHERE stream_id = ? AND first_seq <= ?
+       ORDER BY first_seq DESC LIMIT 1`,
+    ),
     nextSeq: db
       .prepare<[number, number], number>(
         "SELECT first_seq FROM telemetry_segments WHERE stream_id = ? AND first_seq > ? ORDER BY first_seq LIMIT 1",

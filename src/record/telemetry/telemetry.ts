@@ -23,5 +23,6 @@ export {
 export { telemetryErasure } from "./erase.ts";
 export { exportEntries, exportedEntry, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { itemsAround } from "./items.ts";
+export { type SealedTexts, sealedBlocks } from "./sealed.ts";
 export { appendUnnumbered } from "./unnumbered.ts";
 export { telemetryDeliveries } from "./verify.ts";

@@ -29,6 +29,14 @@ export interface StoredSpan extends SpanFacts {
   readonly document: string;
 }
 
+/** Sessions that hold a text, of some that were looked at. */
+export interface HoldingRow {
+  /** A JSON array of ids. */
+  readonly found: string;
+  /** Of all documents; null where there is none. */
+  readonly bytes: number | null;
+}
+
 export const browseRows = statements((db) => {
   /** Walks of one index: sessions with a start on either side of a key, and those without one by id. */
   const walks = (where: string) => ({
@@ -47,9 +55,9 @@ export const browseRows = statements((db) => {
   });
   return {
     // By trace_sessions_recent.
-    ofTeam: walks("team_id = ?"),
+    ofTeam: walks("team_id = ? AND exported < 2"),
     // By trace_sessions_by_team.
-    ofRepo: walks("team_id = ? AND repo_key = ?"),
+    ofRepo: walks("team_id = ? AND repo_key = ? AND exported < 2"),
     // By primary key.
     session: db.prepare<[number, string], SessionListRow>(`${SESSION} WHERE id = ? AND team_id = ?`),
     // By trace_sessions' unique index (device_id, external_id).
@@ -62,6 +70,12 @@ export const browseRows = statements((db) => {
       .prepare<[number], number>("SELECT octet_length(document) FROM trace_sessions WHERE id = ?")
       .pluck(),
     document: db.prepare<[number], string>("SELECT document FROM trace_sessions WHERE id = ?").pluck(),
+    // By primary key, each of some.
+    holding: db.prepare<[{ a: string; b: string | null; ids: string }], HoldingRow>(
+      `SELECT sum(octet_length(document)) AS bytes, json_group_array(id) FILTER (
+         WHERE document LIKE @a ESCAPE '\\' OR (@b IS NOT NULL AND document LIKE @b ESCAPE '\\')) AS found
+       FROM trace_sessions WHERE id IN (SELECT value FROM json_each(@ids))`,
+    ),
     // Within trace_spans_by_session alone.
     spanCount: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
     // Both by trace_labels_by_session.

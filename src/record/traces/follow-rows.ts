@@ -8,6 +8,8 @@ export interface SessionSourceRow extends SessionFacts {
   readonly repoKey: string;
   readonly externalId: string;
   readonly createdAt: number;
+  /** 2 where it was only exported, and told of as a whole on another device. */
+  readonly exported: 0 | 1 | 2;
   readonly document: string;
 }
 
@@ -48,7 +50,7 @@ export const followRows = statements((db) => ({
   // By primary key.
   session: db.prepare<[number], SessionSourceRow>(
     `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, outcome, agent, model, branch,
-       started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, document FROM trace_sessions WHERE id = ?`,
+       started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, exported, document FROM trace_sessions WHERE id = ?`,
   ),
   // Within trace_spans_by_session.
   spanTimes: db.prepare<[number], { first: number | null; last: number | null }>(

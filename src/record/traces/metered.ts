@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { type Call, countedCalls } from "../../formats/calls.ts";
+import { isExported } from "../../formats/exported.ts";
 import { understandSession, understandSpan } from "../../formats/session.ts";
 import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
@@ -15,6 +16,8 @@ export interface MeteredCall {
   readonly model: string | null;
   /** Milliseconds since the epoch; null when the span tells no time. */
   readonly at: number | null;
+  /** Whether the agent exported it over OTLP. */
+  readonly isOtlp: boolean;
 }
 
 /** What a session tells of its use of models: each counted call once, and its own account of the whole. */
@@ -42,16 +45,26 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   }
   const { document, ...facts } = row;
   const { usage, costUsd } = understandSession(parsedMembers(document, ["usage", "costUsd"]));
-  return { ...facts, calls: countedCalls(spans), usage, costUsd };
+  return { ...facts, calls: countedOfEach(spans), usage, costUsd };
+}
+
+/** What was exported and what was not are two tellings of the session: neither is a part of the other's sums. */
+function countedOfEach(spans: readonly Metered[]) {
+  const exported = spans.filter(({ isOtlp, usage }) => isOtlp && usage).length;
+  if (exported === 0 || spans.every(({ isOtlp, usage }) => isOtlp || !usage)) return countedCalls(spans);
+  const only = (isOtlp: boolean) => spans.map((span) => (span.isOtlp === isOtlp ? span : { ...span, usage: null }));
+  return [...countedCalls(only(true)), ...countedCalls(only(false))];
 }
 
 type Metered = Call & Omit<MeteredCall, "usage">;
 
 function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Metered {
   const at = startedAt ?? endedAt;
-  if (document === null) return { ...span, operation: null, usage: null, costUsd: null, model: null, at };
-  const { usage, operation, costUsd, model } = understandSpan(asObject(JSON.parse(document)));
-  return { ...span, operation, usage, costUsd, model, at };
+  if (document === null)
+    return { ...span, operation: null, usage: null, costUsd: null, model: null, at, isOtlp: false };
+  const fields = asObject(JSON.parse(document));
+  const { usage, operation, costUsd, model } = understandSpan(fields);
+  return { ...span, operation, usage, costUsd, model, at, isOtlp: isExported(fields) };
 }
 
 /** What a device's session says of itself, for entries that name it. */

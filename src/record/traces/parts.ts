@@ -1,5 +1,7 @@
-import type { HashedItems } from "../../kit/items.ts";
+import { type HashedItems, hashItems } from "../../kit/items.ts";
+import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { ReadBatch, ReadLabel, ReadSession } from "./read-batch.ts";
+import { spell } from "./rules.ts";
 
 /** What is stored in one transaction, as a delivery of its own. */
 export interface Part {
@@ -10,25 +12,29 @@ export interface Part {
   /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
   readonly withheld: number;
-  /** Of all that is in it, as it stands there; undefined where that is nothing that will be stored as it is. */
-  readonly hashed?: HashedItems;
+  /** Of all that is in it, as it stands there, which is mostly how it is stored. */
+  readonly hashed: HashedItems;
 }
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */
-export const MAX_ROWS = 2_000;
+export const MAX_ROWS = 500;
 /** The same of sessions that grow by pieces, of which each span that is known is read and laid over, too. */
-export const MAX_PIECE_ROWS = 1_000;
+export const MAX_PIECE_ROWS = 250;
 
 /**
  * Takes a batch apart into what is stored at once: most are one part. Whoever sends a batch again because the server stopped
  * halfway finds that what was stored is not stored twice, as with any batch.
  */
-export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch, maxRows = MAX_ROWS): Generator<Part> {
+export function* partsOf(
+  repoKey: string,
+  { sessions, labels, redacted, withheld }: ReadBatch,
+  maxRows = MAX_ROWS,
+): Generator<Part> {
   let part: { sessions: ReadSession[]; labels: ReadLabel[]; items: number } = { sessions: [], labels: [], items: 0 };
   let room = maxRows;
   let unreported = { redacted, withheld };
   const finished = (): Part => {
-    const done = { ...part, ...unreported };
+    const done = { ...part, ...unreported, hashed: hashItems(repoKey, null, textsOf(part)) };
     part = { sessions: [], labels: [], items: 0 };
     room = maxRows;
     unreported = { redacted: 0, withheld: 0 };
@@ -51,4 +57,12 @@ export function* partsOf({ sessions, labels, redacted, withheld }: ReadBatch, ma
     room--;
   }
   yield finished();
+}
+
+function* textsOf({ sessions, labels }: Pick<Part, "sessions" | "labels">): Generator<string> {
+  for (const { externalId, members, spans } of sessions) {
+    yield sessionText(externalId, spell(members));
+    for (const span of spans) yield spanText(externalId, span.externalId, span.document);
+  }
+  for (const { document } of labels) yield labelText(document);
 }

@@ -26,6 +26,7 @@ async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
 export const sessionPieces = { ...pieces, deliver };
 
 const IN_PIECES: Merge = {
+  exported: 1,
   session(stored, sent) {
     // The capture client says these as a whole, and of the same turns: it always names the files.
     const isCaptured = stored.has("files");

@@ -81,7 +81,7 @@ async function readParts(
   { sessions: sent, labels: sentLabels, repoKey }: ParsedBatch,
   text: string,
   { captureMode, maxSessions, maxSpans, maxLabels }: BatchGiven,
-  { yieldNow }: Pick<Tools, "yieldNow">,
+  { yieldNow, sent: body }: Tools,
 ): Promise<ReadyBatch> {
   const sessions = sent.length;
   const spans = sent.reduce((sum, session) => sum + session.spans.length, 0);
@@ -89,7 +89,7 @@ async function readParts(
   requireAtMost(maxSessions, sessions, ["batch", "sessions"]);
   requireAtMost(maxSpans, spans, ["batch", "spans"]);
   requireAtMost(maxLabels, labels, ["batch", "labels"]);
-  const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(text) };
+  const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(body) };
   if (captureMode === "off") {
     const none = { sessions: 0, spans: 0, labels: 0, heads: [], parts: [] };
     return { ...known, ...none, redacted: 0, withheld: sessions + labels };
@@ -98,5 +98,5 @@ async function readParts(
   const { redacted, withheld } = batch;
   const isOfParts = sessions + spans + labels > MAX_ROWS;
   const heads = isOfParts ? batch.sessions.map(({ externalId, members }) => ({ externalId, members })) : [];
-  return { ...known, sessions, spans, labels, redacted, withheld, heads, parts: partsOf(batch) };
+  return { ...known, sessions, spans, labels, redacted, withheld, heads, parts: partsOf(known.repoKey, batch) };
 }

@@ -1,11 +1,9 @@
 import type { Fields } from "../../formats/values.ts";
-import { hashItems } from "../../kit/items.ts";
 import { members } from "../../kit/json.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import { Cleaner, type SentDigest } from "../sent-body/sent-body.ts";
-import { labelText, sessionText, spanText } from "./item-texts.ts";
-import { MAX_PIECE_ROWS, type Part, partsOf } from "./parts.ts";
+import { MAX_PIECE_ROWS, partsOf } from "./parts.ts";
 import { packing, type ReadyBatch } from "./prepare.ts";
 import type { ReadSession, ReadSpan } from "./read-batch.ts";
 import {
@@ -61,7 +59,7 @@ async function read(
     spans += one.spans.length;
   }
   const { redacted, withheld } = cleaner;
-  const parts = hashedParts(partsOf({ sessions, labels: [], redacted, withheld }, MAX_PIECE_ROWS));
+  const parts = partsOf(NO_REPO, { sessions, labels: [], redacted, withheld }, MAX_PIECE_ROWS);
   const counts = { sessions: sessions.length, spans, labels: 0, redacted, withheld };
   return { captureMode, repoKey: NO_REPO, sent, ...counts, heads: [], parts };
 }
@@ -98,16 +96,4 @@ async function clean(
     members: isSame ? ownMembers : spelledMembers(document, members(document)),
     spans,
   };
-}
-
-/** Parts with the hashes of what they hold, which is mostly stored as it came. */
-function* hashedParts(parts: Iterable<Part>): Generator<Part> {
-  for (const part of parts) {
-    const texts = part.sessions.flatMap(({ externalId, members: own, spans }) => [
-      sessionText(externalId, spell(own)),
-      ...spans.map((span) => spanText(externalId, span.externalId, span.document)),
-    ]);
-    const labels = part.labels.map(({ document }) => labelText(document));
-    yield { ...part, hashed: hashItems(NO_REPO, null, [...texts, ...labels]) };
-  }
 }

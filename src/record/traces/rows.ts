@@ -10,6 +10,8 @@ export interface SessionRow extends SessionFacts {
   readonly deliveryId: number;
   readonly item: number;
   readonly now: number;
+  /** 1 where it is told in pieces, by who exports it; 0 where it is told as a whole. */
+  readonly exported: 0 | 1;
 }
 
 /** What is stored of a session or a span, and as which item of which delivery; null where that had none. */
@@ -67,13 +69,15 @@ export const rows = statements((db, has) => {
       `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}
      FROM trace_sessions WHERE device_id = ? AND external_id = ?`,
     ),
+    // Whether it is told of elsewhere by trace_sessions_by_name.
     insertSession: db.prepare<[SessionRow]>(
-      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, item, created_at, updated_at)
-     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @item, @now, @now)`,
+      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, item, created_at, updated_at, exported)
+     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @item, @now, @now,
+       iif(@exported AND EXISTS (SELECT 1 FROM trace_sessions WHERE team_id = @teamId AND external_id = @externalId AND exported = 0), 2, @exported))`,
     ),
     updateSession: db.prepare<[SessionRow]>(
       `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
-       ended_at = @endedAt, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now WHERE device_id = @deviceId AND external_id = @externalId`,
+       ended_at = @endedAt, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now, exported = iif(@exported, exported, 0) WHERE device_id = @deviceId AND external_id = @externalId`,
     ),
     // By trace_spans_by_session.
     span: db.prepare<[number, string], StoredSpan>(

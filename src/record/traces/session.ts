@@ -75,7 +75,7 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
  * @param limit 1 to 200, 50 by default; fewer where their documents are large
  * @returns the spans, and the number to go on after where there are more; undefined when the team has no such session
  */
-export function pageOfSpans(core: Core, teamId: string, id: number, after: number, limit: number | undefined) {
+function pageOfSpans(core: Core, teamId: string, id: number, after: number, limit: number | undefined) {
   const sql = browseRows(core.store);
   if (!Number.isSafeInteger(id) || sql.session.get(id, teamId) === undefined) return undefined;
   const size = pageSize(limit);
@@ -128,8 +128,11 @@ const readSpan = (row: SpanListRow, document: string | undefined): Span => ({
 });
 
 /** A span with its document, also where that was too much to be read with all of its session. */
-export const wholeSpan = (core: Core, span: Span): Span =>
+const wholeSpan = (core: Core, span: Span): Span =>
   span.document === null ? readSpan(span, browseRows(core.store).spanDocument.get(span.id)) : span;
+
+/** Spans of a session beside the session: a page of them, or one that was too large. */
+export const sessionSpans = { page: pageOfSpans, whole: wholeSpan };
 
 function readLabel(row: { spanId: string | null; name: string | null; document: string }): Label {
   const { value, comment } = asObject(JSON.parse(row.document));

@@ -68,7 +68,7 @@ export function storePart(intake: Intake, part: Part, now: number, merge: Merge 
   const { teamId, deviceId } = intake.device;
   keepReplaced(core, changes);
   for (const [i, change] of changes.entries())
-    apply(intake, change, { teamId, deviceId, deliveryId, now }, sessions[i] as number);
+    apply(intake, change, { teamId, deviceId, deliveryId, now, exported: merge.exported }, sessions[i] as number);
   labels.forEach((label, i) => {
     const item = texts.length - labels.length + i + 1;
     rows(core.store).insertLabel.run({ ...label, teamId, deviceId, repoKey, deliveryId, item });
@@ -80,9 +80,11 @@ export interface Merge {
   session(stored: Map<string, string>, sent: Map<string, string>): Map<string, string>;
   /** Undefined where a span that comes again replaces the one before. Both are documents. */
   readonly span?: (stored: string, sent: string) => string;
+  /** Whether it says nothing of a session as a whole. */
+  readonly exported: 0 | 1;
 }
 
-const WHOLE: Merge = { session: mergeMembers };
+const WHOLE: Merge = { session: mergeMembers, exported: 0 };
 
 /** What the items of a delivery are made of, and where among them each session stands; its spans follow it. */
 function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { texts: string[]; sessions: number[] } {
@@ -104,7 +106,7 @@ function commitHashedPart(
   texts: readonly string[],
 ): Items | undefined {
   const isWhole = changes.length === sessions.length && labels.length === sent.length;
-  if (!hashed || !isWhole) return undefined;
+  if (!isWhole) return undefined;
   const others = new Map<number, string>();
   // The first item is the delivery's own.
   let place = 1;
@@ -192,7 +194,7 @@ function newLabels({ core, device, repoKey }: Intake, labels: readonly ReadLabel
   );
 }
 
-type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now">;
+type Mark = Pick<SessionRow, "teamId" | "deviceId" | "deliveryId" | "now" | "exported">;
 
 /** Leaves of what is about to be replaced the hashes that earlier deliveries' roots are made of. */
 function keepReplaced(core: Core, changes: readonly Change[]): void {

@@ -26,10 +26,10 @@ export { sessionPieces } from "./pieces.ts";
 export {
   findSessionId,
   getSession,
-  pageOfSpans,
   type Session,
   type Span,
+  sessionSpans,
   sessionState,
-  wholeSpan,
 } from "./session.ts";
+export { sessionTwins } from "./twins.ts";
 export { traceDeliveries } from "./verify.ts";

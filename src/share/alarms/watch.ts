@@ -35,7 +35,8 @@ export const alarmsJob: IntervalJob = {
   everyMs: MINUTE_MS,
   async run(core) {
     if (core.config.outbound.hosts.length === 0) return;
-    const devices = listDevices(core);
+    const served = new Set(servedTeams(core).map(({ id }) => id));
+    const devices = listDevices(core).filter(({ teamId }) => served.has(teamId));
     await compare(core, "quiet", quietDevices(core, devices), (key) => heardAgain(devices, key));
     await compare(core, "backup", oldBackup(core), () => installation("backup.stale", { state: "ended" }));
     await compare(core, "disk", lowDisk(core), () =>
@@ -45,6 +46,9 @@ export const alarmsJob: IntervalJob = {
     await compare(core, "key", dueKeys(core));
   },
 };
+
+/** Of those that moved to another instance nothing is expected here. */
+const servedTeams = (core: Core) => listTeams(core).filter(({ movedTo }) => movedTo === null);
 
 /** Notes what began, and what is over, since it was looked last. */
 async function compare(
@@ -110,7 +114,7 @@ function lowDisk(core: Core): Condition[] {
 /** Told once for each paid period. */
 function dueLicenses(core: Core): Condition[] {
   const now = core.clock.now();
-  return listTeams(core).flatMap(({ id: teamId, subscription, periodEndAt }) => {
+  return servedTeams(core).flatMap(({ id: teamId, subscription, periodEndAt }) => {
     if (periodEndAt === null || periodEndAt > now + LICENSE_NOTICE_MS) return [];
     if (subscription === "canceled" || subscription === "none") return [];
     const data = { until: isoInstant(periodEndAt), subscription };

@@ -6,6 +6,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
+import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
 import { requireNotHeld } from "./erasures.ts";
 import { digestOf, portionsOf, type Resolved, teamsOf } from "./targets.ts";
@@ -71,6 +72,7 @@ function copiesOf(core: Core, target: Resolved["target"]): string[] {
     ...found.map((name) => `backups/${name}`),
     ...replicas.map((name) => `${name} and the replica that it feeds, for as long as that reaches back`),
     ...packs.map(({ name }) => `the published pack ${name}, if it holds any of it`),
+    ...lakeCopies(core),
     `backups made before ${isoInstant(core.clock.now())} and kept elsewhere (restored here, they are erased again by erasures.json)`,
     "what was exported, downloaded or printed, and the logs of the server and of the proxy before it",
   ];

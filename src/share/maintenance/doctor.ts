@@ -10,6 +10,7 @@ import {
   examineDerived,
   examineErasures,
   examineJobs,
+  examineLake,
   examinePrices,
   examineReleases,
   examineReplica,
@@ -66,7 +67,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       );
     else add("ledger", "ok", `${ledger.deliveries} deliveries verify`);
     findings.push(examineDerived(core), examineJobs(core), examineReleases(core), examineErasures(core));
-    findings.push(examineRetention(core), examineBackups(core), ...examineReplica(core));
+    findings.push(examineRetention(core), examineBackups(core), ...examineReplica(core), ...examineLake(core));
   }
   return findings;
 }

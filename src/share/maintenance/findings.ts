@@ -6,6 +6,7 @@ import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { lastRuns, unfinishedErasures } from "../erasure/erasure.ts";
+import { lakeStatus, lakeText } from "../lake/lake.ts";
 import { examineInstallers } from "../releases/releases.ts";
 import { lastBackupAt } from "./last-backup.ts";
 import { lastReplicaCheck } from "./last-replica-check.ts";
@@ -133,6 +134,18 @@ export function examineReplica(core: Core): Finding[] {
     found.push({ check: "wrapped keys", status: isActive ? "ok" : "warning", detail });
   }
   return found;
+}
+
+const LATE_MS = DAY_MS / 24;
+
+/** Nothing where there never was one. A lake that cannot be reached takes nothing from anything else, but keeps what was erased. */
+export function examineLake(core: Core): Finding[] {
+  const status = hasTable(core.store.db, "lake_places") ? lakeStatus(core) : undefined;
+  if (!status) return [];
+  const { failure, currentAt, waiting } = status;
+  const isLate = (currentAt ?? 0) < core.clock.now() - LATE_MS && Object.values(waiting).some((count) => count > 0);
+  const detail = `${failure === null ? "" : `${failure}; `}${lakeText(status)}`;
+  return [{ check: "lake", status: failure !== null || isLate ? "warning" : "ok", detail }];
 }
 
 /** Where room is given back only by a VACUUM, an erased text may stand in the file until then. */

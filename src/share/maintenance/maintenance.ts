@@ -3,7 +3,7 @@
  * Not here: how a damaged file is noticed at start (store), how deliveries get into the ledger (log).
  */
 export { backup } from "./backup.ts";
-export { type CopyFacts, inspectCopy } from "./copies.ts";
+export { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
 export { examine, storageFacts } from "./doctor.ts";
 export { lastBackup, staleBackup } from "./last-backup.ts";
 export { noteReplicaCheck } from "./last-replica-check.ts";
@@ -11,4 +11,4 @@ export { type CheckedReplica, checkReplica, withRestored } from "./replica-check
 export { type BackupFacts, inspectBackup, restore } from "./restore.ts";
 export { restoreCopy } from "./restore-copy.ts";
 export { makeVerified, scheduledBackups } from "./scheduled-backup.ts";
-export { verifyLedger } from "./verify-ledger.ts";
+export { verifyExcerpt, verifyLedger } from "./verify-ledger.ts";

@@ -12,7 +12,15 @@ import {
   walkLedger,
 } from "../../log/log.ts";
 import { type AuditStep, walkAudit } from "../../platform/audit/audit.ts";
-import { epochs, findLeaf, hasTree, recomputeTree, signedBeside } from "../../platform/transparency/transparency.ts";
+import {
+  epochs,
+  findLeaf,
+  hasTree,
+  isImportSound,
+  logImports,
+  recomputeTree,
+  signedBeside,
+} from "../../platform/transparency/transparency.ts";
 import { brainDeliveries } from "../../record/brain/brain.ts";
 import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
 import { traceDeliveries } from "../../record/traces/traces.ts";
@@ -81,6 +89,26 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
     if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
     return { deliveries, erased, head: chain, faults: faults.all(core) };
   }
+  walkEvents(core, faults, claimed);
+  for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
+  const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
+  return { deliveries, erased, head, faults: faults.all(core) };
+}
+
+/**
+ * Compares what is held of one team, apart from its instance, with the leaves of its deliveries, events and imports. That those are in
+ * a log is for the caller to prove.
+ */
+export function verifyExcerpt(core: Core, onProgress: (share: number) => void): readonly LedgerFault[] {
+  const faults = new Faults();
+  const claimed = new Set<number>();
+  walkDeliveries(core, true, undefined, faults, claimed, onProgress);
+  walkEvents(core, faults, claimed);
+  return faults.all(core);
+}
+
+/** The events of the audit, and what says where leaves came from. */
+function walkEvents(core: Core, faults: Faults, claimed: Set<number>): void {
   const names = new DeviceNames();
   for (const step of walkAudit(core)) {
     const { leaf, holds } = step;
@@ -90,9 +118,14 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
   }
   for (const leaf of names.contradicted(core))
     faults.report({ deliveryId: leaf, kind: "event", problem: "owner", detail: "its device goes by another name now" });
-  for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
-  const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
-  return { deliveries, erased, head, faults: faults.all(core) };
+  for (const { leaf, text, facts } of logImports(core)) {
+    if (isLeaf(core, leaf, text)) claimed.add(leaf);
+    if (!isImportSound(core, leaf, facts))
+      faults.report({
+        ...{ deliveryId: leaf, kind: "import", problem: "chain" },
+        detail: `what came with it are not the leaves that ${facts.origin} signed`,
+      });
+  }
 }
 
 const isLeaf = (core: Core, n: number, text: string) =>

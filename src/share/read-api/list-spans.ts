@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { instantOrNull } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
-import { pageOfSpans } from "../../record/traces/traces.ts";
+import { sessionSpans } from "../../record/traces/traces.ts";
 import { Document, numberIn, PAGED, pageOf, Text, When } from "./fields.ts";
 import { reading } from "./reading.ts";
 import { Verbatim } from "./verbatim.ts";
@@ -43,7 +43,7 @@ export const spanList = reading(
     },
   },
   ({ core, teamId, params, limit, place, next }) => {
-    const found = pageOfSpans(core, teamId, numberIn(params.id), Number(place ?? 0), limit);
+    const found = sessionSpans.page(core, teamId, numberIn(params.id), Number(place ?? 0), limit);
     if (!found) fail(notFound, "There is no such session.");
     const { rows, after } = found;
     const items = rows.map(({ externalId, parentId, name, kind, startedAt, endedAt, document }) => ({

@@ -19,6 +19,7 @@ interface ConnectOptions extends CommonOptions {
   readonly since?: number;
   readonly label?: string;
   readonly insecure?: boolean;
+  readonly pin?: boolean;
   readonly timer?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
@@ -34,15 +35,16 @@ export function connectCommand(agent: Command, cli: Cli): void {
     .option("--timer", "also look every 15 minutes, for what no hook told of", false)
     .option("--dry-run", "show what would be read and changed, and change nothing", false)
     .option("--insecure", "send unencrypted to another machine", false)
+    .option("--pin", "stay with this server, also when it says that the team moved to another", false)
     .option("--yes", "do not ask", false)
     .addHelpText("after", "\nOn a machine that is connected, without URL and CODE, it puts the hooks in place again.")
     .action((url: string | undefined, code: string | undefined, options: ConnectOptions) =>
       withCapture(cli, options, (capture, output) => {
-        const { agents, since: sinceMs, label, timer, insecure } = options;
+        const { agents, since: sinceMs, label, timer, insecure, pin } = options;
         return connect(
           capture,
           output,
-          planConnect(capture, url, code, { agents, sinceMs, label, timer, insecure }),
+          planConnect(capture, url, code, { agents, sinceMs, label, timer, insecure, pin }),
           options,
         );
       }),

@@ -39,6 +39,9 @@ export function planLines({ url, found, timer, brain }: ConnectPlan, isDryRun: b
   return lines.join("\n");
 }
 
+const moveText = ({ from, to, at, problem }: NonNullable<Status["move"]>) =>
+  problem === null ? `from ${from} to ${to}: followed on ${isoInstant(at)}` : `to ${to}: not followed, ${problem}`;
+
 export function passLine(result: PassResult | undefined): string {
   if (!result) return "Another pass is running; it takes in what is new.";
   const parts = [`${plural(result.recorded, "new event")}, ${plural(result.sessionsSent, "session")} sent.`];
@@ -104,6 +107,7 @@ export function statusLines(status: Status): string {
   for (const { repo, files } of status.ignoredBrains)
     rows.push(["brain kept here", `${repo}: git ignores ${plural(files, "file")} of it`]);
   if (status.isFull) rows.push(["outbox", "full: reading goes on once the server has taken some of it"]);
+  if (status.move !== null) rows.push(["team moved", moveText(status.move)]);
   if (status.serverWasRestored !== null)
     rows.push(["server restored", `${at(status.serverWasRestored)}: what it had lost was sent again`]);
   if (status.stateWasOlder !== null)

@@ -1,5 +1,6 @@
 import { agentCommands } from "./agent.ts";
 import { devCommand } from "./dev.ts";
+import { lakeCommands } from "./lake.ts";
 import { ledgerCommands } from "./ledger.ts";
 import { maintenanceCommands } from "./maintenance.ts";
 import { mcpCommand } from "./mcp.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly AddCommands[] = [
   maintenanceCommands,
   restoreCommand,
   replicaCommands,
+  lakeCommands,
   ledgerCommands,
   openapiCommand,
   monitoringCommands,

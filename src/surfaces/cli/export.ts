@@ -1,5 +1,6 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type ExportRequest, exportArchive, resolveScope } from "../../share/export/export.ts";
+import { exportParquet } from "../../share/lake/lake.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 
 export function exportCommand(program: Command, cli: Cli): void {
@@ -8,9 +9,17 @@ export function exportCommand(program: Command, cli: Cli): void {
     .option("--team <team>", "a team, by id or exact name; with --repo: of this team alone")
     .option("--repo <key>", "a repository")
     .option("--person <email>", "a person, with the devices that are theirs: e-mail address or id")
-    .requiredOption("--out <file>", "the archive to make, e.g. acme.tar.zst")
-    .action((options: CommonOptions & ExportRequest & { out: string }) => {
-      const { team, repo, person } = options;
+    .requiredOption("--out <file>", "the archive to make, e.g. acme.tar.zst; a directory with --format parquet")
+    .addOption(
+      new Option("--format <format>", "parquet: tables for other engines, in the directory --out").choices(["parquet"]),
+    )
+    .action((options: CommonOptions & ExportRequest & { out: string; format?: "parquet" }) => {
+      const { team, repo, person, format } = options;
+      if (format === "parquet") {
+        if (repo !== undefined || person !== undefined)
+          command.error("error: --format parquet goes with --team or for all teams", { exitCode: 2 });
+        return writeTables(cli, options);
+      }
       if ((person !== undefined) === (team !== undefined || repo !== undefined))
         command.error("error: name what to export, by --team, --repo or --person", { exitCode: 2 });
       cli.place.requireNewFile(options.out, "an export never overwrites one");
@@ -27,4 +36,16 @@ export function exportCommand(program: Command, cli: Cli): void {
         );
       });
     });
+}
+
+function writeTables(cli: Cli, options: CommonOptions & { team?: string | undefined; out: string }): Promise<void> {
+  cli.place.requireNewFile(options.out, "an export never overwrites one");
+  return withCore(cli, options, async (core, output, { by }) => {
+    const { out: directory, team } = options;
+    const onFile = (files: number) => {
+      if (files % 100 === 0) output.note(`${files} files`);
+    };
+    const done = { directory, ...(await exportParquet(core, directory, team, onFile, by)) };
+    output.result(done, () => `${directory} (${done.files} files, ${done.rows} rows, ${done.bytes} bytes)`);
+  });
 }

@@ -93,7 +93,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   "key export": READ,
   "jobs list": OPERATOR,
   erase: OPERATOR,
-  export: OPERATOR,
+  export: { ...OPERATOR, except: ["format"] },
   "hold place": OPERATOR,
   "hold release": OPERATOR,
   "hold list": OPERATOR,

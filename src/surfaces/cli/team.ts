@@ -16,9 +16,11 @@ import { isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { facts, table } from "./output.ts";
+import { addMoves } from "./team-move.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
-const statusOf = (team: Team) => (team.suspendedAt === null ? team.subscription : "suspended");
+const statusOf = (team: Team) =>
+  team.movedTo !== null ? "moved" : team.suspendedAt === null ? team.subscription : "suspended";
 
 function asJson(team: Team) {
   return {
@@ -30,6 +32,7 @@ function asJson(team: Team) {
     subscription: team.subscription,
     periodEndsAt: team.periodEndAt === null ? null : isoInstant(team.periodEndAt),
     suspended: team.suspendedAt !== null,
+    movedTo: team.movedTo,
     membersBind: team.bindingClosedAt === null,
     secondFactor: team.secondFactorSince === null ? "optional" : "required",
     createdAt: isoInstant(team.createdAt),
@@ -43,6 +46,7 @@ const asText = (team: Team) =>
     ["tier", team.tier],
     ["seats", team.seats],
     ["status", statusOf(team)],
+    ...(team.movedTo === null ? [] : [["moved to", team.movedTo] as const]),
     ["paid until", team.periodEndAt === null ? null : isoInstant(team.periodEndAt)],
   ]);
 
@@ -54,6 +58,7 @@ export function teamCommands(program: Command, cli: Cli): void {
   addList(team, cli);
   addShow(team, cli);
   addSet(team, cli);
+  addMoves(team, cli);
 }
 
 function addCreate(team: Command, cli: Cli): void {

@@ -35,6 +35,9 @@ const DEFAULT_RETRY_SECONDS = 1;
 /** What endpoints themselves say of how long to wait, in seconds, where it is not the usual time. */
 const WAITS: Readonly<Record<string, number>> = { signingUnavailable: 30, tooManyWaiting: 60 };
 
+/** Where a team moved to that did: nobody answers there (RFC 2606, section 3). */
+const ELSEWHERE = "https://reckon.example.net";
+
 interface Beside {
   readonly status: number;
   readonly name: string;
@@ -174,6 +177,7 @@ export class PlannedFaults {
     const members: Record<string, unknown> = {};
     if (fault.shape === "tierGate") members.entitled = tiersWith(CAPABILITIES[endpoint.spec.id] ?? "brain");
     if (fault.shape === "download") members.download = `${baseUrlOf(this.#config)}/download`;
+    if (fault.shape === "moved") members.movedTo = ELSEWHERE;
     if (fault.name === "unsupportedVersion") members.served = SERVED_VERSIONS;
     if (fault.status !== 429) {
       return { members, retryAfterSeconds: fault.retryable === false ? undefined : (retryAfter ?? WAITS[fault.name]) };

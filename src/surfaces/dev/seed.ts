@@ -1,10 +1,13 @@
 import type { Core } from "../../core.ts";
 import { createCliToken } from "../../identity/device-flow/device-flow.ts";
 import { bindDevice, createCode } from "../../identity/devices/devices.ts";
+import { storeMember } from "../../identity/members/members.ts";
+import { emailKey, storeUser } from "../../identity/people/people.ts";
 import { createReadToken } from "../../identity/read-tokens/read-tokens.ts";
 import { createUser } from "../../identity/sign-in/sign-in.ts";
 import { createTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { newId } from "../../kit/ids.ts";
 import type { Random } from "../../kit/random.ts";
 import { newToken } from "../../kit/tokens.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
@@ -27,10 +30,15 @@ export interface Credentials {
 
 export const TEAM = "Demo";
 export const EMAIL = "demo@example.com";
-/** Who works with the owner, in the order of the demo team's devices. */
-export const COLLEAGUES = [
-  { email: "mira@example.com", name: "Mira", role: "admin" },
-  { email: "tomas@example.com", name: "Tomas", role: "member" },
+/** Who works with the owner. They have no passwords: hashing seven takes longer than all else that is made. */
+const COLLEAGUES = [
+  { name: "Mira", role: "admin" },
+  { name: "Tomas", role: "member" },
+  { name: "Aylin", role: "member" },
+  { name: "Jonas", role: "member" },
+  { name: "Priya", role: "member" },
+  { name: "Lena", role: "own_only" },
+  { name: "Noor", role: "viewer" },
 ] as const;
 const CODE_LIFETIME_MS = 30 * DAY_MS;
 /** How long before the start the team and its first person are there, and so how far the demo data may reach back. */
@@ -55,19 +63,24 @@ export async function createTeamAndOwner(
   clock.set(startAt - TEAM_AGE_MS);
   const team = await createTeam(core, TEAM, { seats: 10 }, SYSTEM);
   const password = newPassword(core);
-  const owner = { email: EMAIL, name: "Demo", password, operator: true };
-  // Together: hashing a password takes a good part of a start.
-  const [user] = await Promise.all([
-    createUser(core, { ...owner, team: { id: team.id, role: "owner" } }, SYSTEM),
-    others && createColleagues({ ...core, random: others }, team.id),
-  ]);
+  const owner = { email: EMAIL, name: "Ines", password, operator: true };
+  const user = await createUser(core, { ...owner, team: { id: team.id, role: "owner" } }, SYSTEM);
+  if (others) await createColleagues({ ...core, random: others }, team.id);
   return { teamId: team.id, user: { id: user.id, email: user.email }, password };
 }
 
-/** One after the other, so that a seed makes the same ones. */
-async function createColleagues(core: Core, teamId: string): Promise<void> {
-  for (const { role, ...colleague } of COLLEAGUES)
-    await createUser(core, { ...colleague, password: newPassword(core), team: { id: teamId, role } }, SYSTEM);
+function createColleagues(core: Core, teamId: string): Promise<void> {
+  return core.store.write(() => {
+    for (const { name, role } of COLLEAGUES) {
+      const email = `${name.toLowerCase()}@example.com`;
+      const user = {
+        ...{ id: newId("usr", core.clock, core.random), email, emailKey: emailKey(email), name, passwordHash: null },
+        ...{ operator: 0 as const, createdAt: core.clock.now(), disabledAt: null },
+      };
+      storeUser(core, user, SYSTEM);
+      storeMember(core, teamId, user, role, SYSTEM);
+    }
+  });
 }
 
 /** Never a fixed one: two instances with the same password would be one instance to whoever knows the other. */

@@ -23,6 +23,7 @@ export const readerToken = credential<Reader>({
     const token = readToken.find(core, text) as ReadPrincipal | undefined;
     return token && { kind: "person", token };
   },
+  faults: device.faults ?? [],
   judge(core, reader) {
     if (reader.kind === "device") device.judge?.(core, reader.device);
   },

@@ -29,6 +29,18 @@ describe("the bundle", () => {
     expect(stdout.trim()).toBe((await readPackageJSON(ROOT)).version);
   });
 
+  test("does not read what fetches at the start of a command that fetches nothing", async () => {
+    const tell = 'process.on("exit", () => console.log(process.moduleLoadList.filter((name) => /undici/.test(name))))';
+    const main = join(made.folder, made.main);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--import",
+      `data:text/javascript,${tell}`,
+      main,
+      "--version",
+    ]);
+    expect(stdout.trim().split("\n").at(-1)).toBe("[]");
+  });
+
   test("brings the schema under its path in the repository, and no source code", () => {
     expect(made.files).toContain("schema.sql");
     expect(made.files).toContain(`${hostTarget()}.node`);

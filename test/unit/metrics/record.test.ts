@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -17,6 +16,7 @@ import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { rows as erasureRows } from "../../../src/share/erasure/rows.ts";
 import { backup } from "../../../src/share/maintenance/maintenance.ts";
+import { freePort } from "../../support/free-port.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { leaveUnfinished } from "../../support/jobs.ts";
 
@@ -263,11 +263,3 @@ it("answers on a listener of its own, and in Prometheus' format", async () => {
   expect(text).toMatch(/^reckon_disk_free_bytes [1-9]\d*$/m);
   expect(text).toMatch(/\nreckon_figures_unread 0\n$/);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer((socket: Socket) => socket.destroy());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { findSessions, SORTS, sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../../src/insight/spend/price-sessions.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const START = Date.UTC(2026, 10, 20, 9);
@@ -117,7 +118,11 @@ it("finds the few among many that fit, in every order", async () => {
       const failed = await findSessions(core, team, { sort, ascending, result: "failed" });
       expect(failed.rows.length, sort).toBe(10);
     }
-  expect(sumSessions(core, team, { result: "failed" })).toMatchObject({ sessions: 10, failed: 10, partial: false });
+  expect(await sumSessions(core, team, { result: "failed" })).toMatchObject({
+    sessions: 10,
+    failed: 10,
+    partial: false,
+  });
 });
 
 it("counts failed steps, costs and results as the rest of the product does", async () => {
@@ -127,7 +132,7 @@ it("counts failed steps, costs and results as the rest of the product does", asy
   const { body } = await t.get("/api/spend?by=session&since=2026-11-01&limit=100", { token: device.token });
   for (const { key, usd, unpricedTokens } of body.groups)
     expect(rows.find(({ externalId }) => externalId === key)).toMatchObject({ usd, unpriced: unpricedTokens });
-  const total = sumSessions(t.instance.core, team);
+  const total = await sumSessions(t.instance.core, team);
   expect(total).toMatchObject({ sessions: 30, succeeded: 20, failed: 10, unpriced: 1 });
   expect(total.usd).toBeCloseTo(body.total.usd, 8);
   expect(rows.find(({ externalId }) => externalId === "s-2")).toMatchObject({ failedSteps: 5, result: "succeeded" });
@@ -146,4 +151,94 @@ it("prices sessions anew when prices change", async () => {
   await reprice(core);
   const found = await unpriced();
   expect(found?.usd).toBeCloseTo(((found?.tokens as number) - 10) / 1_000 + 10 / 1_000_000, 6);
+});
+
+it("sums what a recount gives, whatever comes, changes and goes between two looks", async () => {
+  const t = await startInstance();
+  const { device, team } = await filled(t);
+  const { core } = t.instance;
+  const filters = [
+    {},
+    { repoKey: "shop" },
+    { result: "failed" as const },
+    { model: "claude-sonnet-4-5", minUsd: 0.1 },
+    { deviceIds: [device.deviceId] },
+    { minErrors: 2 },
+    { from: START + 60_000, to: START + 20 * 60_000 },
+    { from: START - 5 * DAY_MS, to: START + 40 * DAY_MS },
+  ];
+  const check = async () => {
+    await t.instance.settle();
+    for (const filter of filters) {
+      const { rows } = await findSessions(core, team, { ...filter, limit: 200 });
+      const of = (result: string) => rows.filter((row) => row.result === result).length;
+      const costs = rows.flatMap(({ usd }) => usd ?? []);
+      const { usd, ...sums } = await sumSessions(core, team, filter);
+      expect(sums, JSON.stringify(filter)).toEqual({
+        sessions: rows.length,
+        succeeded: of("succeeded"),
+        failed: of("failed"),
+        stopped: of("stopped"),
+        unpriced: rows.filter(({ unpriced }) => unpriced > 0).length,
+        commits: rows.reduce((sum, { commits }) => sum + commits, 0),
+        partial: false,
+      });
+      expect(usd ?? 0, JSON.stringify(filter)).toBeCloseTo(
+        costs.reduce((a, b) => a + b, 0),
+        6,
+      );
+    }
+  };
+  await check();
+  // One that grows, one that turns out to have failed, one of another day, one of no day, and one that is new.
+  await send(t, device, [{ id: "s-1", startedAt: at(1), spans: [call(1, 50_000), call(101, 9_000)] }]);
+  await check();
+  await send(t, device, [{ id: "s-2", outcome: "failed", startedAt: at(2), commits: [{ sha: "ab".repeat(20) }] }]);
+  await check();
+  await send(t, device, [
+    { id: "s-3", startedAt: at(30 * 24 * 60) },
+    { id: "s-4" },
+    { id: "new", startedAt: at(9 * 24 * 60) },
+  ]);
+  await check();
+  writeFileSync(
+    join(t.directory, "prices.json"),
+    JSON.stringify({ date: "2026-11-01", models: { "claude-sonnet-4-5": { input: 300, output: 1_500 } } }),
+  );
+  await reprice(core);
+  await check();
+});
+
+it("looks for a text as far as its budget goes, says so, and goes on from there", async () => {
+  const t = await startInstance();
+  const { device, team } = await filled(t);
+  const { core } = t.instance;
+  const said = ['Say "100 % done_" \\ twice', "Straße ÄRGER", "plain Needle"];
+  await send(
+    t,
+    device,
+    said.map((text, i) => ({ id: `said-${i}`, startedAt: at(-60 - i), prompts: [{ text }] })),
+  );
+  await t.instance.settle();
+  const found = async (text: string) =>
+    (await findSessions(core, team, { text })).rows.map(({ externalId }) => externalId);
+  for (const text of ['"100 % DONE_"', "100 %", "done_", "\\ twice"])
+    expect(await found(text), text).toEqual(["said-0"]);
+  for (const text of ["straße", "ärger", "STRASSE"])
+    expect(await found(text), text).toEqual(text === "STRASSE" ? [] : ["said-1"]);
+  expect(await found("NEEDLE")).toEqual(["said-2"]);
+  expect(await found("10% done")).toEqual([]);
+  await core.store.write(() => {
+    const put =
+      core.store.db.prepare(`INSERT INTO session_figures (team_id, device_id, external_id, session_id, repo_key, branch, agent,
+      model, outcome, result, title, started_at, duration, commits, failed_steps, caused, tokens, unpriced, cost_nano, cost_rest)
+      VALUES (?, ?, ?, ?, 'other', 'main', '', '', '', 'unknown', NULL, ?, 9e8, 0, 99, 0, 9e9, 0, 9e12, 0)`);
+    for (let i = 0; i < 10_500; i++) put.run(team, device.deviceId, `many-${i}`, 1_000 + i, START + 1e9 + i);
+  });
+  for (const sort of SORTS) {
+    const first = await findSessions(core, team, { text: "needle", sort });
+    expect([first.rows, first.partial, first.examined], sort).toEqual([[], true, 10_000]);
+    const { rows, partial, examined } = await findSessions(core, team, { text: "needle", sort, cursor: first.older });
+    expect([rows.map(({ externalId }) => externalId), partial, examined], sort).toEqual([["said-2"], false, 533]);
+  }
 });

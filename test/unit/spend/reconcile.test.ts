@@ -14,6 +14,7 @@ const AT: Dimensions = {
   deviceId: "d",
   session: "s",
   context: 0,
+  otlp: 0,
 };
 const call = (source: number, more: Partial<Dimensions> = {}, times = 1, output = 5): Report => ({
   source,

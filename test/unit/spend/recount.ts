@@ -1,7 +1,10 @@
 import { expect } from "vitest";
+import { currentPrices } from "../../../src/insight/spend/current-prices.ts";
 import { hasId, isByMeasures, isLink, messageOf, requestOf } from "../../../src/insight/spend/dedupe-key.ts";
 import { readSession } from "../../../src/insight/spend/project-sessions.ts";
 import { readEntry } from "../../../src/insight/spend/read-entry.ts";
+import { spendReport } from "../../../src/insight/spend/report.ts";
+import type { Grouping } from "../../../src/insight/spend/rows.ts";
 import {
   addMeasures,
   type Dimensions,
@@ -10,6 +13,7 @@ import {
   TELEMETRY,
   type UsageRecord,
 } from "../../../src/insight/spend/usage-record.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import type { UsageCandidate } from "../../../src/record/telemetry/telemetry.ts";
 import { readMetered } from "../../../src/record/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";
@@ -43,12 +47,15 @@ function countedOf(records: readonly UsageRecord[]): UsageRecord[] {
   const alone: { readonly of: string; readonly by: "entries" | "spans"; readonly home: UsageRecord | undefined }[] = [];
   for (const of of Map.groupBy(all.get("message") ?? [], nameOfMessage).values()) {
     const [best] = [...of].sort(firstBest) as [UsageRecord];
-    messages.push(best);
+    const repo = [...of].sort(firstBest).find(({ dimensions }) => dimensions?.repoKey)?.dimensions?.repoKey ?? "";
+    const dimensions = best.dimensions && { ...best.dimensions, repoKey: best.dimensions.repoKey || repo };
+    const placed = { ...best, dimensions };
+    messages.push(placed);
     for (const told of Map.groupBy(of, sessionOf).values()) {
       const [most] = [...told].sort(firstBest) as [UsageRecord];
       const sides = new Set(told.map(sideOf));
       if (sides.size === 1 && most.dimensions?.session !== "")
-        alone.push({ of: likeness(most), by: sideOf(most), home: told.includes(best) ? best : undefined });
+        alone.push({ of: likeness(most), by: sideOf(most), home: told.includes(best) ? placed : undefined });
     }
   }
   const others: UsageRecord[] = [];
@@ -181,16 +188,72 @@ function add(sums: Record<string, Measures>, name: string, measures: Measures): 
 const MEASURED = "usages, input, output, cache_write, cache_write_1h, cache_read, reported_nano, reported";
 const SUMMED = MEASURED.replace(/\w+/g, "sum($&) AS $&");
 
-/** What the roll-up holds, which its days hold too. */
+const KEYS: Record<Exclude<Grouping, "person">, (cell: Cell) => string> = {
+  model: ({ model }) => model,
+  repo: ({ repoKey }) => repoKey,
+  branch: ({ branch }) => branch,
+  agent: ({ agent }) => agent,
+  device: ({ deviceId }) => deviceId,
+  session: ({ session, deviceId }) => `${session} of ${deviceId}`,
+  day: ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10),
+};
+type Cell = Dimensions & Measures & { readonly agent: string };
+
+/** Expects that reports, which keep sums from one to the next, say what adding up all cells says. */
+function expectReportsOf(t: TestInstance, cells: readonly Cell[]): void {
+  const { core } = t.instance;
+  const { table } = currentPrices(core);
+  const days = cells.map(({ day }) => day * DAY_MS);
+  for (const [teamId, ofTeam] of Map.groupBy(cells, (cell) => cell.teamId))
+    for (const [by, keyOf] of Object.entries(KEYS) as [keyof typeof KEYS, (cell: Cell) => string][])
+      for (const repoKey of [undefined, ofTeam[0]?.repoKey]) {
+        const asked = ofTeam.filter((cell) => repoKey === undefined || cell.repoKey === repoKey);
+        const query = { from: Math.min(...days), to: Math.max(...days), by, repoKey };
+        const { groups, total, groupCount, ...report } = spendReport(core, teamId, query);
+        const expected = [...Map.groupBy(asked, keyOf)].map(([key, some]) => {
+          const sum = (name: keyof Measures) => some.reduce((all, cell) => all + cell[name], 0);
+          const costs = some.map((cell) => [cell, table.cost(cell.model, cell.day, cell.context, cell)] as const);
+          const priced = costs.filter(([cell, cost]) => cost !== undefined && tokensOf(cell) > 0);
+          return {
+            key,
+            usd: priced.length === 0 ? null : Number(priced.reduce((all, [, cost]) => all + (cost ?? 0n), 0n)) / 1e12,
+            inputTokens: sum("input"),
+            outputTokens: sum("output"),
+            cacheReadTokens: sum("cacheRead"),
+            cacheWriteTokens: sum("cacheWrite") + sum("cacheWrite1h"),
+            unpricedTokens: costs.reduce((all, [cell, cost]) => all + (cost === undefined ? tokensOf(cell) : 0), 0),
+            usages: sum("usages"),
+          };
+        });
+        const named = groups.map(({ key, deviceId, reportedUsd: _, ...figures }) => ({
+          key: by === "session" ? `${key} of ${deviceId}` : key,
+          ...figures,
+        }));
+        const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
+        expect(named.sort(byKey), by).toEqual(expected.sort(byKey));
+        expect([groupCount, total.usages]).toEqual([
+          expected.length,
+          expected.reduce((all, { usages }) => all + usages, 0),
+        ]);
+        expect(report.firstGroups(3)).toEqual(groups.slice(0, 3));
+      }
+}
+
+const tokensOf = ({ input, output, cacheWrite, cacheWrite1h, cacheRead }: Measures) =>
+  input + output + cacheWrite + cacheWrite1h + cacheRead;
+
+/** What the roll-up holds, which its days and the reports of it hold too. */
 export function rolledUp(t: TestInstance): Record<string, Measures> {
   const sums: Record<string, Measures> = {};
   const cells = t.rows(
     `SELECT team_id AS teamId, day, repo_key AS repoKey, iif(branch = '', session_branch, branch) AS branch,
        iif(model = '', session_model, model) AS model, device_id AS deviceId, session, context, usages, input, output,
+       session_agent AS agent,
        cache_write AS cacheWrite, cache_write_1h AS cacheWrite1h, cache_read AS cacheRead, reported_nano AS reportedNano, reported
      FROM spend_cells WHERE usages > 0 OR reported > 0`,
-  ) as (Dimensions & Measures)[];
+  ) as Cell[];
   for (const cell of cells) add(sums, nameOf(cell), cell);
+  expectReportsOf(t, cells);
   const days = t.rows(`SELECT team_id, day, model, context, ${MEASURED} FROM spend_days ORDER BY 1, 2, 3, 4`);
   expect(days).toEqual(
     t.rows(

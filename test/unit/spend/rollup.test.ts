@@ -150,7 +150,7 @@ it.each([1, 2, 3, 4, 5, 6])(
     );
     // Emptied, the tables fill anew to the same.
     t.instance.core.store.db.exec(
-      "DELETE FROM spend_usages; DELETE FROM spend_cells; DELETE FROM projections WHERE name LIKE 'spend.%'",
+      "DELETE FROM spend_usages; DELETE FROM spend_cells; DELETE FROM spend_days; DELETE FROM projections WHERE name LIKE 'spend.%'",
     );
     expect((await caughtUp(t)).cells).toEqual(cells);
   },

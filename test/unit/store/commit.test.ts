@@ -30,6 +30,29 @@ it("shares one transaction among changes that arrive together, in their order", 
   expect([order, all(), queue.stats.transactions, queue.stats.changes]).toEqual([[3, 1, 2], [1, 2, 3], 1, 3]);
 });
 
+it("ends a transaction that has taken long, commits later what came behind, and all of it when drained", async () => {
+  const { queue, insert, all } = open();
+  const long = (n: number) => () => {
+    for (const began = performance.now(); performance.now() - began < 20; );
+    insert(n);
+  };
+  const payer = { team: "flood", credential: "flood-1" };
+  const write = () => {
+    const seen: number[] = [];
+    const writes = [
+      queue.write(long(1), payer).then(() => seen.push(...(all() as number[]))),
+      queue.write(() => insert(2), payer),
+      queue.write(() => insert(3), { team: "other", credential: "other-1" }),
+    ];
+    return Promise.all(writes).then(() => seen);
+  };
+  expect(await write()).toEqual([1]);
+  expect([all(), queue.stats.transactions]).toEqual([[1, 2, 3], 2]);
+  void write().catch(() => {});
+  queue.drain();
+  expect(queue.stats).toMatchObject({ changes: 6, failures: 0 });
+});
+
 it("undoes only the change that throws, and gives it its own error", async () => {
   const { queue, insert, all } = open();
   const outcomes = await Promise.allSettled([

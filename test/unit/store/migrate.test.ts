@@ -217,6 +217,9 @@ it("brings a file of the first schema to the shape of a new one, with its delive
           .sort(),
       ]);
   expect(layout(old)).toEqual(layout(fresh));
+  const triggers = (db: Sqlite.Database) =>
+    db.prepare("SELECT name, tbl_name AS of, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name").all();
+  expect(triggers(old)).toEqual(triggers(fresh));
   const checks = (db: Sqlite.Database) =>
     (db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all() as { name: string; sql: string }[])
       .flatMap(({ name, sql }) =>

@@ -64,11 +64,13 @@ it("counts what an older database holds", async () => {
   const db = new Sqlite(join(t.directory, "reckon.db"));
   db.exec(
     `DROP TRIGGER trace_sessions_day_in; DROP TRIGGER trace_sessions_day_out; DROP TRIGGER trace_sessions_day_over;
-     DROP TRIGGER spend_cells_day; DROP TRIGGER spend_cells_day_out; DROP TABLE trace_session_days; DROP TABLE spend_days; DROP TABLE session_finds;
+     DROP TABLE trace_session_days; DROP TABLE spend_days; DROP TABLE session_finds;
      DELETE FROM projections WHERE name = 'finds';`,
   );
   for (const step of ["0022-days", "0023-finds"])
     db.exec(readFileSync(`src/platform/store/migrations/${step}.sql`, "utf8"));
+  // What they are kept by now makes those of step 22 needless.
+  db.exec("DROP TRIGGER spend_cells_day; DROP TRIGGER spend_cells_day_out");
   db.close();
   const newer = await startInstance({ directory: t.directory });
   expect([stored(newer), newer.rows("SELECT * FROM spend_days")]).toEqual(days);

@@ -10,9 +10,7 @@ const FOLDER = ".claude/brain";
 const EVENING_MS = (18 * DAY_MS) / 24;
 const TODAY_MS = 5 * MINUTE_MS;
 
-const HOW_TO = `## How to write an entry
-
-What broke, why, what fixed it, and a rule that would have prevented it. The newest stands first.
+const HOW_TO = `What broke, why, what fixed it, and a rule that would have prevented it. The newest stands first.
 `;
 
 /** A published state of a repository's brain. */

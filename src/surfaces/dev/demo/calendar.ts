@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../../kit/clock.ts";
 
-/** Working days that the demo team's work takes: four weeks. */
-export const WORKDAYS = 20;
+/** Working days that the demo team's work takes: five weeks. */
+export const WORKDAYS = 24;
 
 const isWeekend = (day: number) => [0, 6].includes(new Date(day).getUTCDay());
 

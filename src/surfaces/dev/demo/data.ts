@@ -1,17 +1,29 @@
 import { readAsset } from "../../../kit/assets.ts";
 
-/** What the demo team's agents were asked to do, and noted down: two repositories of an invented web shop, in `src/assets/demo`. */
+/** What the demo team's agents were asked to do, and noted down: three repositories of an invented shop, in `src/assets/demo`. */
 
-export const REPOS = { shop: "github.com/brightloom/shop", parcels: "github.com/brightloom/parcel-sync" } as const;
+export const REPOS = {
+  shop: "github.com/brightloom/shop",
+  parcels: "github.com/brightloom/parcel-sync",
+  app: "github.com/brightloom/app",
+} as const;
 export type Repo = keyof typeof REPOS;
 
-/** Whose machines, by number. */
-export const DEVICES = ["Mira's laptop", "Tomas's laptop", "build agent 2"] as const;
+/** The machines, by number, and by what their person's address begins with whose they are. */
+export const DEVICES = [
+  { label: "Mira's laptop", of: "mira" },
+  { label: "Tomas's laptop", of: "tomas" },
+  { label: "build agent 2", of: "jonas" },
+  { label: "Aylin's laptop", of: "aylin" },
+  { label: "Jonas's workstation", of: "jonas" },
+  { label: "Priya's laptop", of: "priya" },
+  { label: "Lena's laptop", of: "lena" },
+] as const;
 
 export interface Task {
   readonly branch: string;
   /** The number of the device that works on it. */
-  readonly device: 0 | 1 | 2;
+  readonly device: number;
   /** Files that are read, then edited. */
   readonly files: readonly string[];
   readonly command: string;
@@ -62,17 +74,18 @@ const read = <T>(name: string): T => JSON.parse(readAsset(`src/assets/demo/${nam
 
 export function readTasks(): (Task & { readonly repo: Repo })[] {
   const tasks = read<Record<Repo, readonly Task[]>>("tasks.json");
-  return (["shop", "parcels"] as const).flatMap((repo) => tasks[repo].map((task) => ({ ...task, repo })));
+  return (Object.keys(REPOS) as Repo[]).flatMap((repo) => tasks[repo].map((task) => ({ ...task, repo })));
 }
 
 export const readLessons = () =>
   read<{ readonly rules: Readonly<Record<string, string>>; readonly lessons: readonly Lesson[] }>("lessons.json");
 
-/** What commands print that fail, by command, and what files were and became, by path. */
+/** What commands print that fail, by command; what files were and became, by path; what a model said in the end, by branch. */
 export const readSaid = () =>
   read<{
     readonly failed: Readonly<Record<string, string>>;
     readonly edits: Readonly<Record<string, readonly [before: string, after: string]>>;
+    readonly answers: Readonly<Record<string, string>>;
   }>("said.json");
 
 /** In `text`, `{date}` stands for the day, `{commit:BRANCH}` for the commit that a branch had by then. */

@@ -13,10 +13,10 @@ import { DemoStreams } from "./telemetry.ts";
 import { triage } from "./triage.ts";
 
 /** Which device publishes a repository's brain. */
-const PUBLISHERS: Readonly<Record<Repo, number>> = { shop: 0, parcels: 1 };
+const PUBLISHERS: Readonly<Record<Repo, number>> = { shop: 0, parcels: 1, app: 3 };
 
 /**
- * Fills the team with four weeks of work, in the order of time and through the API's own endpoints, so that ledger, streams and
+ * Fills the team with five weeks of work, in the order of time and through the API's own endpoints, so that ledger, streams and
  * audit are what they would be.
  * @param clock frozen; it stands before the first day and is left near `startAt`
  */
@@ -42,7 +42,7 @@ export async function demoData(
     ...pack(instance, team, ownerOf(team), startAt, () => tokens[1] as string),
     ...requests(instance, ownerOf(team), startAt),
     ...pulses(instance, team, startAt, send),
-    ...triage(instance, team, ownerOf(team), startAt),
+    ...triage(instance, team, startAt),
     ...accountability(instance, team, ownerOf(team), startAt),
     running(send, startAt),
   ].toSorted((a, b) => a.at - b.at);

@@ -18,6 +18,20 @@ export type Roll = (below: number) => number;
 /** Names of the semantic conventions for what a tool is given and gives back. */
 const INPUT = "gen_ai.tool.call.arguments";
 const OUTPUT = "gen_ai.tool.call.result";
+const ANSWER = "gen_ai.output.messages";
+/** Tokens that a conversation may hold; what is older is summed up. */
+const WINDOW = 180_000;
+/** Seconds until a model begins to answer. */
+const LATENCY = 2;
+
+/** How a turn goes. */
+interface Going {
+  /** Whether what it runs ends badly. */
+  readonly fails: boolean;
+  readonly isLast: boolean;
+  /** The commit that its edits will be in. */
+  readonly sha: string | undefined;
+}
 
 /** Writes a session down while it goes on: prompts and spans for its trace, payloads for telemetry. */
 export class SessionWriter {
@@ -44,26 +58,26 @@ export class SessionWriter {
     this.#roll = roll;
     this.#startedAt = startedAt;
     this.at = startedAt;
-    this.#context = 18_000 + roll(50_000);
+    this.#context = 60_000 + roll(60_000);
   }
 
-  /**
-   * A prompt and all that followed from it.
-   * @param fails whether what it runs ends badly
-   * @param sha the commit that its edits will be in
-   */
-  turn(prompt: string, fails: boolean, sha: string | undefined): void {
+  /** A prompt and all that followed from it. */
+  turn(prompt: string, { fails, isLast, sha }: Going): void {
     const turn = this.prompts.length;
     // Somebody reads before they answer.
     if (turn > 0) this.at += (2 + this.#roll(8)) * MINUTE_MS;
     const began = this.at;
     const parent = `turn-${turn + 1}`;
     this.prompts.push({ at: isoInstant(began), text: prompt });
+    this.at += LATENCY * SECOND_MS;
     this.payloads.push({ type: "prompt", sessionId: this.#id, text: prompt, branch: this.#task.branch });
-    const { files, command } = this.#task;
+    const { files, command, branch } = this.#task;
     const [file, other] = [files[turn % files.length], files[(turn + 1) % files.length]] as [string, string];
     this.#chat(parent, 1);
     this.#tool(parent, "Read", { "file.path": file }, 1);
+    // Who writes the failing test first sees it fail.
+    const failure = this.#said.failed[command];
+    if (failure !== undefined && !fails && turn === 0) this.#run(parent, command, failure);
     this.#chat(parent, 2);
     for (const path of new Set([file, other])) {
       const startLine = 10 + this.#roll(120);
@@ -73,12 +87,28 @@ export class SessionWriter {
         before === undefined ? {} : { [INPUT]: { file_path: path, old_string: before, new_string: after } };
       this.#tool(parent, "Edit", { "file.path": path, ...written }, 2 + this.#roll(4), [edit]);
     }
-    const failure = fails ? this.#said.failed[command] : undefined;
-    const call = { command, exit_code: fails ? 1 : 0, ...(failure === undefined ? {} : { [OUTPUT]: failure }) };
-    this.#tool(parent, "Bash", call, 30 + this.#roll(240));
-    this.#chat(parent, 3);
+    this.#run(parent, command, fails ? failure : undefined);
+    const answer = this.#said.answers[branch];
+    this.#chat(parent, 3, isLast && answer !== undefined ? answer : this.#reply(fails));
     const name = `Turn ${turn + 1}`;
     this.#spans.push({ id: parent, parentId: "session", name, kind: "turn", ...span(began, this.at) });
+  }
+
+  /** @param failure what it prints when it fails */
+  #run(parent: string, command: string, failure: string | undefined): void {
+    const passed = 6 + this.#roll(30);
+    const fine = command.startsWith("python")
+      ? `${passed} passed in ${1 + this.#roll(9)}.${10 + this.#roll(80)}s`
+      : ` Test Files  1 passed (1)\n      Tests  ${passed} passed (${passed})`;
+    const call = { command, exit_code: failure === undefined ? 0 : 1, [OUTPUT]: failure ?? fine };
+    this.#tool(parent, "Bash", call, 30 + this.#roll(200));
+  }
+
+  /** What a model says that has nothing more to say. */
+  #reply(fails: boolean): string {
+    const { command, message, files } = this.#task;
+    if (fails) return `\`${command}\` still fails. What I changed is in \`${files[0]}\`; I stop here.`;
+    return `${message}: done in \`${files[0]}\`, and \`${command}\` passes.`;
   }
 
   commit(sha: string): void {
@@ -91,7 +121,7 @@ export class SessionWriter {
   }
 
   /** A call of the model. The same usage goes out with the span and with telemetry, as agents do; its id tells that it is one. */
-  #chat(parent: string, n: number): void {
+  #chat(parent: string, n: number, answer?: string): void {
     const began = this.at;
     this.at += (15 + this.#roll(120)) * SECOND_MS;
     const { model, provider, price } = this.#model;
@@ -99,8 +129,8 @@ export class SessionWriter {
     const usage = {
       id,
       input_tokens: 3 + this.#roll(900),
-      output_tokens: 250 + this.#roll(2_600),
-      cache_creation_input_tokens: 900 + this.#roll(7_000),
+      output_tokens: 900 + this.#roll(9_000),
+      cache_creation_input_tokens: 4_000 + this.#roll(40_000),
       cache_read_input_tokens: this.#context,
     };
     const { input_tokens: input, output_tokens: output, cache_creation_input_tokens: written } = usage;
@@ -116,8 +146,9 @@ export class SessionWriter {
       "gen_ai.usage.output_tokens": output,
       "gen_ai.usage.cache_creation.input_tokens": written,
       "gen_ai.usage.cache_read.input_tokens": this.#context,
+      ...(answer === undefined ? {} : { [ANSWER]: answer }),
     };
-    this.#context += written + output;
+    this.#context = Math.min(WINDOW, this.#context + written + output);
     const name = `chat ${model}`;
     this.#spans.push({
       id: `${parent}-chat-${n}`,

@@ -4,7 +4,7 @@ import { workday } from "./calendar.ts";
 import { type PlannedSession, REPOS, type Repo, readSaid, readTasks, type Task } from "./data.ts";
 import { type Model, type Roll, SessionWriter } from "./session.ts";
 
-/** The sessions of the demo team's agents over four weeks: the same every time but for the instant they lead up to. */
+/** The sessions of the demo team's agents over five weeks: the same every time but for the instant they lead up to. */
 
 const HOUR_MS = 60 * MINUTE_MS;
 /** When the sessions of a day begin (UTC), the first, the second, and so on. */
@@ -13,6 +13,8 @@ const HOURS = [7.5, 10.5, 13.5] as const;
 const LATEST_MINUTES = 100;
 /** Those of the start's own day begin so long before it. */
 const TODAY = [170, 110, 60] as const;
+/** Minutes between the machines of a team. */
+const APART = 7;
 
 /** What the demo team's agents run on. */
 const MODELS: readonly Model[] = [
@@ -54,8 +56,10 @@ export function demoSessions(startAt: number): DemoSession[] {
     .flatMap((task) => task.sessions.map((session): Planned => ({ ...session, task })))
     .toSorted((a, b) => b.on - a.on);
   const sessions = planned.map((one, n) => {
-    const nth = n - planned.findIndex(({ on }) => on === one.on);
-    const startedAt = beginning(startAt, one.on, nth) + (one.on === 0 ? 0 : roll(LATEST_MINUTES * 60) * SECOND_MS);
+    const { device } = one.task;
+    const nth = planned.slice(0, n).filter(({ on, task }) => on === one.on && task.device === device).length;
+    const later = one.on === 0 ? device * APART * MINUTE_MS : roll(LATEST_MINUTES * 60) * SECOND_MS;
+    const startedAt = beginning(startAt, one.on, nth) + later;
     const name = `demo-${String(n + 1).padStart(3, "0")}`;
     return makeSession({ name, startedAt, said }, one, roll, random(20));
   });
@@ -82,7 +86,8 @@ function makeSession(
   const model = DRAWN[roll(DRAWN.length)] as Model;
   const sha = outcome === "success" || outcome === "partial" ? commitBytes.toString("hex") : undefined;
   const write = new SessionWriter(id, task, model, startedAt, roll, said);
-  for (const prompt of prompts) write.turn(prompt, outcome === "failure", sha);
+  for (const [i, prompt] of prompts.entries())
+    write.turn(prompt, { fails: outcome === "failure", isLast: i === prompts.length - 1, sha });
   const endedAt = write.at + (20 + roll(40)) * SECOND_MS;
   if (sha) write.commit(sha);
   const document = {
@@ -135,7 +140,11 @@ export function runningSession(startAt: number): Pick<DemoSession, "device" | "r
   const task = readTasks().find(({ branch }) => branch === "fix/facet-counts") as Task & { readonly repo: Repo };
   const [model] = MODELS as [Model];
   const write = new SessionWriter("demo-running", task, model, startAt - 9 * MINUTE_MS, roll, readSaid());
-  write.turn("Count a facet without its own filter, and say in the test why.", false, undefined);
+  write.turn("Count a facet without its own filter, and say in the test why.", {
+    fails: false,
+    isLast: true,
+    sha: undefined,
+  });
   const { prompts } = write;
   const spans = write.spans(startAt).filter(({ startedAt, endedAt, kind }) => {
     const ends = kind === "session" || kind === "turn" ? startedAt : endedAt;

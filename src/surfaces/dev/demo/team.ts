@@ -1,5 +1,6 @@
 import type { Core } from "../../../core.ts";
 import { bindDevice, createCode, revokeDevice } from "../../../identity/devices/devices.ts";
+import { listMembers } from "../../../identity/members/members.ts";
 import { createInvitation } from "../../../identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
 import { MINUTE_MS } from "../../../kit/clock.ts";
@@ -24,6 +25,13 @@ const QUESTIONS = [
   { minutesAgo: 12, q: "webhook signature" },
 ];
 
+/** Somebody of the team, by what their address begins with. */
+export function actorOf(core: Core, { teamId }: CreatedTeam, name: string): Actor {
+  const person = listMembers(core, teamId).find(({ email }) => email.startsWith(`${name}@`));
+  if (!person) throw new Error(`the demo data names nobody: ${name}`);
+  return { kind: "user", id: person.userId, label: person.email, ip: "127.0.0.1" };
+}
+
 export const ownerOf = ({ user }: CreatedTeam): Actor => ({
   kind: "user",
   id: user.id,
@@ -35,7 +43,7 @@ export const ownerOf = ({ user }: CreatedTeam): Actor => ({
 export async function connectDevices(core: Core, clock: LocalClock, team: CreatedTeam, startAt: number) {
   const tokens: string[] = [];
   clock.set(workday(startAt, WORKDAYS + 1) + 8 * HOUR_MS);
-  for (const label of [...DEVICES, OLD_DEVICE]) {
+  for (const label of [...DEVICES.map((one) => one.label), OLD_DEVICE]) {
     const { code } = await createCode(core, team.teamId, 15 * MINUTE_MS, ownerOf(team));
     clock.advance(4 * MINUTE_MS);
     const { deviceId, deviceToken } = await bindDevice(core, code, "2026-01", label, AGENT);
@@ -63,7 +71,7 @@ export function policyAndPeople(core: Core, team: CreatedTeam, startAt: number):
         actions: { requireApprovals: true },
       }),
     },
-    { at: at(2), happen: () => createInvitation(core, { teamId, role: "member", email: "lena@example.com" }, by) },
+    { at: at(2), happen: () => createInvitation(core, { teamId, role: "member", email: "ravi@example.com" }, by) },
   ];
 }
 

@@ -1,3 +1,4 @@
+import { findTeam } from "../../../identity/teams/teams.ts";
 import { type Content, type Html, html } from "../../../kit/html.ts";
 import type { PageCall } from "../../../platform/http/page.ts";
 import { assetPath } from "../ui/assets.ts";
@@ -42,9 +43,17 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
       script: href(assetPath("script.js")),
       dashboard: href(assetPath("dashboard.js")),
     },
-    main: html`${around?.tabs && tabs(around.tabs.label, around.tabs.list)}${main}`,
+    main: html`${session?.team && movedNote(call, session.team.id)}${around?.tabs && tabs(around.tabs.label, around.tabs.list)}${main}`,
     ...(wide === undefined ? {} : { wide }),
   });
+}
+
+/** That another server serves the team, on every page of it. */
+function movedNote({ core }: PageCall, teamId: string): Content {
+  const moved = findTeam(core, teamId)?.movedTo;
+  return moved
+    ? html`<div class="flash warn" role="status">This team moved to <a href="${moved}">${moved}</a>. Nothing new comes here; what is shown stands as it was then.</div>`
+    : undefined;
 }
 
 /** A page without the dashboard around it: sign-in, set-up, links. Narrow and centred even for who is signed in. */

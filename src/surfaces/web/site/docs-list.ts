@@ -137,6 +137,11 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         summary: "Running the server: reverse proxy, service, backup and restore, upgrades, installers, health.",
       },
       {
+        slug: "sizing",
+        file: "sizing.md",
+        summary: "How large a machine has to be: disk, memory and times by developers, and when the next step is due.",
+      },
+      {
         slug: "remote",
         file: "remote.md",
         summary:
@@ -147,6 +152,17 @@ export const DOC_GROUPS: readonly DocGroup[] = [
         file: "replicate.md",
         summary:
           "A replica by Litestream, in a directory or S3: keys, a nightly check, and going on from it elsewhere.",
+      },
+      {
+        slug: "lake",
+        file: "lake.md",
+        summary: "The record as Parquet in a directory or S3: tables, and how DuckDB, ClickHouse and Spark ask them.",
+      },
+      {
+        slug: "move",
+        file: "move.md",
+        summary:
+          "Moving a team to another server under load, with its part of the log; what devices and people notice.",
       },
       {
         slug: "monitoring",

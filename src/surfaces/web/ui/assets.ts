@@ -11,6 +11,7 @@ const JS = "text/javascript; charset=utf-8";
 /** Sections of the dashboard's sheet that no public page uses, by the beginning of their titles. */
 const DASHBOARD_ONLY = [
   "Questions before destructive acts",
+  "Room for what the script adds or shows later, and for what counts down",
   "Charts",
   "Waterfall",
   "Timeline",
@@ -27,6 +28,9 @@ const DASHBOARD_ONLY = [
   "Explanations",
   "Glyphs",
   "Lists that are looked",
+  "Drawn once",
+  "The answer that",
+  "Half a branch",
 ];
 
 const FILES = {

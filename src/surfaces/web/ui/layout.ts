@@ -136,4 +136,4 @@ function sidebar(nav: readonly NavItem[], href: (path: string) => string): Html 
 export const BRAND = html`<svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M5 5v14M9.7 5v14M14.3 5v14M19 5v14M2.5 16.5l19-9"/></svg>`;
 const MENU_ICON = html`<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M3 5.5h14M3 10h14M3 14.5h14"/></svg>`;
 /** Shown by the script, which knows the theme. */
-export const THEME_SWITCH = html`<button type="button" class="button quiet icon theme" data-theme-switch hidden><svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg><span class="vh">Theme</span></button>`;
+export const THEME_SWITCH = html`<button type="button" class="button quiet icon theme" data-theme-switch><svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="10" r="7"/><path class="half" d="M10 3a7 7 0 0 1 0 14z"/></svg><span class="vh">Theme</span></button>`;

@@ -58,7 +58,6 @@
         if (label) label.textContent = `Theme: ${theme}`;
       };
       show(THEMES.includes(stored(STORED_THEME)) ? stored(STORED_THEME) : "system");
-      button.hidden = false;
       button.addEventListener("click", () => {
         const next = THEMES[(THEMES.indexOf(button.dataset.chosen) + 1) % THEMES.length];
         stored(STORED_THEME, next);

@@ -113,10 +113,10 @@ const AGENTS: readonly Agent[] = [
     id: "opencode",
     name: "opencode",
     own: (baseUrl) => [
-      shell(...exporter(baseUrl)),
+      shell(...exporter(baseUrl), "export OTEL_BSP_SCHEDULE_DELAY=200"),
       { label: "opencode.json", text: json({ experimental: { openTelemetry: true } }) },
     ],
-    says: html`The last calls before it exits may be missing.`,
+    says: html`When it exits it drops the calls that it has not sent: the last line has it send them at once.`,
   },
   {
     id: "others",

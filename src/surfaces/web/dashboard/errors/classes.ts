@@ -14,7 +14,7 @@ import type { Member } from "../shared/call.ts";
 import { link, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { causeCell, causeLink, entryLink, ruleText, stateBadge, titleOf } from "./labels.ts";
-import { type Triaged, triagePanel } from "./triage.ts";
+import { type Triaged, triagePanel, whoOf } from "./triage.ts";
 
 /** Classes of entries: what came again although there was a rule against it. */
 
@@ -106,8 +106,8 @@ export function cameAgainNote(call: Member, fingerprint: string): Content {
   const [cause] = linksOfEntry(call.core, call.session.team.id, { id: entryId }).filter(({ counts }) => counts);
   return html`<p class="came-again">${
     before &&
-    html`${before.kind === "resolved" ? "Resolved" : "Snoozed"} by ${short(before.actorLabel, 80)}, ${time(before.at, now)}. `
-  }<a href="${call.href(`/errors/${entryId}`)}">Came again on ${dayText(came.body ?? "")}</a>${cause && html` in ${causeLink(call, cause)}`}.</p>`;
+    html`${before.kind === "resolved" ? "Resolved" : "Snoozed"} by ${whoOf(call, before)}, ${time(before.at, now)}. `
+  }<a href="${call.href(`/errors/${entryId}`)}">Came again on ${dayText(came.body ?? "")}</a>${cause && html` in “${causeLink(call, cause)}”`}.</p>`;
 }
 
 /** Other entries of an entry's class. */

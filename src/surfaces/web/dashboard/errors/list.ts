@@ -1,10 +1,10 @@
 import type { DefectKind } from "../../../../formats/brain-kinds.ts";
-import { listMembers } from "../../../../identity/members/members.ts";
 import { type Attribution, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import { DEFECT_KINDS, errorCalendar } from "../../../../insight/defects/defects.ts";
 import {
   type ClassQuery,
   countClasses,
+  ownersIn,
   ownersOf,
   pageOfErrors,
   SORTS,
@@ -12,12 +12,13 @@ import {
   type State,
 } from "../../../../insight/triage/triage.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type Filter, filters, pager, type Sort, type Table, table } from "../../ui/list.ts";
+import { chips, type Filter, filters, pager, type Sort, type Table, table } from "../../ui/list.ts";
 import { anchor, empty } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { kindBadge, kindName, link, type Query, repoKeyIn, repoName, setOf } from "../shared/links.ts";
+import { chipsOf } from "../shared/list.ts";
 import { choice, DAYS, dayFilters, type Params, selectFilter, text } from "../shared/params.ts";
 import { NOBODY } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
@@ -30,6 +31,8 @@ const PAGE = 25;
 const SPARK_WEEKS = 12;
 const MAX_TEXT = 200;
 const MAX_TITLE = 120;
+/** People to choose from: those who have taken something on. */
+const MAX_OWNERS = 100;
 /** Which states each tab shows. */
 const TABS = {
   open: { label: "Open", states: ["open", "again"] },
@@ -92,16 +95,31 @@ export function listSection(call: Member, params: ErrorParams, causes: Attributi
     limit: PAGE,
   });
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
+  const shown = listFilters(call, params, causes);
+  const kept = setOf({ repo: params.repo, state: params.state, sort: params.sort });
+  const form = filters({
+    action: call.href("/errors"),
+    label: "Filter errors",
+    filters: shown,
+    hidden: kept,
+    clear: `${link(call, "/errors", kept)}#entries`,
+    live: "#results",
+    folded: true,
+  });
   const countOf = (tab: Tab) => TABS[tab].states.reduce((sum: number, state) => sum + classes[state], 0);
-  return html`<section class="section" id="entries" aria-label="List of errors"><div class="stack">${listFilters(call, params, causes)}
-<div id="results" class="errors-list" data-count="${page.rows.length}">${viewedTabs(call, "/errors", {
-    label: "States",
-    own: TAB_NAMES.map((tab) => ({
-      label: `${TABS[tab].label} ${number(countOf(tab))}`,
-      href: address({ state: tab === "open" ? "" : tab }),
-      current: tab === state,
-    })),
-  })}
+  return html`<section class="section" id="entries" aria-label="List of errors"><div class="stack">${form}
+<div id="results" class="errors-list" data-count="${page.rows.length}">${chips(chipsOf(call, { path: "/errors", params, hash: "#entries" }, shown))}${viewedTabs(
+    call,
+    "/errors",
+    {
+      label: "States",
+      own: TAB_NAMES.map((tab) => ({
+        label: `${TABS[tab].label} ${number(countOf(tab))}`,
+        href: address({ state: tab === "open" ? "" : tab }),
+        current: tab === state,
+      })),
+    },
+  )}
 ${table(errorTable(call, page.rows, { sort: (name) => sortOf(name, sort, address), none: nothing(call, params, countOf("all")) }))}${pager(
   {
     newer: page.newer && address({ cursor: page.newer }),
@@ -122,16 +140,18 @@ function sortOf(name: (typeof SORTS)[number], current: string, address: (query: 
   };
 }
 
-function listFilters(call: Member, params: ErrorParams, { models }: Attribution): Html {
-  const { q, kind, owner, model, repo, state, sort, from, to } = params;
-  const people = listMembers(call.core, call.session.team.id);
-  const others = people.filter(({ userId }) => userId !== call.session.userId);
-  const shown: Filter[] = [
+function listFilters(
+  call: Member,
+  { q, kind, owner, model, from, to }: ErrorParams,
+  { models }: Attribution,
+): Filter[] {
+  const others = ownersIn(call.core, call.session.team.id, MAX_OWNERS).filter(({ id }) => id !== call.session.userId);
+  return [
     { kind: "search", name: "q", label: "Text", value: q, placeholder: "Words of a heading, a rule or a path" },
     selectFilter({ name: "owner", label: "Owner", value: owner }, "anybody", [
       { value: "me", label: "me" },
       { value: NOBODY, label: "nobody" },
-      ...others.map((person) => ({ value: person.userId, label: person.name ?? person.email })),
+      ...others.map((person) => ({ value: person.id, label: short(nameOf(person), 60) })),
     ]),
     selectFilter(
       { name: "model", label: "Model", value: model },
@@ -145,15 +165,6 @@ function listFilters(call: Member, params: ErrorParams, { models }: Attribution)
     ),
     ...(from !== "" || to !== "" ? dayFilters({ from, to }) : []),
   ];
-  const kept = setOf({ repo, state, sort });
-  return filters({
-    action: call.href("/errors"),
-    label: "Filter errors",
-    filters: shown,
-    hidden: kept,
-    clear: `${link(call, "/errors", kept)}#entries`,
-    live: "#results",
-  });
 }
 
 function nothing(call: Member, params: ErrorParams, others: number): Html {

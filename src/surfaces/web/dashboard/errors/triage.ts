@@ -3,6 +3,7 @@ import { listMembers } from "../../../../identity/members/members.ts";
 import {
   type Act,
   act,
+  ownersOf,
   type Standing,
   type Subject,
   type TimelineEntry,
@@ -152,7 +153,7 @@ function stateWords(call: Member, { standing, fileSays }: Triaged, events: reado
   if (!isWord) return fileSays;
   const kind = state === "resolved" ? "resolved" : state === "open" ? "reopened" : "came-again";
   const said = events.find((event) => event.kind === kind);
-  const who = said && kind !== "came-again" && html`by ${said.actorLabel}, `;
+  const who = said && kind !== "came-again" && html`by ${whoOf(call, said)}, `;
   return html`${who}${ago(since, call.core.clock.now())}`;
 }
 
@@ -177,6 +178,7 @@ export function stateButtons(call: Member, shown: Triaged): Html {
 }
 
 function snoozeForm(call: Member, shown: Triaged, error: FormError | undefined): Content {
+  if (call.session.team.role === "viewer") return false;
   if (shown.standing.state === "resolved" || shown.standing.state === "snoozed") return false;
   return html`<details class="fold"${error?.form === SNOOZE && html` open`}><summary>Snooze</summary>${SNOOZE.draw(
     call,
@@ -189,6 +191,7 @@ function snoozeForm(call: Member, shown: Triaged, error: FormError | undefined):
 function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): Html {
   const { owner } = shown.standing;
   const { userId, team } = call.session;
+  if (team.role === "viewer") return html`<p>${owner ? nameOf(owner) : "nobody"}</p>`;
   const people = listMembers(call.core, team.id).filter(({ disabledAt }) => disabledAt === null);
   const known = people.map((person) => ({ value: person.userId, label: nameOf({ ...person, id: person.userId }) }));
   // Somebody who left stays to be seen.
@@ -212,6 +215,8 @@ function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): 
 
 function trackerPart(call: Member, shown: Triaged, error: FormError | undefined): Html {
   const { tracker } = shown.standing;
+  if (call.session.team.role === "viewer")
+    return html`${tracker === null ? html`<p class="none">none</p>` : trackerLink(tracker)}`;
   const form = TRACKER.draw(call, {
     ...{ action: `${shown.path}/tracker`, hidden: seenOf(shown), error, submit: tracker === null ? "Link" : "Change" },
     values: { url: tracker ?? "" },
@@ -223,6 +228,12 @@ function trackerPart(call: Member, shown: Triaged, error: FormError | undefined)
 function trackerLink(tracker: string): Html {
   const { host, pathname } = new URL(tracker);
   return html`<p class="triage-line"><a href="${tracker}" rel="noopener noreferrer nofollow">${short(host + pathname.replace(/\/$/, ""), 120)}</a></p>`;
+}
+
+/** Who did something: by name where it is somebody that there is. */
+export function whoOf({ core }: Member, { actorId, actorLabel }: Pick<TimelineEntry, "actorId" | "actorLabel">): Html {
+  const person = ownersOf(core, [actorId]).get(actorId ?? "");
+  return html`<span title="${actorLabel}">${short(person ? nameOf(person) : actorLabel, 60)}</span>`;
 }
 
 const DID: Readonly<Record<TimelineEntry["kind"], readonly [Kind, string]>> = {
@@ -238,12 +249,12 @@ const DID: Readonly<Record<TimelineEntry["kind"], readonly [Kind, string]>> = {
 };
 
 function eventOf(call: Member, event: TimelineEntry) {
-  const { kind, at, actorLabel, entryId } = event;
+  const { kind, at, entryId } = event;
   const [look, did] = DID[kind];
   const of = entryId !== 0 && html` <a href="${call.href(`/errors/${entryId}`)}">one entry</a>`;
   return {
     ...{ at, kind: look },
-    title: kind === "came-again" ? html`${did}` : html`${short(actorLabel, 60)} ${did}${of}`,
+    title: kind === "came-again" ? html`${did}` : html`${whoOf(call, event)} ${did}${of}`,
     body: bodyOf(call, event),
   };
 }

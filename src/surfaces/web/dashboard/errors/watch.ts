@@ -3,14 +3,16 @@ import {
   type Defect,
   errorDays,
   freshenEntries,
+  onWire,
   pageOfDefects,
 } from "../../../../insight/defects/defects.ts";
+import { standings } from "../../../../insight/triage/triage.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { plural } from "../../ui/units.ts";
 import { repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
-import { titleOf } from "./labels.ts";
+import { nameOf, titleOf } from "./labels.ts";
 
 const MAX_REPO = 60;
 
@@ -22,13 +24,22 @@ export const watchErrors: Watch = async ({ core, session, href }, since, most) =
   const { days, cameAgain } = errorDays(core, team, day(since), day(core.clock.now()), most);
   const open = pageOfDefects(core, team, { kind: "error", open: true, limit: most }).rows;
   const again = new Set(cameAgain.map(({ id }) => id));
+  const taken = standings(
+    core,
+    team,
+    [...cameAgain, ...open].map(({ fingerprint }) => onWire(fingerprint)),
+  );
+  const about = ({ repoKey, fingerprint }: Defect) => {
+    const owner = taken.get(onWire(fingerprint))?.owner;
+    return `${short(repoName(repoKey), MAX_REPO)} · ${owner ? short(nameOf(owner), MAX_REPO) : "nobody on it"}`;
+  };
   const concern =
     (kind: Concern["kind"], what: string) =>
     (defect: Defect): Concern => ({
       kind,
       what,
       title: titleOf(defect),
-      about: short(repoName(defect.repoKey), MAX_REPO),
+      about: about(defect),
       href: href(`/errors/${defect.id}`),
       at: Date.parse(defect.date),
     });

@@ -6,7 +6,7 @@ import { table } from "../../ui/list.ts";
 import { anchor, badge, codeBlock, empty, section } from "../../ui/parts.ts";
 import { number, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { repoName } from "../shared/links.ts";
+import { repoShort } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 
 /** What was erased of the team, with what proves it, and what is held. */
@@ -23,8 +23,8 @@ function whatOf({ core }: Member, { target }: ErasureState): string {
   if (target.kind === "person") return `person ${target.personId}`;
   if (target.kind === "device") return `device ${device(target.deviceId)}`;
   if (target.kind === "session") return `a session of ${device(target.deviceId)}`;
-  if (target.kind === "entry") return `entry ${number(target.seq)} of ${repoName(target.repoKey)}`;
-  return `repository ${repoName(target.repoKey)}`;
+  if (target.kind === "entry") return `entry ${number(target.seq)} of ${repoShort(target.repoKey)}`;
+  return `repository ${repoShort(target.repoKey)}`;
 }
 
 /** The leaves of the events that tell of each erasure, by its id; of the whole installation for who runs it. */
@@ -69,11 +69,13 @@ export async function erasureSection(call: Member, erasures: readonly ErasureSta
     body: table({
       caption: "Erasures",
       columns: [
-        { label: "What", heading: true, cell: (one) => short(whatOf(call, one), MAX_TEXT) },
+        { label: "What", heading: true, grow: true, cell: (one) => short(whatOf(call, one), MAX_TEXT) },
         { label: "State", cell: state },
         { label: "Ground", grow: true, cell: (one) => html`${one.reason}${went(one)}` },
-        { label: "By", cell: ({ requestedBy }) => requestedBy },
-        { label: "Asked for", cell: ({ requestedAt }) => time(requestedAt, now) },
+        {
+          label: "Asked for",
+          cell: ({ requestedAt, requestedBy }) => html`${time(requestedAt, now)}<br><small>${requestedBy}</small>`,
+        },
         { label: "Proof", cell: proofs },
       ],
       rows: erasures,

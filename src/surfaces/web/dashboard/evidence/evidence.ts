@@ -16,7 +16,7 @@ import { anchor, badge, codeBlock, columns, empty, facts, pageHead, section } fr
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { isAdmin, type Member } from "../shared/call.ts";
-import { deviceLink, repoName } from "../shared/links.ts";
+import { deviceLink, repoShort } from "../shared/links.ts";
 import { proofPage } from "../shared/proof.ts";
 import { streamTable } from "../telemetry/streams.ts";
 import { flagPath } from "../telemetry/watch.ts";
@@ -45,11 +45,15 @@ interface Flaws {
   readonly rollbacks: number;
   /** Entries that never arrived. */
   readonly missing: number;
+  /** Gaps that were filled later, of those that the newest flags tell of. */
+  readonly healed: number;
 }
 
 function flawsOf({ core, session }: Member): Flaws {
   const streams = listStreams(core, session.team.id).filter((one) => one.missing > 0 || one.conflictCount > 0);
-  const flags = recentFlags(core, session.team.id, FLAGS).filter(({ kind }) => kind !== "telemetry");
+  const [told, flags] = [true, false].map((ofTelemetry) =>
+    recentFlags(core, session.team.id, FLAGS).filter(({ kind }) => (kind === "telemetry") === ofTelemetry),
+  ) as [FlagRow[], FlagRow[]];
   const flagged = (flag: string) => flags.filter(({ flagged }) => flagged === flag).length;
   const sum = (of: (stream: Stream) => number) => streams.reduce((total, stream) => total + of(stream), 0);
   return {
@@ -58,20 +62,23 @@ function flawsOf({ core, session }: Member): Flaws {
     gaps: sum(({ gaps }) => gaps.length) + flagged("gap"),
     rollbacks: streams.filter(({ conflictCount }) => conflictCount > 0).length + flagged("rollback"),
     missing: sum(({ missing }) => missing),
+    healed: Math.max(0, told.filter(({ flagged }) => flagged === "gap").length - sum(({ gaps }) => gaps.length)),
   };
 }
 
 /** The answer in one sentence. */
-function verdict({ core }: Member, { gaps, rollbacks, missing }: Flaws, size: number | undefined): Html {
+function verdict({ core }: Member, { gaps, rollbacks, missing, healed }: Flaws, size: number | undefined): Html {
   if (size === undefined)
     return html`<p class="verdict">${badge("bad", "Unsigned")} The log cannot be signed: see the server's log.</p>`;
   const signed = html`${plural(size, "leaf", "leaves")}, signed ${ago(lastCheckpoint(core).at, core.clock.now(), "now")}`;
   if (gaps + rollbacks === 0)
-    return html`<p class="verdict">${badge("good", "Complete")} The record is complete: ${signed}, no gap and no rollback.</p>`;
+    return html`<p class="verdict">${badge("good", "Complete")} The record is complete: ${signed}, no gap and no rollback${healed > 0 && `; ${filled(healed)}`}.</p>`;
   const open = [gaps > 0 && plural(gaps, "gap"), rollbacks > 0 && plural(rollbacks, "rollback")].filter(Boolean);
   const lost = missing > 0 && `, ${plural(missing, "entry", "entries")} missing`;
-  return html`<p class="verdict">${badge("warn", "Not complete")} <a href="#open">${open.join(" and ")} ${gaps + rollbacks === 1 ? "is" : "are"} open</a>${lost}; the log itself is whole: ${signed}.</p>`;
+  return html`<p class="verdict">${badge("warn", "Not complete")} <a href="#open">${open.join(" and ")} ${gaps + rollbacks === 1 ? "is" : "are"} open</a>${lost}${healed > 0 && `; ${filled(healed)}`}. The log is whole: ${signed}.</p>`;
 }
+
+const filled = (gaps: number) => `${plural(gaps, "gap was", "gaps were")} filled later`;
 
 /** The newest checkpoint; undefined where the tree that is held cannot be signed. */
 function signedHead({ core }: Member) {
@@ -152,7 +159,7 @@ function openSection(call: Member, flaws: Flaws): Html {
         {
           label: "Repository",
           heading: true,
-          cell: (flag) => anchor(call.href(flagPath(flag)), repoName(flag.repoKey)),
+          cell: (flag) => anchor(call.href(flagPath(flag)), repoShort(flag.repoKey)),
         },
         { label: "Device", cell: (flag) => deviceLink(call, flag) },
         {

@@ -31,6 +31,6 @@ export function howToVerify({ baseUrl, href }: PageCall, key: string | undefined
     title: "Verify",
     id: "verify",
     intro: html`What each shows, and what none can: <a href="${href("/docs/proofs")}">Proofs</a>`,
-    body: html`<div class="stack">${lines.map(([label, text]) => codeBlock(text, { label, titled: true }))}</div>`,
+    body: html`<div class="stack">${lines.map(([label, text]) => codeBlock(text, { label, titled: true, wrap: true }))}</div>`,
   });
 }

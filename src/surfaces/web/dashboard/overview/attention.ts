@@ -1,5 +1,6 @@
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import type { Concern, Concerns } from "../../../../platform/rooms/rooms.ts";
 import { anchor, section } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
@@ -26,8 +27,11 @@ const ORDER: readonly Concern["kind"][] = ["bad", "warn", "info"];
 export async function attentionOf(call: Member): Promise<Attention> {
   const since = call.core.clock.now() - RECENT_MS;
   const all: Concerns[] = [];
-  for (const { watch } of placesFor(call, call.session))
+  const yieldNow = cooperative(call.core.clock);
+  for (const { watch } of placesFor(call, call.session)) {
     if (watch) all.push(...(await watch(call, since, SHOWN_OF_A_KIND)));
+    await yieldNow();
+  }
   const said = all.filter(({ count }) => count > 0);
   // The first of each kind, then the second: none pushes out another.
   const ranked = said.flatMap(({ list }) => list.map((one, rank) => ({ one, rank }))).sort((a, b) => a.rank - b.rank);

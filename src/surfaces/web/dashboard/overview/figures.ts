@@ -1,8 +1,9 @@
 import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
-import { type Content, html } from "../../../../kit/html.ts";
+import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Stat } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { number, plural } from "../../ui/units.ts";
+import { percent, shareOf } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
 import { link } from "../shared/links.ts";
 import { dollars } from "../spend/labels.ts";
@@ -44,10 +45,8 @@ export function allOf({ sessions }: Seen): Course {
 function sessionsTile(call: Member, period: Period, seen: Seen): Stat {
   const all = allOf(seen);
   const { succeeded, failed, stopped } = seen.sessions;
-  const share = (when: "total" | "before") => {
-    const known = succeeded[when] + failed[when] + stopped[when];
-    return known === 0 ? null : Math.round((succeeded[when] / known) * 100);
-  };
+  const share = (when: "total" | "before") =>
+    shareOf({ succeeded: succeeded[when], failed: failed[when], stopped: stopped[when] });
   const [now, before] = [share("total"), share("before")];
   return {
     label: "Sessions",
@@ -55,11 +54,19 @@ function sessionsTile(call: Member, period: Period, seen: Seen): Stat {
     sub: line(
       change(period, all),
       now !== null &&
-        html`<span${before !== null && html` title="${before} % in the ${period.days} days before"`}>${now} % succeeded</span>`,
+        html`${number(succeeded.total)} succeeded, ${percent(now)}${before !== null && betterOrWorse(period, now, before)}`,
     ),
     spark: course("Sessions", all),
     href: link(call, "/sessions", { from: dayIso(period.first), to: dayIso(period.last) }),
   };
+}
+
+/** A share against that of the days before, said and not only shown: `better than 48 %`. */
+function betterOrWorse({ days }: Period, now: number, before: number): Html {
+  const [was, is] = [percent(before), percent(now)];
+  const looks = was === is ? "" : now > before ? "good" : "bad";
+  const words = { "": "as before", good: `better than ${was}`, bad: `worse than ${was}` }[looks];
+  return html` <span class="delta ${looks}" title="${was} in the ${days} days before">${words}</span>`;
 }
 
 /** What has no price is never shown as nothing. */

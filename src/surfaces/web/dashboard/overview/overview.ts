@@ -1,4 +1,5 @@
 import { type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty, pageHead, stats } from "../../ui/parts.ts";
@@ -17,11 +18,15 @@ import { look } from "./seen.ts";
 async function overviewPage(call: Member): Promise<Html> {
   const { team } = call.session;
   const period = periodOf(call);
+  const yieldNow = cooperative(call.core.clock);
   const seen = await look(call, period);
+  await yieldNow();
   const begun = await begunBy(call);
   // What was published without a session is worth seeing, too.
   const any = begun.session || begun.error === true;
   const attention = await attentionOf(call);
+  const latest = begun.session && (await latestSessions(call));
+  await yieldNow();
   const main = html`${pageHead({
     title: "Overview",
     intro: !any && `${team.name} has no record yet. These steps begin one.`,
@@ -34,7 +39,7 @@ ${
 ${charts(call, period, seen)}`
 }
 ${(any || attention.count > 0) && attentionSection(call, attention)}
-${begun.session && (await latestSessions(call))}`;
+${latest}`;
   return frame(call, { title: "Overview", main });
 }
 

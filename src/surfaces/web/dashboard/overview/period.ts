@@ -8,7 +8,7 @@ import { link } from "../shared/links.ts";
 /** The days that the overview looks at, and as many before them to compare with. */
 
 const PERIODS = [7, 30, 90] as const;
-const DEFAULT_DAYS = 30;
+const DEFAULT_DAYS = 7;
 
 export interface Period {
   /** How many. */

@@ -4,6 +4,7 @@ import { spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { shareOf } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
 
 /** What is told of each repository of a team. */
@@ -18,7 +19,7 @@ export const firstShown = (now: number, days: number = SHOWN_DAYS): number =>
 export interface RepoFacts {
   readonly repoKey: string;
   readonly sessions: number;
-  /** Of the sessions that succeeded or failed; null where none did. */
+  /** The share that succeeded; null where no session said how it ended. */
   readonly success: number | null;
   readonly usd: number | null;
   readonly unpricedTokens: number;
@@ -46,11 +47,10 @@ export function repoFacts({ core, session }: Member): RepoFacts[] {
     ...spent.keys(),
   ]);
   return Array.from(keys, (repoKey) => {
-    const { sessions = 0, succeeded = 0, failed = 0, lastAt = null } = sums.get(repoKey) ?? {};
-    const judged = succeeded + failed;
+    const sum = sums.get(repoKey);
     return {
-      ...{ repoKey, sessions, last: lastAt },
-      success: judged === 0 ? null : succeeded / judged,
+      ...{ repoKey, sessions: sum?.sessions ?? 0, last: sum?.lastAt ?? null },
+      success: sum ? shareOf(sum) : null,
       usd: spent.get(repoKey)?.usd ?? null,
       unpricedTokens: spent.get(repoKey)?.unpricedTokens ?? 0,
       open: openByRepo.get(repoKey) ?? 0,

@@ -21,6 +21,7 @@ import { anchor, badge, columns, empty, facts, pageHead, type Stat, section, sta
 import { sparkline } from "../../ui/sparkline.ts";
 import { ago, dayText, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
+import { shareOf } from "../sessions/labels.ts";
 import { sessionTable } from "../sessions/table.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } from "../shared/links.ts";
@@ -52,7 +53,7 @@ export async function overviewPage(call: Member): Promise<Html> {
     title: short(repoName(repoKey), 120),
     crumbs: [{ label: "Repositories", href: call.href("/repositories") }, { label: short(repoName(repoKey), 60) }],
   })}
-<section class="section" aria-label="Figures">${stats(tiles(call, repoKey, errors))}</section>
+<section class="section" aria-label="Figures">${stats(await tiles(call, repoKey, errors))}</section>
 ${outcomes(call, repoKey)}
 ${section({
   title: "Latest sessions",
@@ -71,12 +72,13 @@ ${columns(brainFacts(call, brain), sources(call, streams))}`;
 const daysShown = (now: number) =>
   Array.from({ length: SHOWN_DAYS }, (_, i) => Math.floor(firstShown(now) / DAY_MS) + i);
 
-function tiles(call: Member, repoKey: string, errors: Metrics): Stat[] {
+async function tiles(call: Member, repoKey: string, errors: Metrics): Promise<Stat[]> {
   const { core, session } = call;
   const team = session.team.id;
   const now = core.clock.now();
   const from = firstShown(now);
-  const { sessions, succeeded, failed } = sumSessions(core, team, { repoKey, from });
+  const { sessions, ...ended } = await sumSessions(core, team, { repoKey, from });
+  const succeeded = shareOf(ended);
   const spent = spendReport(core, team, { from, to: now, by: "day", repoKey });
   const before = spendReport(core, team, { from: from - SHOWN_DAYS * DAY_MS, to: from - 1, by: "model", repoKey });
   const byDay = new Map(spent.groups.map(({ key, usd }) => [key, usd]));
@@ -88,13 +90,14 @@ function tiles(call: Member, repoKey: string, errors: Metrics): Stat[] {
     {
       label: `Sessions, ${SHOWN_DAYS} days`,
       value: number(sessions),
-      sub: succeeded + failed > 0 && html`${share(succeeded / (succeeded + failed))} succeeded`,
+      sub: succeeded !== null && html`${share(succeeded)} succeeded`,
       href: link(call, "/sessions", { repo }),
     },
     {
       label: `Spend, ${SHOWN_DAYS} days`,
       value: usd === null ? "–" : dollars(usd),
-      sub: change === "" || change === "new" ? "" : `${change} to the ${SHOWN_DAYS} days before`,
+      sub:
+        change === "" || change === "new" || change.startsWith("×") ? "" : `${change} to the ${SHOWN_DAYS} days before`,
       spark: usd !== null && sparkline(course, `Spend a day, ${dollars(Math.max(...course))} at most`),
       href: link(call, "/spend", { repo }),
     },

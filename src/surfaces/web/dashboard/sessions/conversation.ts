@@ -1,6 +1,6 @@
 import { promptTitle } from "../../../../formats/session.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { type Span, wholeSpan } from "../../../../record/traces/traces.ts";
+import { type Span, sessionSpans } from "../../../../record/traces/traces.ts";
 import { pager } from "../../ui/list.ts";
 import { anchor } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural } from "../../ui/units.ts";
@@ -54,8 +54,16 @@ export function placesOf(visit: Visit, events = eventsOf(visit.session)): Places
   };
 }
 
+interface Transcript {
+  /** What failed, apart: most have come for it, and its place is before all else. */
+  readonly failed: Content;
+  readonly body: Html;
+  readonly used: Usage;
+  readonly places: Places;
+}
+
 /** The transcript, and what the whole session used. */
-export function transcriptOf(visit: Visit): { readonly body: Html; readonly used: Usage; readonly places: Places } {
+export function transcriptOf(visit: Visit): Transcript {
   const { call, session } = visit;
   const events = eventsOf(session);
   const places = placesOf(visit, events);
@@ -63,17 +71,16 @@ export function transcriptOf(visit: Visit): { readonly body: Html; readonly used
   const drawing = { visit, use, at: addressAt(visit), places, left: pageBudget() };
   const body = html`<section class="transcript" id="transcript"><h2 class="vh">Transcript</h2>
 ${events.length > 0 ? draw(drawing, events) : html`<p class="says">Neither prompts nor steps were recorded.</p>`}</section>`;
-  return { body, used: use(session.spans), places };
+  return { failed: failureBar(visit, places), body, used: use(session.spans), places };
 }
 
 function draw(drawing: Drawing, events: readonly Event[]): Html {
-  const { visit, at, places } = drawing;
+  const { visit, at } = drawing;
   const first = Math.min(firstIn(visit), Math.floor((events.length - 1) / PAGE) * PAGE);
   const last = Math.min(first + PAGE, events.length);
   const turns = turnsOf(events);
   const shown = turns.filter((turn) => turn.first < last && turn.first + turn.events.length > first);
-  // What failed is what most have come for: its output has room before all else.
-  return html`${failureBar(visit, places)}${promptList(turns, at)}
+  return html`${promptList(turns, at)}
 ${shown.map((turn) => drawTurn(drawing, turn, [first, last]))}
 ${pager({
   newer: first > 0 ? at(first - PAGE, "transcript") : undefined,
@@ -94,9 +101,9 @@ function failureBar({ call }: Visit, { failures, hrefOf }: Places): Content {
   if (!first) return false;
   const named = failures.slice(0, MAX_FAILURES_NAMED);
   const line = (span: Span) =>
-    html`<li><a href="${hrefOf(span)}"><strong>${short(stepName(span) || "Step", 60)}</strong> <code>${attemptOf(wholeSpan(call.core, span))}</code></a> ${failureBadge(span)}</li>\n`;
-  return html`<div class="failures"><p><strong>${plural(failures.length, "failed step")}</strong><a class="button small" href="${hrefOf(first)}">Jump to the failure</a></p>
-<ul>${named.map(line)}</ul>${failures.length > named.length && html`<p class="says">and ${number(failures.length - named.length)} more</p>`}</div>`;
+    html`<li><a href="${hrefOf(span)}"><strong>${short(stepName(span) || "Step", 60)}</strong> <code>${attemptOf(sessionSpans.whole(call.core, span))}</code></a> ${failureBadge(span)}</li>\n`;
+  return html`<section class="failures" aria-label="Failures"><p><strong>${plural(failures.length, "failed step")}</strong><a class="button small" href="${hrefOf(first)}">Jump to the failure</a></p>
+<ul>${named.map(line)}</ul>${failures.length > named.length && html`<p class="says">and ${number(failures.length - named.length)} more</p>`}</section>`;
 }
 
 /** From one failure to those before and after it. */

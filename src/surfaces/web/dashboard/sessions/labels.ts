@@ -23,6 +23,15 @@ export function outcomeBadge(outcome: string): Html {
 /** The same as a mark, for rows of one line. */
 export const outcomeMark = (outcome: string): Html => mark(LOOKS[outcomeKind(outcome)], outcomeText(outcome));
 
+/** The share that succeeded of the sessions whose outcome is known, 0 to 1; null where none is. */
+export function shareOf({ succeeded, failed, stopped }: Readonly<Record<"succeeded" | "failed" | "stopped", number>>) {
+  const known = succeeded + failed + stopped;
+  return known === 0 ? null : succeeded / known;
+}
+
+/** A share as people read it: `65 %`. */
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
 const MAX_TITLE = 110;
 
 /** What a session is called: what it was asked first, or else the id that its agent gave it. */

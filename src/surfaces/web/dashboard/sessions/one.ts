@@ -12,10 +12,14 @@ import { sessionPage, visitOf } from "./visit.ts";
 export async function transcriptPage(call: Member): Promise<Html> {
   const visit = await visitOf(call);
   const yieldNow = cooperative(call.core.clock);
-  const { body, ...told } = transcriptOf(visit);
+  const { failed, body, ...told } = transcriptOf(visit);
   await yieldNow();
   // Errors and the brain are not open to who sees only what is theirs.
   const related = seesOwn(call) ? [] : [await causedList(visit), await mentionList(visit)];
   await yieldNow();
-  return sessionPage(visit, "", html`<div class="with-rail">${rail(visit, { ...told, related })}${body}</div>`);
+  return sessionPage(
+    visit,
+    "",
+    html`<div class="with-rail">${failed}${rail(visit, { ...told, related })}${body}</div>`,
+  );
 }

@@ -3,12 +3,13 @@ import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
-import { findSessionId, type Session } from "../../../../record/traces/traces.ts";
+import { findSessionId, type Session, sessionTwins } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
 import { deviceLink, link, repoName, sessionsOf } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
+import { seesDevice } from "../shared/sight.ts";
 import { shaText, short } from "../shared/text.ts";
 import { dollars } from "../spend/labels.ts";
 import type { Places } from "./conversation.ts";
@@ -96,17 +97,32 @@ function tokenText(session: Session, used: Usage): Content {
   return html`${compact(all)}${share}<br><small class="muted">${parts.join(" · ")}${session.spanCount > read && `, first ${number(read)} steps`}</small>`;
 }
 
-function who({ call, session }: Visit): Fact[] {
+function who(visit: Visit): Fact[] {
+  const { call, session } = visit;
   const { agent, agentVersion, model, repoKey, branch, deviceId } = session;
   const person = findDeviceOf(call.core, call.session.team.id, deviceId)?.person;
   return [
     { label: "Person", value: person && html`<span title="${person.email}">${short(personName(person), 120)}</span>` },
     { label: "Device", value: deviceLink(call, session) },
+    { label: "Exported", value: twinLinks(visit) },
     { label: "Repository", value: anchor(sessionsOf(call, repoKey), short(repoName(repoKey), 200)) },
     { label: "Branch", value: branch && html`<code>${short(branch, 200)}</code>` },
     { label: "Agent", value: agent !== null && agent !== "" && short(`${agent} ${agentVersion ?? ""}`.trim(), 120) },
     { label: "Model", value: model && short(model, 120) },
   ];
+}
+
+/** The same session as it was exported over OTLP with another device's token, or as the capture client tells of that one. */
+function twinLinks({ call, session }: Visit): Content {
+  const { id, deviceId, externalId } = session;
+  const whole = sessionTwins.wholeOf(call.core, deviceId, externalId);
+  const [exported] = sessionTwins.exportedOf(call.core, id);
+  const twin = whole ?? exported;
+  if (!twin || !seesDevice(call, twin.deviceId)) return false;
+  const at = call.href(`/sessions/${twin.id}`);
+  return whole
+    ? html`counted as ${anchor(at, "the session that the capture client tells of")}`
+    : anchor(at, "the same, over OpenTelemetry");
 }
 
 function what(visit: Visit): Fact[] {

@@ -1,16 +1,18 @@
-import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Content, type Html, html, trustedHtml } from "../../../../kit/html.ts";
+import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import { codeBlock } from "../../ui/parts.ts";
 import { number, plural } from "../../ui/units.ts";
 import { short } from "../shared/text.ts";
 
 /** Texts that people, models and tools wrote: short ones as they are, long ones folded, and only so much of them on one page. */
 
-/** How much whole text a page may still carry, in UTF-16 units. */
+/** How much whole text a page may still carry, in UTF-16 units, and how much of all text it may still render as markdown. */
 export interface Budget {
   text: number;
+  markdown: number;
 }
 
-export const pageBudget = (): Budget => ({ text: 128 * 1024 });
+export const pageBudget = (): Budget => ({ text: 128 * 1024, markdown: 96 * 1024 });
 
 /** Said of what the budget has no room for; the step's own row in the waterfall has. */
 export const tooMuch = "too long for this page; open the step in the waterfall, or download the record.";
@@ -28,13 +30,36 @@ const shown = (text: string, look: "prose" | "code" | "failed"): Html =>
     ? html`<div class="said" dir="auto">${text}</div>`
     : html`<div class="code wrap${look === "failed" && " failed"}"><pre>\n<code>${text}</code></pre></div>`;
 
-/** What a prompt or an answer says: a long one by its beginning, with the whole behind a click. */
+/** What a prompt says: a long one by its beginning, with the whole behind a click. */
 export function saidText(text: string, label: string, budget: Budget): Html {
   const trimmed = text.trim();
   if (fits(trimmed, EXCERPT)) return shown(trimmed, "prose");
-  const excerpt = short(trimmed.split("\n", EXCERPT.lines).join("\n"), EXCERPT.chars);
   const what = `the whole ${label.replace(/ \d+$/, "").toLowerCase()}`;
-  return html`${shown(excerpt.endsWith("…") ? excerpt : `${excerpt}\n…`, "prose")}${folded(`Show ${what}, ${number(trimmed.length)} characters`, trimmed, `${label}, whole`, budget)}`;
+  return html`${shown(beginningOf(trimmed, EXCERPT), "prose")}${folded(`Show ${what}, ${number(trimmed.length)} characters`, trimmed, `${label}, whole`, budget)}`;
+}
+
+function beginningOf(text: string, { lines, chars }: typeof EXCERPT): string {
+  const excerpt = short(text.split("\n", lines).join("\n"), chars);
+  return excerpt.endsWith("…") ? excerpt : `${excerpt}\n…`;
+}
+
+/** Models write lists, tables and code, of which eight lines say little. */
+const ANSWER = { lines: 24, chars: 2_000 };
+
+/** What a model answers, which is markdown: a long one by its beginning, with the whole as it was written behind a click. */
+export function answered(text: string, label: string, budget: Budget): Html {
+  if (fits(text, ANSWER)) return rendered(text, budget);
+  return html`${rendered(beginningOf(text, ANSWER), budget)}${folded(`Show the whole answer, ${number(text.length)} characters`, text, `${label}, whole`, budget)}`;
+}
+
+/** Its headings are none of the page's: they stand as words in bold. */
+function rendered(text: string, budget: Budget): Html {
+  budget.markdown -= text.length;
+  if (budget.markdown < 0) return shown(text, "prose");
+  const body = renderMarkdown(text)
+    .replace(/<h[1-6] id="[^"]*">/g, '<p class="said-head">')
+    .replace(/<\/h[1-6]>/g, "</p>");
+  return html`<div class="said prose" dir="auto">${trustedHtml(body)}</div>`;
 }
 
 /** What fits on a line beside a word or two. */

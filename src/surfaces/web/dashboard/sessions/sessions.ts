@@ -26,6 +26,7 @@ import { sorter } from "../shared/sort.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { dollars } from "../spend/labels.ts";
 import { filesPage } from "./files.ts";
+import { percent, shareOf } from "./labels.ts";
 import { transcriptPage } from "./one.ts";
 import { filterOf, presets, type SessionParams, sessionOrder, sessionParams } from "./params.ts";
 import { recordFile, recordPage } from "./record.ts";
@@ -70,7 +71,7 @@ async function sessionsPage(call: Member): Promise<Html> {
     above: presetTabs(call, params),
     folded: true,
     filters: filtersOf(params, sessionFacets(core, team, deviceIdsSeen(call)), devices),
-    head: filter.text === undefined && totals(call, filter),
+    head: filter.text === undefined && (await totals(call, filter)),
     table: sessionTable(call, found.rows, { devices, sort, params }),
     pages: pagesOf(found, order.sort === "started"),
   });
@@ -128,23 +129,22 @@ function filtersOf(
 }
 
 /** How many there are and what they come to. */
-function totals({ core, session }: Member, filter: Parameters<typeof sumSessions>[2]): Content {
-  const { sessions, succeeded, failed, usd, unpriced, partial } = sumSessions(core, session.team.id, filter);
+async function totals({ core, session }: Member, filter: Parameters<typeof sumSessions>[2]): Promise<Content> {
+  const { sessions, usd, unpriced, partial, ...ended } = await sumSessions(core, session.team.id, filter);
   if (sessions === 0) return "";
-  const judged = succeeded + failed;
-  const share =
-    judged > 0 && filter?.result === undefined && ` · ${Math.round((succeeded / judged) * 100)} % succeeded`;
+  const succeeded = filter?.result === undefined ? shareOf(ended) : null;
+  const share = succeeded !== null && ` · ${percent(succeeded)} succeeded`;
   const cost = usd !== null && ` · ${dollars(usd)}`;
   return html`<p><strong>${partial ? `${number(sessions)}+ sessions` : plural(sessions, "session")}</strong>${share}${cost}${unpriced > 0 && ` · ${number(unpriced)} with unpriced tokens`}</p>`;
 }
 
 /** Links around the page, and that looking stopped early where it did. */
-function pagesOf({ older, newer, partial }: SessionPage, byTime: boolean): Pages {
+function pagesOf({ older, newer, partial, examined }: SessionPage, byTime: boolean): Pages {
   const around = { newer: { cursor: newer }, older: { cursor: older } };
   if (!partial) return byTime ? around : { ...around, labels: PREVIOUS_NEXT };
   return {
     ...around,
-    intro: "There may be more further on.",
+    intro: `${plural(examined, "session")} looked through; there may be more further on.`,
     labels: { newer: "Newer", older: "Look further" },
   };
 }

@@ -4,13 +4,13 @@ import { parseJson } from "../../../../formats/values.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { isObject } from "../../../../kit/json.ts";
-import { type Span, wholeSpan } from "../../../../record/traces/traces.ts";
+import { type Span, sessionSpans } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
 import { clockTime, compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changesOf, drawChanges } from "./diffs.ts";
-import { type Budget, saidText, toolText } from "./said.ts";
+import { answered, type Budget, toolText } from "./said.ts";
 import type { Event } from "./turns.ts";
 import type { Visit } from "./visit.ts";
 
@@ -50,7 +50,7 @@ export const eventId = (event: Listed, place: number): string =>
 
 export function drawEvent(visit: Visit, event: Listed, spot: Spot, left: Budget): Html {
   const { kind, title, note, body } = draw(visit.call, event, spot.place, left);
-  const at = anchor(spot.href, timeWithin(visit, event.at));
+  const at = isInstant(event.at) && anchor(spot.href, timeWithin(visit, event.at));
   return html`<li${attributes({ class: kind, id: eventId(event, spot.place) })}><p class="timeline-head"><strong>${title}</strong> ${note} <span class="timeline-at">${spot.failures}${at}</span></p>${body && html`<div class="timeline-body">${body}</div>`}</li>\n`;
 }
 
@@ -71,7 +71,7 @@ function draw(call: Member, event: Listed, place: number, left: Budget): Drawn {
       body: comment && short(comment, 500),
     };
   }
-  const span = wholeSpan(call.core, event.span);
+  const span = sessionSpans.whole(call.core, event.span);
   if (isTool(span)) return drawTool(span, place, left);
   return isModelCall(span) ? drawAnswer(span, place, left) : drawOther(span, place, left);
 }
@@ -100,7 +100,7 @@ function drawAnswer(span: Span, place: number, left: Budget): Drawn {
     kind: failure ? "bad" : "info",
     title: text === "" ? html`<span class="muted">Model call</span>` : "Answer",
     note: html`${failureBadge(span)} <span class="muted">${facts.join(" · ")}</span>`,
-    body: [errorText(span, place, left), text !== "" && saidText(text, `Answer ${place}`, left)].filter(Boolean),
+    body: [errorText(span, place, left), text !== "" && answered(text, `Answer ${place}`, left)].filter(Boolean),
   };
 }
 

@@ -46,7 +46,7 @@ export function sessionTable(
         cell: ({ repoKey, branch }) =>
           withoutRepo
             ? short(branch, MAX_NAME) || none
-            : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted"> · ${short(branch, MAX_NAME)}</span>`}`,
+            : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
       },
       people.size > 0 && {
         label: "Person",
@@ -55,7 +55,7 @@ export function sessionTable(
       {
         label: "Agent",
         cell: ({ agent, model }) =>
-          html`${short(agent, MAX_WORD) || none}${model && html`<span class="muted"> · ${short(model, MAX_WORD)}</span>`}`,
+          html`${short(agent, MAX_WORD) || none}${model && html`<span class="muted aside"> · ${short(model, MAX_WORD)}</span>`}`,
       },
       {
         label: "Duration",

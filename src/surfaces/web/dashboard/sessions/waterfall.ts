@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
-import { type Span, wholeSpan } from "../../../../record/traces/traces.ts";
+import { type Span, sessionSpans } from "../../../../record/traces/traces.ts";
 import { pager } from "../../ui/list.ts";
 import { anchor, codeBlock, facts } from "../../ui/parts.ts";
 import { placeSpans } from "../../ui/span-tree.ts";
@@ -89,7 +89,7 @@ const MAX_TEXT = 96 * 1024;
 /** All that is known of a step. */
 function detail(visit: Visit, listed: Span): Html {
   const { call, session } = visit;
-  const span = wholeSpan(call.core, listed);
+  const span = sessionSpans.whole(call.core, listed);
   const used = usageOf(call, session)([listed]);
   const places = placesOf(visit);
   const { failure, attributes } = span;

@@ -1,5 +1,6 @@
 import { SETTINGS } from "../../../../config.ts";
 import { type Content, html } from "../../../../kit/html.ts";
+import { type LakePlace, lakeText } from "../../../../kit/lake-place.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, section } from "../../ui/parts.ts";
@@ -10,9 +11,6 @@ import { settingsFrame } from "./parts.ts";
 /** Every setting in force. They are read at the start, so the page shows and does not change them. */
 
 type Name = keyof typeof SETTINGS;
-
-/** Never shown, whatever they hold. */
-const SECRET: ReadonlySet<Name> = new Set(["adminPassword"]);
 
 const names = Object.keys(SETTINGS) as Name[];
 const isQuota = (name: Name) => name.startsWith("limit");
@@ -29,10 +27,12 @@ const GROUPS: readonly { title: string; intro: string; holds: (name: Name) => bo
 ];
 
 function shown(name: Name, value: unknown): Content {
-  if (SECRET.has(name)) return value === null ? "not set" : "set, not shown";
+  if ("secret" in SETTINGS[name]) return value === null ? "not set" : "set, not shown";
   if (value === null) return isQuota(name) ? "off" : "not set";
   if (Array.isArray(value)) return value.join(", ") || "none";
+  if (name === "lake") return lakeText(value as LakePlace);
   if (typeof value === "object") {
+    if (!("count" in value)) return "set";
     const { count, seconds } = value as { count: number; seconds: number };
     return `${number(count)} in ${plural(seconds, "second")}`;
   }

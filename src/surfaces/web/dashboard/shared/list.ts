@@ -67,9 +67,9 @@ ${id === undefined ? results : html`<div${attributes({ id, "data-count": shown.c
 }
 
 /** What is set, each leading to the list without it. A search stands in its field. */
-function chipsOf<Row>(
+export function chipsOf(
   call: Pick<PageCall, "href">,
-  { path, params = {}, kept, hash }: List<Row>,
+  { path, params = {}, kept, hash }: Pick<List<never>, "path" | "params" | "kept" | "hash">,
   all: readonly Filter[],
 ) {
   return all

@@ -21,7 +21,7 @@ import { confirmButton } from "../../ui/confirm.ts";
 import type { Option } from "../../ui/field.ts";
 import { type FormError, formSpec, trimmed, typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
-import { badge, empty, pageHead, section } from "../../ui/parts.ts";
+import { badge, empty, pageHead, type Stat, section } from "../../ui/parts.ts";
 import { dayText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
@@ -97,7 +97,7 @@ const LOOKS = { "on track": "good", "will exceed": "warn", exceeded: "bad", earl
 
 function stateOf({ state, exceedsOn }: BudgetStanding): Content {
   if (state === "early") return badge("neutral", "too early");
-  return badge(LOOKS[state], exceedsOn === null ? state : `exceeds on ${dayText(exceedsOn).replace(/ \d{4}$/, "")}`);
+  return badge(LOOKS[state], exceedsOn === null ? state : `used up ${dayText(exceedsOn).replace(/ \d{4}$/, "")}`);
 }
 
 function subjectOf(
@@ -155,12 +155,29 @@ function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column
   });
 }
 
+/** When the team's own budget ends, beside the sums; nothing where it has none. */
+export function budgetStat(call: Member): Stat[] {
+  const [one] = budgetStandings(call.core, call.session.team.id).filter(({ scope }) => scope === "team");
+  if (!one) return [];
+  const { usedUsd, amountUsd, exceedsOn, state, period } = one;
+  return [
+    {
+      label: `Budget, this ${period}`,
+      value: `${Math.floor((usedUsd / amountUsd) * 100)} %`,
+      sub: `of ${dollars(amountUsd)}, ${exceedsOn === null ? (state === "early" ? "too early to say how it goes" : state) : `used up on ${dayText(exceedsOn)}`}`,
+      href: "#budgets",
+      tone: LOOKS[state] === "neutral" ? undefined : LOOKS[state],
+    },
+  ];
+}
+
 /** On the page of spend: where budgets stand; nothing for those who have none and can set none. */
 export function budgetsSection(call: Member): Content {
   const rows = budgetStandings(call.core, call.session.team.id);
   if (rows.length === 0 && !isAdmin(call)) return "";
   const all = buttonLink(isAdmin(call) ? "Manage budgets" : "All budgets", call.href(PATH), { small: true });
   return section({
+    id: "budgets",
     title: "Budgets",
     help: METHOD,
     actions: all,

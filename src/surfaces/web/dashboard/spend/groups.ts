@@ -9,6 +9,7 @@ import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, link, repoLink } from "../shared/links.ts";
 import { NOBODY, personName } from "../shared/people.ts";
+import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
 import { changeText, costCell, reportedText, tokenCell } from "./labels.ts";
@@ -36,16 +37,11 @@ const none = html`<span class="none">–</span>`;
 const keyOf = ({ key, deviceId = "", personId = "" }: SpendGroup) => JSON.stringify([key, deviceId, personId]);
 
 /** @param previous the same of the period before */
-export function groupsSection(
-  call: Member,
-  params: Params,
-  { groups, total }: SpendReport,
-  previous: SpendReport,
-): Html {
+export function groupsSection(call: Member, params: Params, report: SpendReport, previous: SpendReport): Html {
   const { by } = params;
   // Of days the latest stand on top, everything else by what it cost.
-  const all = by === "day" ? groups.toReversed() : groups;
-  const shown = all.slice(0, SHOWN);
+  const { total, groupCount } = report;
+  const shown = by === "day" ? report.groups.toReversed().slice(0, SHOWN) : report.firstGroups(SHOWN);
   const before = new Map(previous.groups.map((group) => [keyOf(group), group.usd]));
   const label = LABELS[by];
   const columns: (Column<SpendGroup> | false)[] = [
@@ -81,7 +77,7 @@ ${table({
   narrow: "scroll",
   dense: true,
 })}
-${all.length > shown.length && html`<p class="says">${number(all.length - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`;
+${groupCount > shown.length && html`<p class="says">${number(groupCount - shown.length)} more ${by === "day" ? "and earlier " : ""}rows stand in the CSV.</p>`}</div>`;
   const csv = buttonLink("Download CSV", spendAddress(call, params, {}, "/spend/csv"), { small: true });
   return section({ id: "groups", title: "Breakdown", actions: csv, body });
 }
@@ -135,8 +131,10 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
       return ({ key }) => anchor(days(key), dayText(key));
     case "person":
       return personNamer(call, params);
-    case "device":
-      return ({ key }) => deviceNamer(call)({ deviceId: key });
+    case "device": {
+      const name = deviceNamer(call);
+      return ({ key }) => name({ deviceId: key });
+    }
     case "session":
       return sessionNamer(call);
   }
@@ -144,22 +142,24 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
 
 function personNamer(call: Member, params: Params): (group: SpendGroup) => Content {
   const devices = listDevices(call.core, call.session.team.id);
-  const names = new Map(devices.map(({ personId, person }) => [personId, person?.name]));
+  const names = new Map(devices.map(({ personId, person }) => [personId, person && personName(person)]));
   return ({ key, personId = NOBODY }) => {
-    const text = personId === NOBODY ? html`<span class="muted">nobody’s</span>` : short(key, 80);
-    const name = names.get(personId);
+    const text =
+      personId === NOBODY
+        ? html`<span class="muted">nobody’s</span>`
+        : html`<span title="${key}">${short(names.get(personId) ?? key, 80)}</span>`;
     const to = spendAddress(call, params, { by: "model", person: personId });
-    return html`${anchor(to, text)}${name && html`<span class="muted"> · ${short(name, 80)}</span>`}`;
+    return anchor(to, text);
   };
 }
 
 /** A session by its title; one known only by its usage by the name that its agent gave it. */
-function sessionNamer({ core, href }: Member): (group: SpendGroup) => Content {
+function sessionNamer(call: Member): (group: SpendGroup) => Content {
   return ({ key, deviceId = "" }) => {
     if (key === "") return notTold("session");
-    const { id, title = null } = nameSession(core, deviceId, key) ?? {};
+    const { id, title = null } = nameSession(call.core, deviceId, key, (other) => seesDevice(call, other)) ?? {};
     const text = short(title ?? key, MAX_NAME);
-    return id === undefined ? text : anchor(href(`/sessions/${id}`), text);
+    return id === undefined ? text : anchor(call.href(`/sessions/${id}`), text);
   };
 }
 

@@ -1,9 +1,9 @@
 import { type Core, slot } from "../../../../core.ts";
 import { listDevices } from "../../../../identity/devices/devices.ts";
-import { currentPrices, type SpendReport, spendReport, spendVersion } from "../../../../insight/spend/spend.ts";
+import { currentPrices, type SpendReport, spendReportInSlices, spendVersion } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 
-type Query = Parameters<typeof spendReport>[2];
+type Query = Parameters<typeof spendReportInSlices>[2];
 
 /** Reports that were made last: pages are opened again and again, and led through by their links, between two deliveries. */
 const made = slot(() => ({ version: "", reports: new Map<string, SpendReport>() }));
@@ -11,8 +11,8 @@ const MAX_KEPT = 30;
 /** Larger ones are made anew: they are not to be held for ever. */
 const MAX_GROUPS = 20_000;
 
-/** What `spendReport` says, kept as long as nothing was counted since and prices are the same. */
-export function keptReport(core: Core, teamId: string, query: Query): SpendReport {
+/** What `spendReportInSlices` says, kept as long as nothing was counted since and prices are the same. */
+export async function keptReport(core: Core, teamId: string, query: Query): Promise<SpendReport> {
   const kept = made(core);
   const version = `${spendVersion(core)} ${currentPrices(core).problem}`;
   if (kept.version !== version) {
@@ -26,9 +26,11 @@ export function keptReport(core: Core, teamId: string, query: Query): SpendRepor
   const name = JSON.stringify([teamId, days, by, repoKey, deviceIds, daily, owners]);
   const found = kept.reports.get(name);
   if (found) return found;
-  const report = spendReport(core, teamId, query);
+  const report = await spendReportInSlices(core, teamId, query);
+  // Something may have been counted meanwhile.
+  if (kept.version !== version) return report;
   const [oldest] = kept.reports.keys();
   if (kept.reports.size >= MAX_KEPT && oldest !== undefined) kept.reports.delete(oldest);
-  if (report.groups.length <= MAX_GROUPS) kept.reports.set(name, report);
+  if (report.groupCount <= MAX_GROUPS) kept.reports.set(name, report);
   return report;
 }

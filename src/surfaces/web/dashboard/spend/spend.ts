@@ -4,9 +4,10 @@ import {
   type SpendFigures,
   spendCsv,
   spendProgress,
-  spendReport,
+  spendReportInSlices,
 } from "../../../../insight/spend/spend.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
@@ -23,7 +24,7 @@ import { personFilter } from "../shared/people.ts";
 import { devicesSeen, seesOwn } from "../shared/sight.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { repoKeysSeen } from "../telemetry/list.ts";
-import { budgetPages, budgetsSection } from "./budgets.ts";
+import { budgetPages, budgetStat, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
 import { changeText, dollars, tokensOf } from "./labels.ts";
@@ -38,12 +39,16 @@ async function spendPage(call: Member): Promise<Html> {
   await freshenSessions(call.core);
   const params = spendParams(call);
   const team = call.session.team.id;
-  const report = keptReport(call.core, team, { ...params, daily: true });
+  const report = await keptReport(call.core, team, { ...params, daily: true });
   const before = periodBefore(params);
   // Sessions and days are there once: of the period before their sum alone is of use.
   const by = params.by === "session" || params.by === "day" ? "model" : params.by;
-  const previous = keptReport(call.core, team, { ...params, ...before, by });
+  const previous = await keptReport(call.core, team, { ...params, ...before, by });
   const days = report.byDayAndModel();
+  const yieldNow = cooperative(call.core.clock);
+  // Of very many, finding the dearest takes a while.
+  const groups = groupsSection(call, params, report, previous);
+  await yieldNow();
   const main = html`${pageHead({
     title: "Spend",
     actions: viewMenu(call, "/spend"),
@@ -51,7 +56,7 @@ async function spendPage(call: Member): Promise<Html> {
   })}
 ${behind(call)}
 <div class="stack">${periods(call, params)}${chosen(call, params)}</div>
-${report.total.usages === 0 ? html`${nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${!seesOwn(call) && budgetsSection(call)}${groupsSection(call, params, report, previous)}`}
+${report.total.usages === 0 ? html`${nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -97,19 +102,19 @@ function chosen(call: Member, params: Params): Html {
   });
 }
 
-function tiles(call: Member, params: Params, total: SpendFigures, before: SpendFigures): Html {
+async function tiles(call: Member, params: Params, total: SpendFigures, before: SpendFigures): Promise<Html> {
   const { usd, reportedUsd, unpricedTokens, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = total;
   const read = inputTokens + cacheReadTokens + cacheWriteTokens;
   const cached = read > 0 && `, ${Math.round((cacheReadTokens / read) * 100)} % of input cached`;
   return html`<section class="section" aria-label="Figures">${stats([
-    { label: "Cost", value: usd === null ? "–" : dollars(usd), sub: comparison(params, usd, before.usd) },
-    ...perSession(call, params),
-    { label: "Tokens", value: compact(tokensOf(total)), sub: `${compact(outputTokens)} output${cached}` },
     {
-      label: "Reported by agents",
-      value: reportedUsd === null ? "–" : dollars(reportedUsd),
-      sub: reportedUsd === null ? "none said what it cost" : "their own word, never added in",
+      label: "Cost",
+      value: usd === null ? "–" : dollars(usd),
+      sub: html`${comparison(params, usd, before.usd)}${reportedUsd !== null && html`<br>agents say ${dollars(reportedUsd)}`}`,
     },
+    ...(seesOwn(call) ? [] : budgetStat(call)),
+    ...(await perSession(call, params)),
+    { label: "Tokens", value: compact(tokensOf(total)), sub: `${compact(outputTokens)} output${cached}` },
     ...(unpricedTokens > 0
       ? [
           {
@@ -127,14 +132,16 @@ function tiles(call: Member, params: Params, total: SpendFigures, before: SpendF
 function comparison({ first, last }: Params, usd: number | null, before: number | null): string {
   if (usd === null) return "no model used has a price";
   const change = changeText(usd, before);
-  if (change !== "" && change !== "new") return `${change} to the period before (${dollars(before ?? 0)})`;
+  // Against next to nothing there is nothing to compare.
+  if (change !== "" && change !== "new" && !change.startsWith("×"))
+    return `${change} to the period before (${dollars(before ?? 0)})`;
   return first === last ? dayText(last) : `${dayText(first)} to ${dayText(last)}`;
 }
 
 /** What sessions that began in these days cost on average, and their commits. */
-function perSession({ core, session }: Member, { repoKey, deviceIds, first, last }: Params): Stat[] {
+async function perSession({ core, session }: Member, { repoKey, deviceIds, first, last }: Params): Promise<Stat[]> {
   const days = spanOf({ from: first, to: last });
-  const { sessions, usd, commits } = sumSessions(core, session.team.id, { repoKey, deviceIds, ...days });
+  const { sessions, usd, commits } = await sumSessions(core, session.team.id, { repoKey, deviceIds, ...days });
   if (usd === null || sessions === 0) return [];
   const each = commits > 0 ? `, ${dollars(usd / commits)} per commit` : "";
   return [{ label: "Per session", value: dollars(usd / sessions), sub: `${plural(sessions, "session")}${each}` }];
@@ -152,7 +159,7 @@ export const spendPages = [
   page({ id: "spendCsv", method: "GET", path: "/spend/csv", access, narrows: true }, async (call) => {
     await freshenSpend(call.core);
     const params = spendParams(call);
-    const { groups } = spendReport(call.core, call.session.team.id, params);
+    const { groups } = await spendReportInSlices(call.core, call.session.team.id, params);
     const name = `spend-by-${params.by}-${params.first}-to-${params.last}.csv`;
     const { by, repo, person, first, last } = params;
     return exported(

@@ -29,7 +29,7 @@ function watchBudgets({ core, session, href }: Parameters<Watch>[0], most: numbe
     list: troubled.slice(0, most).map((one) => ({
       ...(one.state === "exceeded" ? { kind: "bad", what: "Over budget" } : { kind: "warn", what: "Budget at risk" }),
       title: `${nameOf(core, one)}: ${dollars(one.usedUsd)} of ${dollars(one.amountUsd)} this ${one.period}`,
-      about: one.exceedsOn === null ? undefined : `exceeds on ${dayText(one.exceedsOn)}`,
+      about: one.exceedsOn === null ? undefined : `used up on ${dayText(one.exceedsOn)}`,
       href: at,
       at: null,
     })),

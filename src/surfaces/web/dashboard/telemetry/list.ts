@@ -8,7 +8,7 @@ import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
 import { dayFilters, selectFilter } from "../shared/params.ts";
-import { devicesSeen, seesOwn } from "../shared/sight.ts";
+import { devicesSeen, seesDevice, seesOwn } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { type EntryParams, NO_REPO, repoValue } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
@@ -88,11 +88,12 @@ function levelMark(payload: string): Content {
 }
 
 /** The session that an entry names, by its title where it is known. */
-export function sessionLink({ core, href }: Member, entry: Pick<EntryRow, "deviceId" | "sessionId">): Content {
+export function sessionLink(call: Member, entry: Pick<EntryRow, "deviceId" | "sessionId">): Content {
   if (entry.sessionId === null) return html`<span class="none">–</span>`;
-  const { id, title = null } = nameSession(core, entry.deviceId, entry.sessionId) ?? {};
+  const { id, title = null } =
+    nameSession(call.core, entry.deviceId, entry.sessionId, (other) => seesDevice(call, other)) ?? {};
   const text = short(title ?? entry.sessionId, NAME_CHARS);
-  return id === undefined ? html`<code>${text}</code>` : anchor(href(`/sessions/${id}`), text);
+  return id === undefined ? html`<code>${text}</code>` : anchor(call.href(`/sessions/${id}`), text);
 }
 
 /** What is said between an entry and the one below it. */

@@ -6,7 +6,7 @@ import { anchor, badge, empty, pageHead, tabs } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, repoName } from "../shared/links.ts";
+import { deviceLink, repoShort } from "../shared/links.ts";
 import { deviceIdsSeen, seesOwn } from "../shared/sight.ts";
 import { repoValue } from "./filter.ts";
 
@@ -61,7 +61,7 @@ export function streamTable(call: Member, streams: readonly Stream[], of: "devic
       {
         label: "Repository",
         heading: true,
-        cell: (stream) => anchor(href(`/telemetry?${query(stream)}`), repoName(stream.repoKey)),
+        cell: (stream) => anchor(href(`/telemetry?${query(stream)}`), repoShort(stream.repoKey)),
       },
       of === "team" && {
         label: "Device",

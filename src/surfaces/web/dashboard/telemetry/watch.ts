@@ -1,21 +1,38 @@
+import type { Core } from "../../../../core.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { activity, type FlagRow, recentFlags } from "../../../../log/log.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
+import { listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { plural } from "../../ui/units.ts";
 import { deviceName, repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { repoValue } from "./filter.ts";
 
 const MAX_NAME = 60;
+/** Flags that are looked at. */
+const LOOKED_AT = 200;
 
 const KINDS = { telemetry: "Telemetry", brain: "Brain", traces: "Sessions" } as const;
+
+/** Those that flagged a gap which was filled later: the stream has none any more. */
+function isHealed(core: Core, teamId: string): (flag: FlagRow) => boolean {
+  const gapped = new Set(
+    listStreams(core, teamId).flatMap(({ deviceId, repoKey, missing }) =>
+      missing > 0 ? [`${deviceId} ${repoKey}`] : [],
+    ),
+  );
+  return ({ kind, flagged, deviceId, repoKey }) =>
+    kind === "telemetry" && flagged === "gap" && !gapped.has(`${deviceId} ${repoKey}`);
+}
 
 /** Deliveries before which something is missing, and those that wrote over what was delivered before. */
 export const watchDeliveries: Watch = ({ core, session, href }, since, most) => {
   const team = session.team.id;
   const days = activity(core, team, since / DAY_MS, core.clock.now() / DAY_MS);
   const sum = (of: (day: (typeof days)[number]) => number) => days.reduce((total, day) => total + of(day), 0);
-  const [gaps, rollbacks] = [sum((day) => day.gaps), sum((day) => day.rollbacks)];
+  const recent = recentFlags(core, team, LOOKED_AT).filter(({ at }) => at >= since);
+  const healed = isHealed(core, team);
+  const [gaps, rollbacks] = [sum((day) => day.gaps) - recent.filter(healed).length, sum((day) => day.rollbacks)];
   return [
     {
       count: gaps + rollbacks,
@@ -23,8 +40,9 @@ export const watchDeliveries: Watch = ({ core, session, href }, since, most) => 
         .filter(Boolean)
         .join(", "),
       href: href("/telemetry/streams"),
-      list: recentFlags(core, team, most)
-        .filter(({ at }) => at >= since)
+      list: recent
+        .filter((flag) => !healed(flag))
+        .slice(0, most)
         .map((flag) => ({
           kind: flag.flagged === "rollback" ? "bad" : "warn",
           what: flag.flagged === "rollback" ? "Rollback" : "Gap",

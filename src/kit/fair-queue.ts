@@ -1,4 +1,4 @@
-/** Who a job is for: a team, and one of its credentials. */
+/** Who something is done for: a team, and one of its credentials. */
 export interface Payer {
   readonly team: string;
   readonly credential: string;

@@ -1,0 +1,94 @@
+import type { Core } from "../../core.ts";
+import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
+import { readServerUrl } from "../../kit/reach.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { rows, type Team } from "./rows.ts";
+
+/** Its body names the address as `movedTo`, where the shape of the endpoint's refusals has room for it. */
+const moved = problem({
+  name: "teamMoved",
+  status: 401,
+  code: "unauthorized",
+  message: "The team moved to another server, and this one takes nothing for it any more.",
+});
+
+/** @throws Problem teamMoved (401) once another instance serves the team */
+function requireNotMoved(movedTo: string | null | undefined): void {
+  if (movedTo)
+    fail(moved, {
+      message: `The team moved to ${movedTo}, and this server takes nothing for it any more. Send it there, with the same token.`,
+      members: { movedTo },
+    });
+}
+
+/** The same inside a transaction: what that stores is of a team that is served here. @throws Problem teamMoved (401) */
+const requireHere = (core: Core, teamId: string): void => requireNotMoved(rows(core.store).movedTo.get(teamId));
+
+/**
+ * Says that another instance serves a team from now on: nothing is taken for it here any more.
+ * @param address https, or http on this machine @param insecure whether http elsewhere will do as well
+ * @throws Problem where it has moved already, or the address will not do
+ */
+function begin(core: Core, team: string, address: string, insecure = false, by: Actor = COMMAND_LINE): Promise<Team> {
+  const to = readAddress(address, insecure);
+  return core.store.write(() => {
+    const before = teamOf(core, team);
+    if (before.moveConfirmedAt !== null)
+      fail(conflict, `${before.name} moved to ${before.movedTo}, which is confirmed.`);
+    if (before.movedTo === to) return before;
+    const after = { ...before, movedTo: to, movedAt: core.clock.now() };
+    rows(core.store).setMoved.run(after);
+    record(core, by, "team.moved", after, { to });
+    return after;
+  });
+}
+
+/** Takes that back: the team is served here as before. @throws Problem where it has not moved, or that was confirmed */
+function cancel(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Team> {
+  return core.store.write(() => {
+    const before = teamOf(core, team);
+    if (before.movedTo === null) fail(conflict, `${before.name} has not moved.`);
+    if (before.moveConfirmedAt !== null)
+      fail(
+        conflict,
+        `${before.name} moved to ${before.movedTo}, which is confirmed: what came there since is not here.`,
+      );
+    const after = { ...before, movedTo: null, movedAt: null };
+    rows(core.store).setMoved.run(after);
+    record(core, by, "team.move_cancelled", after, { from: before.movedTo });
+    return after;
+  });
+}
+
+/** Notes that the other instance has the team: from then on the move cannot be taken back. @throws Problem where it has not moved */
+function confirm(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Team> {
+  return core.store.write(() => {
+    const before = teamOf(core, team);
+    if (before.movedTo === null) fail(conflict, `${before.name} has not moved.`);
+    if (before.moveConfirmedAt !== null) return before;
+    const after = { ...before, moveConfirmedAt: core.clock.now() };
+    rows(core.store).setMoved.run(after);
+    record(core, by, "team.move_confirmed", after, { to: before.movedTo });
+    return after;
+  });
+}
+
+/** Teams that another instance serves from now on. */
+export const teamMoves = { moved, requireNotMoved, requireHere, begin, cancel, confirm };
+
+function record(core: Core, by: Actor, action: string, { id, name }: Team, detail: Readonly<Record<string, unknown>>) {
+  recordEvent(core, by, { action, teamId: id, target: { kind: "team", id, label: name }, detail });
+}
+
+const teamOf = ({ store }: Core, idOrName: string): Team =>
+  rows(store).teamById.get(idOrName) ??
+  rows(store).teamByName.get(idOrName) ??
+  fail(notFound, `There is no team "${idOrName}".`);
+
+function readAddress(text: string, insecure: boolean): string {
+  try {
+    return readServerUrl(text, insecure);
+  } catch (error) {
+    return fail(invalid, (error as Error).message);
+  }
+}

@@ -1,0 +1,79 @@
+import type { Core } from "../../core.ts";
+import { listDevices } from "../../identity/devices/devices.ts";
+import { DAY_MS } from "../../kit/clock.ts";
+import { sha256Hex } from "../../kit/hash.ts";
+import { type Days, stretchOf } from "../../kit/kept-by-day.ts";
+import { currentPrices } from "./current-prices.ts";
+import { keptDays } from "./kept-days.ts";
+import { type Grouping, type GroupRow, type ReadBy, rows } from "./rows.ts";
+import { type Group, Sum, type Summed, type Summings, Sums } from "./sums.ts";
+
+/** Reads sums of days, a stretch at a time: those of which nothing changed are there already. */
+
+/** Which sums of a team's spend. */
+export interface SpendQuery {
+  /** The first and the last day (UTC), each whole: any instant of it, in milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  readonly by: Grouping;
+  readonly repoKey?: string | undefined;
+  /** Only of these devices. */
+  readonly deviceIds?: readonly string[] | undefined;
+  /** `byDayAndModel` will be read: what can be, is summed from the same rows. */
+  readonly daily?: boolean | undefined;
+}
+
+/** The sums of the days that are asked for, stretch by stretch; a day's are by model. */
+export function* readDays(
+  core: Core,
+  teamId: string,
+  { from, to, repoKey: repo, deviceIds }: SpendQuery,
+  by: ReadBy,
+): Generator<Summings> {
+  const { table } = currentPrices(core);
+  const sql = rows(core.store);
+  const repoKey = repo ?? null;
+  const devices = deviceIds ? JSON.stringify(deviceIds) : null;
+  const ofTeam = repoKey === null && devices === null;
+  const read = ([first, last]: Days): GroupRow[] => {
+    if (by === "day" && ofTeam) return sql.daysOfTeam.all({ teamId, from: first, to: last });
+    const { [by]: sums } = ofTeam ? sql.sums : sql.narrowedSums;
+    return sums.all({ teamId, from: first, to: last, repoKey, deviceIds: devices });
+  };
+  const compute = (days: Days): Summings => {
+    const sums = new Sums();
+    // A stretch ends where prices change.
+    for (const row of read(days)) sums.of(groupOf(row, by)).add(row, table.cost(row.model, days[0], row.context, row));
+    const groups = sums.all();
+    const total = new Sum();
+    for (const { sum } of groups) total.merge(sum);
+    return { groups, total };
+  };
+  const name = sha256Hex(JSON.stringify([by, repoKey, devices, table.version])).slice(0, 32);
+  const all: Days = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
+  const next = (day: number) => sql.nextDay.get(teamId, day, all[1]) ?? undefined;
+  for (let day = next(all[0]); day !== undefined; ) {
+    // A session is mostly of one day.
+    const days = stretchOf(day, all, table.changes, by === "session" ? 1 : undefined);
+    yield keptDays(core).get(core.store.outsideVersion(), teamId, days, name, () => compute(days));
+    day = next(days[1] + 1);
+  }
+}
+
+function groupOf({ key, ofDevice, model }: GroupRow, by: ReadBy): Group {
+  const text = typeof key === "number" ? dayText(key) : key;
+  const of = by === "day" ? model : ofDevice;
+  return { name: JSON.stringify([text, of]), key: text, of };
+}
+
+const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** What groups are of: those of devices, the person's whose they are now where people are asked for. */
+export function personOf(core: Core, teamId: string, by: Grouping): (one: Summed) => Summed {
+  if (by !== "person") return (one) => one;
+  const people = new Map(listDevices(core, teamId).map(({ id, person }) => [id, person]));
+  return ({ key: deviceId, sum }) => {
+    const person = people.get(deviceId);
+    return { name: person?.id ?? "", key: person?.email ?? "", of: person?.id ?? "", sum };
+  };
+}

@@ -1,0 +1,46 @@
+import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
+
+/** Whose change took long, of those it is expected for so long. */
+const REMEMBERED_MS = 1_000;
+
+/**
+ * What waits to be committed. Small changes share a transaction. Those of a team of which one took long a moment ago have one each, and
+ * take turns with the small ones: what a team that delivers much makes others wait is one of its changes.
+ */
+export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
+  readonly #small: T[] = [];
+  readonly #large = new FairQueue<T>();
+  /** Teams whose changes take long, and until when that is thought of them, monotonic milliseconds. */
+  readonly #until = new Map<string, number>();
+  #isLargeNext = false;
+
+  get length(): number {
+    return this.#small.length + this.#large.length;
+  }
+
+  push(item: T): void {
+    const { payer } = item;
+    if (payer && this.#until.has(payer.team)) this.#large.push(payer, item);
+    else this.#small.push(item);
+  }
+
+  /** Remembers whose change took long. @param now monotonic milliseconds */
+  tookLong({ payer }: T, now: number): void {
+    if (payer) this.#until.set(payer.team, now + REMEMBERED_MS);
+  }
+
+  /** Takes what shares the next transaction, as long as it is asked for more. @param now monotonic milliseconds */
+  *turn(now: number): Generator<T> {
+    for (const [team, until] of this.#until) if (until < now) this.#until.delete(team);
+    const large = this.#isLargeNext || this.#small.length === 0 ? this.#large.shift() : undefined;
+    this.#isLargeNext = !large;
+    if (large) yield large;
+    else for (let next = this.#small.shift(); next; next = this.#small.shift()) yield next;
+  }
+
+  takeAll(): T[] {
+    const all = this.#small.splice(0);
+    for (let next = this.#large.shift(); next; next = this.#large.shift()) all.push(next);
+    return all;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Core } from "../../core.ts";
+import { SparseTree, type Subtree, subtreesOf } from "../../kit/sparse-tree.ts";
+import { appendLeaf } from "./leaves.ts";
+import { type LeafRow, rows } from "./rows.ts";
+import { type TreeHead, tree } from "./tree.ts";
+
+/*
+ * A team that comes from another instance brings its leaves: they are appended here as they were there, and a leaf of the import names
+ * the head of the log that they come from. Beside it is kept what leads from them to that head, so that they are proved here, too.
+ */
+
+/** What is known of leaves that came from another log. */
+export interface LogImport {
+  readonly team: string;
+  /** The log's name, its size and root (in hexadecimal digits), and the key that it was signed with. */
+  readonly origin: string;
+  readonly size: number;
+  readonly root: string;
+  readonly key: string;
+  /** How many of its leaves came. */
+  readonly leaves: number;
+  /** The SHA-256 of what was signed of the file that they came in, in hexadecimal digits. */
+  readonly manifest: string;
+}
+
+const importText = (facts: LogImport): string => JSON.stringify({ v: 2, kind: "import", ...facts });
+
+/** Row change: appends the leaf of an import, whose leaves were appended before it. @returns its number */
+export function recordImport(core: Core, facts: LogImport): number {
+  const leaf = appendLeaf(core, importText(facts));
+  rows(core.store).insertImport.run(leaf, facts.team, JSON.stringify(facts));
+  return leaf;
+}
+
+/** All imports with the numbers and texts of their leaves, oldest first. */
+export const logImports = (core: Core): { readonly leaf: number; readonly text: string; readonly facts: LogImport }[] =>
+  rows(core.store)
+    .imports.all()
+    .map(({ leaf, data }) => {
+      const facts = JSON.parse(data) as LogImport;
+      return { leaf, text: importText(facts), facts };
+    });
+
+/** Whether the leaves of an import are those that the log signed which they come from. */
+export function isImportSound(core: Core, leaf: number, { size, root, leaves }: LogImport): boolean {
+  const { importLeaves, importNodes } = rows(core.store);
+  const counted = { leaves: 0 };
+  const found = rootOfParts(importLeaves.iterate(leaf), importNodes.iterate(leaf), counted);
+  return found?.size === size && counted.leaves === leaves && found.root.toString("hex") === root;
+}
+
+/**
+ * The head of a tree of which some leaves are known, and the subtrees between them.
+ * @param leaves by their numbers, from 1 on @param between by the indices of their first leaves
+ * @returns undefined where they do not make one
+ */
+export function rootOfParts(
+  leaves: Iterable<LeafRow>,
+  between: Iterable<Subtree & { readonly sha256: Buffer }>,
+  counted = { leaves: 0 },
+): TreeHead | undefined {
+  const parts = new SparseTree();
+  const nodes = between[Symbol.iterator]();
+  let node = nodes.next();
+  const takeUpTo = (size: number): boolean => {
+    for (; !node.done && node.value.first < size; node = nodes.next())
+      if (!parts.append(node.value, node.value.sha256)) return false;
+    return true;
+  };
+  try {
+    for (const { n, sha256 } of leaves) {
+      counted.leaves++;
+      if (!takeUpTo(n - 1) || !parts.append({ first: n - 1, level: 0 }, sha256)) return undefined;
+    }
+    return takeUpTo(Number.POSITIVE_INFINITY) ? { size: parts.size, root: parts.root() } : undefined;
+  } finally {
+    // Rows that are still being read would keep their connection busy.
+    nodes.return?.();
+  }
+}
+
+/** What lies between some leaves of the tree. @param leaves their numbers, rising @param size of the tree */
+export function* subtreesBetween(
+  core: Core,
+  leaves: Iterable<number>,
+  size: number,
+): Generator<Subtree & { sha256: Buffer }> {
+  const own = tree(core);
+  own.sync();
+  const hashed = (part: Subtree) => ({ ...part, sha256: own.nodeAt(part.level, part.first / 2 ** part.level) });
+  let next = 0;
+  for (const n of leaves) {
+    for (const part of subtreesOf(next, n - 1)) yield hashed(part);
+    next = n;
+  }
+  for (const part of subtreesOf(next, size)) yield hashed(part);
+}

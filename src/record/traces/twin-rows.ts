@@ -1,0 +1,37 @@
+import { statements } from "../../platform/store/store.ts";
+
+/** A session, and who tells of it. */
+export interface Twin {
+  readonly id: number;
+  readonly deviceId: string;
+}
+
+const TWIN = `SELECT o.id, o.device_id AS deviceId
+  FROM trace_sessions s JOIN trace_sessions o ON o.team_id = s.team_id AND o.external_id = s.external_id AND o.id <> s.id`;
+
+/** Sessions that stand in no list, by who made them. */
+export interface UnlistedCount {
+  readonly model: string | null;
+  readonly agent: string | null;
+  readonly sessions: number;
+}
+
+/** All but the last two by the primary key or the unique index (device_id, external_id), and trace_sessions_by_name. */
+export const twinRows = statements((db) => ({
+  exportedOf: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND s.exported = 0 AND o.exported > 0 ORDER BY o.id`),
+  wholeOf: db.prepare<[string, string], Twin>(
+    `${TWIN} WHERE s.device_id = ? AND s.external_id = ? AND s.exported = 2 AND o.exported = 0 ORDER BY o.id LIMIT 1`,
+  ),
+  otherWhole: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND o.exported = 0 LIMIT 1`),
+  // By primary key.
+  unlisted: db
+    .prepare<[string], number>(
+      "SELECT id FROM trace_sessions WHERE id IN (SELECT value FROM json_each(?)) AND exported = 2",
+    )
+    .pluck(),
+  // Within trace_sessions_unlisted.
+  unlistedMakers: db.prepare<[{ teamId: string; repoKey: string | null }], UnlistedCount>(
+    `SELECT model, agent, count(*) AS sessions FROM trace_sessions
+     WHERE team_id = @teamId AND exported = 2 AND (@repoKey IS NULL OR repo_key = @repoKey) GROUP BY model, agent`,
+  ),
+}));

@@ -1,0 +1,27 @@
+import type { Core } from "../../core.ts";
+import { type Twin, twinRows, type UnlistedCount } from "./twin-rows.ts";
+
+/** The same session as another device of the team tells of it: an agent that exports it over OTLP may have a token of its own. */
+
+/** The sessions that were only exported, of one that was told of as a whole. */
+const exportedOf = (core: Core, id: number): Twin[] => twinRows(core.store).exportedOf.all(id);
+
+/** The session that was told of as a whole, of one that was only exported. */
+const wholeOf = (core: Core, deviceId: string, externalId: string): Twin | undefined =>
+  twinRows(core.store).wholeOf.get(deviceId, externalId);
+
+/** Whether a session that was told of as a whole is all that keeps those that were only exported from the lists. */
+const isOnlyWhole = (core: Core, id: number): boolean => twinRows(core.store).otherWhole.get(id) === undefined;
+
+/** Some sessions without those that stand in no list, because another device tells of them as a whole. */
+function listed<One>(core: Core, some: readonly One[], idOf: (one: One) => number): One[] {
+  if (some.length === 0) return [];
+  const gone = new Set(twinRows(core.store).unlisted.all(JSON.stringify(some.map(idOf))));
+  return some.filter((one) => !gone.has(idOf(one)));
+}
+
+/** How many of a team's sessions stand in no list, by model and agent. @param repoKey null for all */
+const unlistedMakers = (core: Core, teamId: string, repoKey: string | null): UnlistedCount[] =>
+  twinRows(core.store).unlistedMakers.all({ teamId, repoKey });
+
+export const sessionTwins = { exportedOf, wholeOf, isOnlyWhole, listed, unlistedMakers };

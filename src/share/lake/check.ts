@@ -1,0 +1,72 @@
+import type { Core } from "../../core.ts";
+import { fail, invalid } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { isOfShard } from "./paths.ts";
+import type { Place } from "./place.ts";
+import { placeOf } from "./places.ts";
+import { rows } from "./rows.ts";
+
+/** What lies in the lake, against what was put there. */
+export interface LakeCheck {
+  readonly objects: number;
+  readonly bytes: number;
+  /** That were put, and are not there or of another size. */
+  readonly missing: readonly string[];
+  /** That are named as this installation's and were never put by it as it is: mostly of a time that a backup took back. */
+  readonly unknown: readonly string[];
+  /** What is wrong was mended: unknown ones were taken away, missing ones come with the next turn. */
+  readonly repaired: boolean;
+}
+
+const SLICE = 2_000;
+
+/**
+ * Compares the lake with what is noted of it. Objects of others are left alone.
+ * @throws Problem where there is none; Error where it cannot be reached
+ */
+export async function checkLake(core: Core, repair: boolean): Promise<LakeCheck> {
+  const place = placeOf(core);
+  const known = rows(core.store).place.get();
+  if (!place || known?.place !== place.name)
+    fail(invalid, "there is no lake here: set RECKON_LAKE as the server has it, once it has begun to write to it");
+  // What was noted as written before looking is there, and what is there was noted before.
+  const written = await notedIn(core, true);
+  const there = new Map<string, number>();
+  for await (const { path, bytes } of place.list()) if (isOfShard(path, known.shard)) there.set(path, bytes);
+  const noted = await notedIn(core, false);
+  const stillWritten = await notedIn(core, true);
+  const missing = [...written].filter(([path, bytes]) => stillWritten.get(path) === bytes && there.get(path) !== bytes);
+  const unknown = [...there.keys()].filter((path) => !noted.has(path));
+  const bytes = [...there.values()].reduce((sum, one) => sum + one, 0);
+  const names = missing.map(([path]) => path);
+  if (repair) await mend(core, place, names, unknown);
+  return { objects: there.size, bytes, missing: names, unknown, repaired: repair };
+}
+
+async function notedIn(core: Core, onlyWritten: boolean): Promise<Map<string, number>> {
+  const yieldNow = cooperative(core.clock);
+  const found = new Map<string, number>();
+  for (let after = ""; ; await yieldNow()) {
+    const slice = rows(core.store).after.all(after, SLICE);
+    for (const { path, bytes, writtenAt } of slice) if (!onlyWritten || writtenAt !== null) found.set(path, bytes);
+    const last = slice.at(-1);
+    if (!last || slice.length < SLICE) return found;
+    after = last.path;
+  }
+}
+
+async function mend(core: Core, place: Place, missing: readonly string[], unknown: readonly string[]): Promise<void> {
+  for (const path of unknown) await place.remove(path);
+  await core.store.write(() => {
+    const sql = rows(core.store);
+    for (const path of missing) {
+      const object = sql.object.get(path);
+      if (!object) continue;
+      const [, kind, teamId = "", day = ""] = /^(\w+)\/team=([^/]+)\/(?:day=([^/]+)\/)?/.exec(path) ?? [];
+      if (kind === "spend" || kind === "sessions" || kind === "errors") sql.mark.run({ kind, teamId, day });
+      // All from there on are put once more, which changes nothing of those that are there.
+      else if (object.blockId !== null) sql.setBlockBefore.run(object.blockId - 1);
+      else sql.written.run(0, null, path);
+    }
+  });
+}

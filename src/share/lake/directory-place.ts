@@ -1,0 +1,48 @@
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import type { Place } from "./place.ts";
+
+/** A directory of this machine, or what is mounted there. */
+export function directoryPlace(root: string): Place {
+  const half = (path: string) => join(root, dirname(path), `.${basename(path)}.part`);
+  return {
+    name: root,
+    async put(path, bytes) {
+      const file = await openNew(half(path));
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(half(path), join(root, path));
+      await flush(join(root, dirname(path)));
+    },
+    async remove(path) {
+      for (const file of [half(path), join(root, path)]) await rm(file, { force: true });
+    },
+    async *list() {
+      for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        const file = join(entry.parentPath, entry.name);
+        yield { path: relative(root, file).split(sep).join("/"), bytes: (await stat(file)).size };
+      }
+    },
+  };
+}
+
+async function openNew(path: string) {
+  // Whoever asks the lake is mostly another user; the directory's own permissions say who may.
+  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  return open(path, "w", 0o644);
+}
+
+/** A name survives a power cut once its folder is flushed. */
+async function flush(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,94 @@
+import type { Core } from "../../core.ts";
+import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
+import { entriesProjection } from "../../insight/defects/defects.ts";
+import { freshenSessions } from "../../insight/sessions/sessions.ts";
+import { catchUpSpend } from "../../insight/spend/spend.ts";
+import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
+import { catchUp } from "../../platform/projections/projections.ts";
+import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
+import { folderOf } from "./day.ts";
+import { directoryPlace } from "./directory-place.ts";
+import { fileOfRows, filesOfFolder, filesOfTexts } from "./make.ts";
+import { blockPath, dayPath, devicesPath, openPath } from "./paths.ts";
+import { rows } from "./rows.ts";
+import { deviceRows, SOURCES } from "./sources.ts";
+import type { Made } from "./work-types.ts";
+
+/** What was written. */
+interface LakeExport {
+  readonly files: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+type File = Made & { readonly path: string };
+
+/**
+ * Writes the tables of the lake into a directory, once: what is not sealed yet as well. It is not of one instant.
+ * @param team id or exact name; all without it
+ * @param onFile told with each file how many there are
+ */
+export async function exportParquet(
+  core: Core,
+  directory: string,
+  team: string | undefined,
+  onFile: (files: number) => void = () => {},
+  by: Actor = COMMAND_LINE,
+): Promise<LakeExport> {
+  const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
+  const place = directoryPlace(directory);
+  const [only] = team === undefined ? [] : teams;
+  // On record before the first byte is anywhere.
+  await recordAct(core, by, {
+    action: "lake.exported",
+    teamId: only?.id ?? null,
+    target: { kind: "team", id: only?.id ?? null, label: only?.name ?? "all teams" },
+  });
+  await catchUp(core, entriesProjection);
+  await freshenSessions(core);
+  await catchUpSpend(core);
+  let [files, count, bytes] = [0, 0, 0];
+  for await (const file of filesOf(core, teams)) {
+    await place.put(file.path, file.bytes);
+    files++;
+    count += file.rows;
+    bytes += file.bytes.length;
+    onFile(files);
+  }
+  return { files, rows: count, bytes };
+}
+
+async function* filesOf(core: Core, teams: readonly Team[]): AsyncGenerator<File> {
+  const shard = rows(core.store).place.get()?.shard ?? "export";
+  const ids = new Set(teams.map(({ id }) => id));
+  const last = sealedBlocks.last(core);
+  for (let block = sealedBlocks.next(core, 0); block !== undefined && block <= last; ) {
+    yield* ofBlock(core, shard, block, ids);
+    block = sealedBlocks.next(core, block);
+  }
+  for (const team of teams) {
+    for (const texts of sealedBlocks.open(core, team.id))
+      for (const { day, ...made } of await filesOfTexts(core, shard, null, texts))
+        yield { ...made, path: openPath(team.id, folderOf(day), shard, texts.parts[0]?.firstId ?? 0) };
+    yield* ofDays(core, shard, team.id);
+    const devices = deviceRows(core, shard, team);
+    if (devices.length === 0) continue;
+    yield { ...(await fileOfRows(core, "devices", team.id, devices)), path: devicesPath(team.id, shard) };
+  }
+}
+
+async function* ofBlock(core: Core, shard: string, block: number, teams: ReadonlySet<string>): AsyncGenerator<File> {
+  const texts = sealedBlocks.read(core, block);
+  if (!texts || !teams.has(texts.teamId)) return;
+  for (const { day, ...made } of await filesOfTexts(core, shard, block, texts))
+    yield { ...made, path: blockPath(texts.teamId, folderOf(day), shard, block) };
+}
+
+async function* ofDays(core: Core, shard: string, teamId: string): AsyncGenerator<File> {
+  for (const kind of ["spend", "sessions", "errors"] as const)
+    for (const day of SOURCES[kind].folders(core, teamId)) {
+      let number = 0;
+      for await (const made of filesOfFolder(core, shard, { kind, teamId, day }))
+        yield { ...made, path: dayPath(kind, teamId, day, shard, ++number) };
+    }
+}

@@ -1,0 +1,310 @@
+import { createHash } from "node:crypto";
+import type { Store } from "../../platform/store/store.ts";
+import { LEFT, type Meaning, type MovedTable, type NumberSpace } from "./tables.ts";
+
+/*
+ * A move copies rows of every room as they stand, like a backup does, and looks into none: its statements are made from the list of
+ * tables. `main` is the instance's database, or the file where that is looked at by itself.
+ */
+
+/** Tables that a file has besides those of the schema. */
+export const FILE_TABLES = `
+CREATE TABLE file_manifest (note TEXT NOT NULL) STRICT;
+CREATE TABLE file_nodes (
+  first   INTEGER PRIMARY KEY,
+  level   INTEGER NOT NULL,
+  sha256  BLOB NOT NULL
+) STRICT;`;
+
+/** Under which name a file is attached. */
+const FILE = "moving";
+
+export const attach = (db: Store["db"], path: string): unknown => db.prepare(`ATTACH ? AS ${FILE}`).run(path);
+export const detach = (db: Store["db"]): unknown => db.exec(`DETACH ${FILE}`);
+
+/** What was written into a file may be lost while it has no name yet. */
+export const writeCarelessly = (db: Store["db"]): void => {
+  db.pragma(`${FILE}.journal_mode = OFF`);
+  db.pragma(`${FILE}.synchronous = OFF`);
+};
+
+const columnsOf = (db: Store["db"], table: string): string[] =>
+  db.prepare<[string], string>("SELECT name FROM pragma_table_info(?, 'main')").pluck().all(table);
+
+const textOf = ({ where }: Pick<MovedTable, "where">, teamId: string) => where.replaceAll("@team", quoted(teamId));
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+/** Copies a team's rows of a table into the attached file. */
+export function copyOut(db: Store["db"], table: MovedTable, teamId: string): void {
+  const columns = columnsOf(db, table.name);
+  const values = columns.map((name) => table.leaving?.[name]?.replaceAll("@team", quoted(teamId)) ?? `t.${name}`);
+  db.exec(
+    `INSERT INTO ${FILE}.${table.name} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM main.${table.name} t
+     WHERE ${textOf(table, teamId)}`,
+  );
+}
+
+/** What numbers become on arrival. */
+export interface Arrival {
+  /** The leaf of the import. */
+  readonly importLeaf: number;
+  readonly offsets: ReadonlyMap<NumberSpace, number>;
+}
+
+/** Copies all rows of a table of the attached file. @param where a condition over `t` that narrows them */
+export function copyIn(db: Store["db"], table: MovedTable, arrival: Arrival, where = "TRUE"): void {
+  const columns = columnsOf(db, table.name);
+  const values = columns.map((name) => arriving(table, name, arrival));
+  db.exec(
+    `INSERT INTO main.${table.name} (${columns.join(", ")}) SELECT ${values.join(", ")} FROM ${FILE}.${table.name} t
+     WHERE ${where}`,
+  );
+}
+
+const isConstant = (sql: string) => /^(?:NULL|\d+)$/.test(sql);
+
+function arriving({ leaving = {}, arriving: meanings = {} }: MovedTable, name: string, arrival: Arrival): string {
+  const fixed = leaving[name];
+  // Whoever made the file may have written something else.
+  if (fixed !== undefined && isConstant(fixed)) return fixed;
+  const meaning = meanings[name];
+  return meaning === undefined ? `t.${name}` : arrivingValue(meaning, `t.${name}`, arrival);
+}
+
+const person = (value: string) =>
+  `coalesce((SELECT p.here FROM temp.moving_people p WHERE p.there = ${value}), ${value})`;
+
+function arrivingValue(meaning: Meaning, value: string, { importLeaf, offsets }: Arrival): string {
+  if (meaning === "person") return person(value);
+  if (meaning === "leaf")
+    return `(SELECT m.leaf FROM main.log_import_leaves m WHERE m.import_leaf = ${importLeaf} AND m.origin = ${value})`;
+  const offset = (space: string) => `${offsets.get(space as NumberSpace) ?? 0}`;
+  if (typeof meaning === "string") return `iif(${value} > 0, ${value} + ${offset(meaning)}, ${value})`;
+  return meaning.sql
+    .replace(/OFFSET\(([\w.]+)\)/g, (_, space: string) => offset(space))
+    .replace(/PERSON\(([\w.]+)\)/g, (_, column: string) => person(column));
+}
+
+/** The largest number that was ever given. */
+export function lastNumber(db: Store["db"], space: NumberSpace): number {
+  const [table, column] = space.split(".") as [string, string];
+  const last = space === "telemetry_segments.first_id" ? "first_id + entries - 1" : column;
+  const [stored, given] = [
+    db.prepare<[], number>(`SELECT ${last} FROM main.${table} ORDER BY ${column} DESC LIMIT 1`).pluck().get(),
+    db.prepare<[string], number>("SELECT seq FROM main.sqlite_sequence WHERE name = ?").pluck().get(table),
+  ];
+  return Math.max(stored ?? 0, given ?? 0);
+}
+
+/** A function of SQL that gives the files of a manifest the numbers that their contents have on arrival. */
+export function addFunctions(db: Store["db"]): void {
+  db.function("moved_entries", { deterministic: true }, (entries, offset) =>
+    JSON.stringify(
+      (JSON.parse(entries as string) as [string, number][]).map(([path, blob]) => [path, blob + (offset as number)]),
+    ),
+  );
+}
+
+/** Rows of a table, and a digest of what stands in them. */
+export interface Digest {
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+/** @param schema `main`, or that of an attached file */
+export function digestOf(db: Store["db"], table: string, schema: "main" | typeof FILE = "main"): Digest {
+  const hash = createHash("sha256");
+  let rows = 0;
+  for (const row of db
+    .prepare<[], unknown[]>(`SELECT * FROM ${schema}.${table} NOT INDEXED`)
+    .raw()
+    .safeIntegers()
+    .iterate()) {
+    rows++;
+    for (const value of row) hashValue(hash, value);
+    hash.update("\n");
+  }
+  return { rows, sha256: hash.digest("hex") };
+}
+
+/** Each with its kind and length, so that no two rows are written alike. */
+function hashValue(hash: ReturnType<typeof createHash>, value: unknown): void {
+  if (value === null) hash.update("-;");
+  else if (typeof value === "number" || typeof value === "bigint") hash.update(`n${value};`);
+  else {
+    const [kind, bytes] = typeof value === "string" ? ["t", Buffer.from(value)] : ["b", value as Buffer];
+    hash.update(`${kind}${bytes.length}:`).update(bytes);
+  }
+}
+
+/** Puts the hashes of a team's leaves into the attached file. */
+export function copyLeaves(db: Store["db"], teamId: string): void {
+  db.exec(
+    `INSERT INTO ${FILE}.log_leaves (n, sha256) SELECT n, sha256 FROM main.log_leaves WHERE n IN (
+       SELECT id FROM ${FILE}.deliveries UNION SELECT leaf FROM ${FILE}.audit_events WHERE leaf IS NOT NULL
+       UNION SELECT leaf FROM ${FILE}.erased_events WHERE team_id = ${quoted(teamId)} UNION SELECT leaf FROM ${FILE}.log_imports)`,
+  );
+}
+
+const LEAVES_READ = 4_096;
+
+/** The numbers of the leaves in the attached file, rising; read in short queries. */
+export function* leavesInFile(db: Store["db"]): Generator<number> {
+  const some = db
+    .prepare<[number, number], number>(`SELECT n FROM ${FILE}.log_leaves WHERE n > ? ORDER BY n LIMIT ?`)
+    .pluck();
+  for (let after = 0; ; ) {
+    const read = some.all(after, LEAVES_READ);
+    yield* read;
+    if (read.length < LEAVES_READ) return;
+    after = read.at(-1) as number;
+  }
+}
+
+interface NodeRow {
+  readonly first: number;
+  readonly level: number;
+  readonly sha256: Buffer;
+}
+
+export function putNodes(db: Store["db"], nodes: Iterable<NodeRow>): void {
+  const insert = db.prepare<[number, number, Buffer]>(
+    `INSERT INTO ${FILE}.file_nodes (first, level, sha256) VALUES (?, ?, ?)`,
+  );
+  for (const { first, level, sha256 } of nodes) insert.run(first, level, sha256);
+}
+
+export const putManifest = (db: Store["db"], note: string): unknown =>
+  db.prepare(`INSERT INTO ${FILE}.file_manifest (note) VALUES (?)`).run(note);
+
+/** Erasures of the attached file that are not done. */
+export const unfinishedErasures = (db: Store["db"]): number =>
+  db.prepare<[], number>(`SELECT count(*) FROM ${FILE}.erasures WHERE completed_at IS NULL`).pluck().get() ?? 0;
+
+/** Appends the leaves of the attached file behind the newest, in their order. @returns how many */
+export function appendLeaves(db: Store["db"], newest: number): number {
+  const count = db.prepare<[], number>(`SELECT count(*) FROM ${FILE}.log_leaves`).pluck().get() ?? 0;
+  const importLeaf = newest + count + 1;
+  const numbered = `${newest} + row_number() OVER (ORDER BY n)`;
+  db.exec(`
+    INSERT INTO main.log_leaves (n, sha256) SELECT ${numbered}, sha256 FROM ${FILE}.log_leaves ORDER BY n;
+    INSERT INTO main.log_import_leaves (import_leaf, origin, leaf) SELECT ${importLeaf}, n, ${numbered} FROM ${FILE}.log_leaves ORDER BY n;
+    INSERT INTO main.log_import_nodes (import_leaf, first, level, sha256)
+      SELECT ${importLeaf}, first, level, sha256 FROM ${FILE}.file_nodes ORDER BY first`);
+  return count;
+}
+
+/** Somebody whom a file names. */
+export interface FilePerson {
+  readonly id: string;
+  readonly email: string;
+  readonly emailKey: string;
+}
+
+export const peopleInFile = (db: Store["db"]): FilePerson[] =>
+  db.prepare<[], FilePerson>(`SELECT id, email, email_key AS emailKey FROM ${FILE}.users ORDER BY id`).all();
+
+export const accountOf = (db: Store["db"], emailKey: string): string | undefined =>
+  db.prepare<[string], string>("SELECT id FROM main.users WHERE email_key = ?").pluck().get(emailKey);
+export const hasAccount = (db: Store["db"], id: string): boolean =>
+  db.prepare<[string], 1>("SELECT 1 FROM main.users WHERE id = ?").pluck().get(id) === 1;
+
+/** Whose account here somebody has whom a file names. */
+export interface Account {
+  readonly there: string;
+  readonly here: string;
+  /** Whether they had one before. */
+  readonly isKnown: boolean;
+}
+
+/** Notes which account is whose, for `person` columns. */
+export function notePeople(db: Store["db"], people: readonly Account[]): void {
+  db.exec(`CREATE TEMP TABLE IF NOT EXISTS moving_people (there TEXT PRIMARY KEY, here TEXT NOT NULL, known INTEGER NOT NULL);
+    DELETE FROM temp.moving_people`);
+  const insert = db.prepare<[string, string, number]>(
+    "INSERT INTO temp.moving_people (there, here, known) VALUES (?, ?, ?)",
+  );
+  for (const { there, here, isKnown } of people) insert.run(there, here, Number(isKnown));
+}
+
+/** Which rows of a table do not come, where not all do: accounts that were there are left as they are. */
+export const NARROWED: Readonly<Record<string, string>> = {
+  users: "t.id IN (SELECT there FROM temp.moving_people WHERE known = 0)",
+  former_addresses: "t.user_id IN (SELECT there FROM temp.moving_people WHERE known = 0)",
+};
+
+/** At what prices the costs of sessions are kept; null where they are not yet. */
+export const pricesOf = (db: Store["db"]): string | null =>
+  db.prepare<[], string>("SELECT version FROM main.spend_pricing").pluck().get() ?? null;
+/** Has them reckoned anew. */
+export const forgetPrices = (db: Store["db"]): unknown => db.exec("DELETE FROM main.spend_pricing");
+
+/** Names of packs in the attached file that are taken here. */
+export const takenPacks = (db: Store["db"]): string[] =>
+  db
+    .prepare<[], string>(`SELECT name FROM ${FILE}.packs WHERE name IN (SELECT name FROM main.packs) ORDER BY name`)
+    .pluck()
+    .all();
+
+/** Ids of the attached file that are taken here: tokens and devices are known by them. */
+export const takenDevices = (db: Store["db"]): number =>
+  db
+    .prepare<[], number>(
+      `SELECT count(*) FROM ${FILE}.devices d WHERE d.id IN (SELECT id FROM main.devices)
+         OR EXISTS (SELECT 1 FROM ${FILE}.device_tokens k WHERE k.device_id = d.id AND k.token_hash IN (SELECT token_hash FROM main.device_tokens))`,
+    )
+    .pluck()
+    .get() ?? 0;
+
+/** The table of teams, where theirs is called otherwise on arrival. The name is written so that nothing in it is read as SQL. */
+export const renamed = (table: MovedTable, name: string): MovedTable => ({
+  ...table,
+  arriving: { ...table.arriving, name: { sql: `CAST(x'${Buffer.from(name).toString("hex")}' AS TEXT)` } },
+});
+
+/* Of a file that is looked at by itself. */
+
+export const manifestNote = (db: Store["db"]): string | undefined =>
+  db.prepare<[], string>("SELECT note FROM file_manifest").pluck().get();
+
+/** Rows of a table that are not the team's. */
+export const strayRows = (db: Store["db"], table: MovedTable, teamId: string): number =>
+  db
+    .prepare<[], number>(`SELECT count(*) FROM main.${table.name} t WHERE (${textOf(table, teamId)}) IS NOT TRUE`)
+    .pluck()
+    .get() ?? 0;
+
+/** Tables that hold something, which no file has anything in. */
+export const filledTables = (db: Store["db"]): string[] =>
+  Object.keys(LEFT)
+    .filter((table) => table !== "log_leaves" && table !== "trace_session_days")
+    .filter((table) => db.prepare(`SELECT 1 FROM main.${table} LIMIT 1`).get() !== undefined);
+
+/** Erasures that are not done, or name what is not the team's. */
+export const foreignErasures = (db: Store["db"], teamId: string): number =>
+  db
+    .prepare<[string], number>(
+      `SELECT count(*) FROM main.erasures t WHERE t.completed_at IS NULL OR (CASE
+         WHEN t.kind IN ('device', 'session', 'entry') THEN json_extract(t.target, '$.deviceId') IN (SELECT id FROM main.devices)
+         WHEN t.kind = 'repo' THEN NOT EXISTS (SELECT 1 FROM json_each(t.target, '$.teamIds') WHERE value <> ?)
+         WHEN t.kind = 'person' THEN NOT EXISTS (
+           SELECT 1 FROM json_each(t.target, '$.deviceIds') WHERE value NOT IN (SELECT id FROM main.devices))
+         ELSE TRUE END) IS NOT TRUE`,
+    )
+    .pluck()
+    .get(teamId) ?? 0;
+
+export const leafRows = (db: Store["db"]): IterableIterator<{ n: number; sha256: Buffer }> =>
+  db.prepare<[], { n: number; sha256: Buffer }>("SELECT n, sha256 FROM main.log_leaves ORDER BY n").iterate();
+export const nodeRows = (db: Store["db"]): IterableIterator<NodeRow> =>
+  db.prepare<[], NodeRow>("SELECT first, level, sha256 FROM file_nodes ORDER BY first").iterate();
+export const brokenReferences = (db: Store["db"]): boolean => (db.pragma("foreign_key_check") as unknown[]).length > 0;
+
+/** How much of what there is in a file. */
+export const counts = (db: Store["db"]) =>
+  Object.fromEntries(
+    (["deliveries", "devices", "users", "trace_sessions", "audit_events"] as const).map((table) => [
+      table,
+      db.prepare<[], number>(`SELECT count(*) FROM main.${table}`).pluck().get() ?? 0,
+    ]),
+  ) as Record<"deliveries" | "devices" | "users" | "trace_sessions" | "audit_events", number>;

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { reckon } from "../faults/support/process.ts";
+import { deliverAll } from "../support/erasure.ts";
+import { startInstance } from "../support/instance.ts";
+import { flowAll, lakeFiles, lakeRows, sendEntries } from "../support/lake.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-lake-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+it("tells of the lake, and what is not as it was put there", async () => {
+  const lake = folder();
+  const t = await startInstance({ settings: { lake } });
+  const run = (args: readonly string[], env = { RECKON_LAKE: lake }) =>
+    reckon(["lake", ...args, "--data", t.directory], { env });
+  const before = await run(["status"]);
+  expect([before.code, before.stderr]).toEqual([1, expect.stringContaining("there is no lake here")]);
+  const device = await t.device();
+  await sendEntries(t, device);
+  await flowAll(t);
+
+  const status = await run(["status", "--json"]);
+  expect(JSON.parse(status.stdout)).toEqual({
+    ...{ place: lake, shard: expect.stringMatching(/^[0-9a-f]{10}$/), currentAt: "2026-11-21T08:00:00.000Z" },
+    ...{ waiting: { blocks: 0, days: 0, removals: 0 }, failure: null },
+  });
+  expect((await run(["status"])).stdout).toContain("holds all up to      2026-11-21T08:00:00.000Z");
+  expect(await run(["check"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/missing +0\nunknown +0/) });
+  const [first = ""] = lakeFiles(lake);
+  rmSync(join(lake, first));
+  expect(await run(["check"])).toMatchObject({ code: 1, stdout: expect.stringContaining(`missing: ${first}`) });
+  expect(await run(["check", "--repair"])).toMatchObject({ code: 0, stdout: expect.stringContaining("repaired") });
+  const elsewhere = await run(["check"], { RECKON_LAKE: folder() });
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([
+    1,
+    expect.stringContaining("set RECKON_LAKE as the server has it"),
+  ]);
+  const doctor = await reckon(["doctor", "--data", t.directory]);
+  expect(doctor.stdout).toContain(`lake\tok\t${lake} holds all up to`);
+});
+
+it("exports the tables of a team or of all once, what is not sealed included", async () => {
+  const t = await startInstance();
+  const [shop, till] = [await t.device(), await t.device()];
+  await deliverAll(t, shop, "github.com/acme/shop", "alpha");
+  await sendEntries(t, shop, { repoKey: "github.com/acme/app" });
+  await deliverAll(t, till, "github.com/acme/till", "beta");
+  await t.instance.settle();
+  const out = join(folder(), "acme");
+  const run = (...args: string[]) => reckon(["export", "--format", "parquet", "--data", t.directory, ...args]);
+  const done = await run("--team", shop.team.name, "--out", out, "--json");
+  expect([done.code, done.stderr]).toEqual([0, ""]);
+  expect(JSON.parse(done.stdout)).toMatchObject({ directory: out, files: lakeFiles(out).length });
+  const entries = await lakeRows(out, "entries");
+  expect(entries).toHaveLength(1_103);
+  expect(new Set(entries.map(({ entry }) => entry)).size).toBe(1_103);
+  expect(entries.every(({ team }) => team === shop.team.id)).toBe(true);
+  expect(await lakeRows(out, "sessions")).toMatchObject([{ session: "alpha-s1", result: "succeeded" }]);
+  expect(await lakeRows(out, "errors")).toMatchObject([{ title: "alpha loop", date: new Date("2026-11-20") }]);
+
+  const all = join(folder(), "all");
+  expect((await run("--out", all)).code).toBe(0);
+  expect(new Set((await lakeRows(all, "sessions")).map(({ team }) => team))).toEqual(
+    new Set([shop.team.id, till.team.id]),
+  );
+  expect(await run("--out", all)).toMatchObject({ code: 1, stderr: expect.stringContaining("exists already") });
+  expect(await run("--out", `${all}2`, "--repo", "x")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--team"),
+  });
+  const told = t.rows("SELECT target_label AS label FROM audit_events WHERE action = 'lake.exported' ORDER BY id");
+  expect(told).toEqual([{ label: shop.team.name }, { label: "all teams" }]);
+});

@@ -1,0 +1,409 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ROOMS } from "../../src/app.ts";
+import { listDevices } from "../../src/identity/devices/devices.ts";
+import { teamMoves } from "../../src/identity/teams/teams.ts";
+import { spendReport } from "../../src/insight/spend/spend.ts";
+import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
+import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
+import { DERIVED } from "../../src/share/moves/moves.ts";
+import { digestOf } from "../../src/share/moves/rows.ts";
+import { LEFT, MOVED } from "../../src/share/moves/tables.ts";
+import { deliverAll, filesWith, personWith } from "../support/erasure.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { firstSchemaDirectory } from "../support/older.ts";
+import { ran } from "../support/remote.ts";
+
+const TO = "https://new.example";
+const WEEK = {
+  by: "model",
+  from: Date.UTC(2026, 10, 15),
+  to: Date.UTC(2026, 10, 21),
+} as const;
+
+/** A folder for files of teams; it goes with the test. */
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "reckon-move-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+const team = (t: TestInstance, ...argv: string[]) => ran(["team", ...argv, "--json", "--data", t.directory]);
+
+/** Says that a team moved, and writes it into a file. */
+async function leave(t: TestInstance, name: string, file = join(folder(), "team")): Promise<string> {
+  await teamMoves.begin(t.instance.core, name, TO);
+  const done = await team(t, "export", name, "--out", file);
+  expect([done.code, done.err]).toEqual([0, ""]);
+  return file;
+}
+
+/** @returns what it printed */
+async function arrive(t: TestInstance, file: string, ...more: string[]) {
+  const done = await team(t, "import", file, "--accept-key", ...more);
+  expect([done.code, done.err.replace(/^(?:Then|No password).*\n/gm, "")]).toEqual([0, ""]);
+  return JSON.parse(done.out);
+}
+
+const expectRefused = async (t: TestInstance, file: string, message: string | RegExp, ...more: string[]) => {
+  const before = t.count("log_leaves");
+  const done = await team(t, "import", file, "--accept-key", ...more);
+  expect([done.code, done.err]).toEqual([1, expect.stringMatching(message)]);
+  expect(t.count("log_leaves")).toBe(before);
+};
+
+const faults = ({ instance }: TestInstance) => verifyLedger(instance.core, undefined, () => {}).faults;
+
+/** An instance with a team of two devices and a person, and another team beside it whose text is "lavender". */
+async function shop(): Promise<{ t: TestInstance; ada: TestDevice; robot: TestDevice; stranger: TestDevice }> {
+  const t = await startInstance();
+  const acme = await t.team({ name: "Acme" });
+  const stranger = await t.device(await t.team({ name: "Lavender" }));
+  const [ada, robot] = [await t.device(acme), await t.device(acme)];
+  await personWith(t, ada, "ada@example.com");
+  await deliverAll(t, stranger, "lavender/shop", "lavender");
+  await deliverAll(t, ada, "shop", "marigold");
+  await deliverAll(t, robot, "till", "crocus");
+  await deliverAll(t, stranger, "lavender/till", "lavender", 9);
+  await deliverAll(t, ada, "shop", "marigold", 9);
+  // Evidence: a number that came again with other content, and one that is missing.
+  await t.post("/api/telemetry/ingest", {
+    token: robot.token,
+    json: { repoKey: "till", entries: [{ seq: 1, payload: { other: 1 } }] },
+  });
+  await t.post("/api/telemetry/ingest", {
+    token: robot.token,
+    json: { repoKey: "till", entries: [{ seq: 90, payload: {} }] },
+  });
+  await t.instance.settle();
+  return { t, ada, robot, stranger };
+}
+
+/** What a team has in the tables that move, without the numbers that each instance gives, and what each says of itself. */
+function contentOf(t: TestInstance, teamId: string): [string, string[]][] {
+  const OWN = ["audit_events", "log_imports", "log_import_leaves", "log_import_nodes"];
+  return MOVED.filter(({ name }) => !OWN.includes(name)).map(({ name, where, arriving = {}, leaving = {} }) => {
+    const renumbered = new Set([...Object.keys(arriving), ...Object.keys(leaving)]);
+    const rows = t.rows(`SELECT * FROM ${name} t WHERE ${where.replaceAll("@team", `'${teamId}'`)}`);
+    return [
+      name,
+      rows.map((row) => JSON.stringify(Object.entries(row).filter(([column]) => !renumbered.has(column)))).sort(),
+    ];
+  });
+}
+
+it("knows of every table whether it moves, and of every projection where it stands", async () => {
+  const names = [...readFileSync("schema.sql", "utf8").matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name);
+  expect([...MOVED.map(({ name }) => name), ...Object.keys(LEFT)].sort()).toEqual(names.sort());
+  const projections = ROOMS.flatMap(({ projections = [] }) => projections);
+  expect(new Set(DERIVED)).toEqual(new Set(projections));
+  expect(DERIVED.filter(({ newest, skip }) => !newest || !skip)).toEqual([]);
+});
+
+describe("a team that moves", () => {
+  it("is there as it was here: rows, figures, evidence, tokens; and both ledgers verify", async () => {
+    const { t, ada } = await shop();
+    const from = spendReport(t.instance.core, ada.team.id, WEEK);
+    const file = await leave(t, "Acme");
+    for (const text of ["lavender", "Lavender", "argon2"]) expect(readFileSync(file).includes(text)).toBe(false);
+    const u = await startInstance();
+    const other = await u.device(await u.team({ name: "Third" }));
+    await deliverAll(u, other, "shop", "peony");
+    const printed = await arrive(u, file);
+    expect(printed).toMatchObject({ team: "Acme", imported: true, accounts: { made: ["ada@example.com"], known: [] } });
+    await u.instance.settle();
+    expect(contentOf(u, ada.team.id)).toEqual(contentOf(t, ada.team.id));
+    expect(JSON.stringify(spendReport(u.instance.core, ada.team.id, WEEK))).toBe(JSON.stringify(from));
+    expect([faults(t), faults(u)]).toEqual([[], []]);
+    // The token goes on there, where the numbers go on.
+    const json = { repoKey: "shop", entries: [{ seq: 12, payload: { text: "after" } }] };
+    const sent = await u.post("/api/telemetry/ingest", { token: ada.token, json });
+    expect([sent.status, sent.body.flagged, sent.body.maxSeq]).toEqual([200, null, 12]);
+    expect((await t.post("/api/telemetry/ingest", { token: ada.token, json })).body.movedTo).toBe(TO);
+    await deliverAll(u, other, "shop", "peony", 9);
+    await u.instance.settle();
+    expect(faults(u)).toEqual([]);
+    const actions = (one: TestInstance) =>
+      one
+        .rows("SELECT action FROM audit_events WHERE action LIKE 'team.%' AND team_id = ?", ada.team.id)
+        .map(({ action }) => action);
+    expect(actions(t)).toEqual(["team.created", "team.moved", "team.exported"]);
+    expect(actions(u)).toEqual(["team.created", "team.moved", "team.exported", "team.imported"]);
+  });
+
+  it("comes once, however often it is asked to", async () => {
+    const { t } = await shop();
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    await arrive(u, file);
+    const leaves = u.count("log_leaves");
+    expect(await arrive(u, file)).toMatchObject({ imported: false, team: "Acme" });
+    expect(u.count("log_leaves")).toBe(leaves);
+    const again = await leave(t, "Acme");
+    await expectRefused(u, again, /is here already, from another file/);
+  });
+
+  it("moves on from there, and back to nowhere that it came from", async () => {
+    const { t, ada } = await shop();
+    const [u, w] = [await startInstance(), await startInstance()];
+    await arrive(u, await leave(t, "Acme"));
+    await u.post("/api/telemetry/ingest", {
+      token: ada.token,
+      json: { repoKey: "shop", entries: [{ seq: 12, payload: { text: "between" } }] },
+    });
+    await u.instance.settle();
+    const file = await leave(u, "Acme");
+    await arrive(w, file);
+    expect(faults(w)).toEqual([]);
+    expect(w.count("log_imports")).toBe(2);
+    expect(w.rows("SELECT payload FROM telemetry_entries WHERE seq = 12")).toHaveLength(1);
+    await expectRefused(t, file, /is here already/);
+  });
+
+  it("takes along what was delivered before there was a tree", async () => {
+    const older = await startInstance({ directory: await firstSchemaDirectory() });
+    await deliverAll(older, await older.device(), "shop", "lavender");
+    const u = await startInstance();
+    await deliverAll(u, await u.device(), "shop", "peony");
+    await arrive(u, await leave(older, "Acme"));
+    expect(u.rows("SELECT 1 FROM deliveries WHERE chain_sha256 IS NOT NULL").length).toBeGreaterThan(0);
+    expect(faults(u)).toEqual([]);
+  });
+
+  it("leaves behind what was erased, and stays held and kept for as long as it was said", async () => {
+    const { t, robot } = await shop();
+    const { core } = t.instance;
+    await carryOut(core, await requestErasure(core, resolveTarget(core, { person: "ada@example.com" }), "asked for"));
+    await placeHold(core, { device: robot.deviceId, reason: "claim" });
+    await setRetention(core, "Acme", "traces", 400);
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    for (const text of ["marigold", "ada@example.com"]) expect(readFileSync(file).includes(text)).toBe(false);
+    await arrive(u, file);
+    expect(faults(u)).toEqual([]);
+    expect(filesWith(u.directory, "marigold")).toEqual([]);
+    expect(u.rows("SELECT email FROM users")).toEqual([{ email: expect.stringMatching(/^erased-usr_/) }]);
+    expect([u.count("holds"), u.count("retention_rules")]).toEqual([1, 1]);
+    expect(u.rows("SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n).toBeGreaterThan(0);
+    await u.close();
+    // A restart erases nobody again.
+    const again = await startInstance({ directory: u.directory });
+    expect(faults(again)).toEqual([]);
+  });
+
+  it("gives accounts to those who have none, without password or rights beyond the team", async () => {
+    const { t, robot } = await shop();
+    await personWith(t, robot, "root@example.com");
+    t.rows("UPDATE users SET operator = 1 WHERE email = 'root@example.com' RETURNING id");
+    const u = await startInstance();
+    const third = await u.team({ name: "Third" });
+    const local = await u.device(third);
+    const known = await personWith(u, local, "Ada@Example.com");
+    const { accounts } = await arrive(u, await leave(t, "Acme"));
+    expect(accounts).toEqual({ made: ["root@example.com"], known: ["ada@example.com"] });
+    expect(u.rows("SELECT email, operator, password_hash AS hash FROM users WHERE email = 'root@example.com'")).toEqual(
+      [{ email: "root@example.com", operator: 0, hash: null }],
+    );
+    expect(u.rows("SELECT count(*) AS n FROM memberships WHERE user_id = ?", known.id)[0].n).toBe(2);
+    const owners = listDevices(u.instance.core, u.rows("SELECT id FROM teams WHERE name = 'Acme'")[0].id);
+    expect(owners.map(({ personId }) => personId)).toContain(known.id);
+  });
+
+  it("can be called otherwise, where its name is taken", async () => {
+    const { t, ada } = await shop();
+    const u = await startInstance();
+    await u.team({ name: "Acme" });
+    const file = await leave(t, "Acme");
+    await expectRefused(u, file, /team named "Acme" already/);
+    expect((await arrive(u, file, "--name", "Acme of the North")).name).toBe("Acme of the North");
+    expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme of the North" }]);
+    expect(faults(u)).toEqual([]);
+  });
+});
+
+describe("a move", () => {
+  it("is taken back until it is confirmed, and each act is on record", async () => {
+    const { t, ada } = await shop();
+    const send = () => t.post("/api/telemetry/heartbeat", { token: ada.token });
+    const on = await team(t, "move", "Acme", "--to", "https://new.example/");
+    expect(JSON.parse(on.out)).toMatchObject({ movedTo: TO, confirmedAt: null });
+    t.clock.advance(1_000);
+    expect((await send()).status).toBe(401);
+    expect((await team(t, "move", "Acme", "--cancel")).code).toBe(0);
+    t.clock.advance(1_000);
+    expect((await send()).status).toBe(200);
+    expect((await team(t, "move", "Acme", "--cancel")).err).toContain("has not moved");
+    await team(t, "move", "Acme", "--to", TO);
+    expect(JSON.parse((await team(t, "move", "Acme", "--confirm")).out).confirmedAt).not.toBeNull();
+    for (const words of [["--cancel"], ["--to", "https://third.example"]])
+      expect((await team(t, "move", "Acme", ...words)).err).toContain("confirmed");
+    expect((await team(t, "move", "Acme", "--to", "http://plain.example")).code).toBe(1);
+    expect(
+      t.rows("SELECT action FROM audit_events WHERE action LIKE 'team.move%'").map(({ action }) => action),
+    ).toEqual(["team.moved", "team.move_cancelled", "team.moved", "team.move_confirmed"]);
+    expect(faults(t)).toEqual([]);
+  });
+
+  it("sends codes and rotations on as well", async () => {
+    const { t, ada } = await shop();
+    const code = await t.code(ada.team);
+    await teamMoves.begin(t.instance.core, "Acme", TO);
+    const exchanged = await t.post("/api/connect/exchange", { json: { code, consent: { version: "1" } } });
+    expect([exchanged.status, exchanged.body.error]).toEqual([404, expect.stringContaining(TO)]);
+    const rotated = await t.post("/api/connect/rotate", { token: ada.token });
+    expect([rotated.status, rotated.body]).toEqual([
+      401,
+      { error: expect.stringContaining(TO), reason: "invalid_token" },
+    ]);
+    expect((await t.post("/mcp", { token: ada.token, json: { jsonrpc: "2.0", id: 1, method: "ping" } })).status).toBe(
+      401,
+    );
+  });
+});
+
+describe("a file", () => {
+  it("that was altered anywhere is refused", async () => {
+    const { t } = await shop();
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    const copy = `${file}.altered`;
+    const tables = [...MOVED.map(({ name }) => name), "log_leaves", "file_nodes", "file_manifest"];
+    const original = new Sqlite(file, { readonly: true });
+    const filled = tables.filter((name) => original.prepare(`SELECT 1 FROM ${name} LIMIT 1`).get());
+    expect(filled.length).toBeGreaterThan(35);
+    original.close();
+    const alter = (name: string, row: number, column: number, how: "change" | "remove") => {
+      copyFileSync(file, copy);
+      const db = new Sqlite(copy);
+      db.pragma("foreign_keys = OFF");
+      const columns = db.pragma(`table_info(${name})`) as { name: string; type: string; pk: number }[];
+      const keys = columns.filter(({ pk }) => pk > 0).map((one) => one.name);
+      const all = db.prepare(`SELECT * FROM ${name}`).all() as Record<string, unknown>[];
+      const chosen = all[row % all.length] as Record<string, unknown>;
+      const by = keys.length > 0 ? keys : Object.keys(chosen);
+      const where = by.map((key) => `${key} IS ?`).join(" AND ");
+      const values = by.map((key) => chosen[key]);
+      const { name: target, type } = columns[column % columns.length] as { name: string; type: string };
+      const value = chosen[target];
+      const next =
+        type === "INTEGER"
+          ? Number(value ?? 0) + 1
+          : type === "BLOB"
+            ? Buffer.concat([(value as Buffer) ?? Buffer.of(), Buffer.of(1)])
+            : `${value ?? ""}x`;
+      try {
+        if (how === "remove") db.prepare(`DELETE FROM ${name} WHERE ${where}`).run(...values);
+        else db.prepare(`UPDATE ${name} SET ${target} = ? WHERE ${where}`).run(next, ...values);
+      } catch {
+        // A constraint does not let it be.
+        return false;
+      } finally {
+        db.close();
+      }
+      return true;
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...filled),
+        fc.nat(50),
+        fc.nat(20),
+        fc.constantFrom("change", "remove"),
+        async (name, row, column, how) => {
+          if (!alter(name, row, column, how as "change" | "remove")) return;
+          const done = await team(u, "import", copy, "--accept-key", "--dry-run");
+          expect([name, done.code, done.out]).toEqual([name, 1, ""]);
+        },
+      ),
+      { numRuns: 60, examples: filled.map((name) => [name, 0, 1, "change"]) },
+    );
+    expect(u.count("teams")).toBe(0);
+  });
+
+  it("of another key, another schema, another form or a team that is still served is refused", async () => {
+    const { t } = await shop();
+    const u = await startInstance();
+    const served = join(folder(), "served");
+    expect((await team(t, "export", "Acme", "--out", served)).code).toBe(0);
+    await expectRefused(u, served, /still served where the file was made/);
+    expect((await team(u, "import", served, "--accept-key", "--dry-run")).code).toBe(0);
+    const file = await leave(t, "Acme");
+    const key = ledgerVerifierKey(t.instance.core) as string;
+    const foreign = ledgerVerifierKey(u.instance.core) as string;
+    expect((await team(u, "import", file)).err).toContain("--origin-key");
+    expect((await team(u, "import", file, "--origin-key", foreign)).err).toContain("not with the key that was given");
+    expect((await team(u, "import", file, "--origin-key", "nonsense")).err).toContain("verifier key");
+    const change = async (sql: string, message: RegExp) => {
+      const copy = join(folder(), "copy");
+      copyFileSync(file, copy);
+      const db = new Sqlite(copy);
+      db.exec(sql);
+      db.close();
+      await expectRefused(u, copy, message);
+    };
+    await change("PRAGMA user_version = 30", /it has schema 30/);
+    await change("CREATE TRIGGER x AFTER INSERT ON teams BEGIN SELECT 1; END", /no file of a team's/);
+    await change("CREATE VIEW x AS SELECT 1", /no file of a team's/);
+    await change("INSERT INTO alarms VALUES ('x', 1)", /has something in the table alarms/);
+    await expectRefused(u, join(u.directory, "reckon.db"), /no file of a team's/);
+    await expectRefused(u, join(folder(), "nothing"), /there is no file/);
+    expect((await team(u, "import", file, "--origin-key", key)).code).toBe(0);
+  });
+
+  it("whose maker signed rows of others is refused all the same", async () => {
+    const { t, ada } = await shop();
+    const u = await startInstance();
+    const file = await leave(t, "Acme");
+    const sign = async (sql: string, message: RegExp) => {
+      const copy = join(folder(), "copy");
+      copyFileSync(file, copy);
+      const db = new Sqlite(copy);
+      db.pragma("foreign_keys = OFF");
+      db.exec(sql);
+      const { manifest } = readManifest(db.prepare("SELECT note FROM file_manifest").pluck().get() as string);
+      const tables = Object.fromEntries(Object.keys(manifest.tables).map((name) => [name, digestOf(db, name)]));
+      db.prepare("UPDATE file_manifest SET note = ?").run(
+        signStatement(t.instance.core, manifestText({ ...manifest, tables })),
+      );
+      db.close();
+      await expectRefused(u, copy, message);
+    };
+    const token = "'atk_x', x'00', %, NULL, 'x', '[\"admin\"]', 1, 9999999999999, NULL, NULL";
+    await sign(
+      `INSERT INTO api_tokens VALUES (${token.replace("%", "NULL")})`,
+      /rows of others than the team in the table api_tokens/,
+    );
+    await sign(
+      "UPDATE deliveries SET team_id = 'team_x' WHERE id = (SELECT min(id) FROM deliveries)",
+      /name what is not in it/,
+    );
+    await sign("UPDATE trace_sessions SET document = '{}'", /is not what its leaves commit to/);
+    await sign(
+      "DELETE FROM deliveries WHERE id = (SELECT max(id) FROM deliveries WHERE kind = 'traces')",
+      /will not do/,
+    );
+    await sign(
+      "DELETE FROM file_nodes WHERE first = (SELECT min(first) FROM file_nodes)",
+      /its leaves are not those of the log/,
+    );
+    const target = JSON.stringify({ kind: "device", deviceId: "dev_x" });
+    await sign(
+      `INSERT INTO erasures VALUES ('era_x', 'device', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2)`,
+      /erasures that are not done, or of others/,
+    );
+  });
+
+  it("is made whole or not at all, and never over another", async () => {
+    const { t } = await shop();
+    const file = join(folder(), "team");
+    expect((await team(t, "export", "Acme", "--out", file)).code).toBe(0);
+    const again = await team(t, "export", "Acme", "--out", file);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining("never overwrites")]);
+    expect(existsSync(`${file}.partial`)).toBe(false);
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { CommitOrder } from "../../../src/platform/store/commit-order.ts";
+
+const of = (team: string | undefined, name: string) => ({
+  name,
+  payer: team === undefined ? undefined : { team, credential: `${team}-1` },
+});
+
+function order(...items: readonly ReturnType<typeof of>[]) {
+  const waiting = new CommitOrder<ReturnType<typeof of>>();
+  for (const item of items) waiting.push(item);
+  const turn = (now = 0) => [...waiting.turn(now)].map(({ name }) => name);
+  return { waiting, turn };
+}
+
+it("takes small changes together, in their order, whoever sends them", () => {
+  const { turn } = order(of("a", "1"), of("b", "2"), of(undefined, "3"));
+  expect([turn(), turn()]).toEqual([["1", "2", "3"], []]);
+});
+
+it("gives large changes a turn of their own, between those of small ones, from team to team", () => {
+  const { waiting, turn } = order();
+  waiting.tookLong(of("a", "before"), 0);
+  waiting.tookLong(of("b", "before"), 0);
+  for (const name of ["a1", "a2", "a3"]) waiting.push(of("a", name));
+  waiting.push(of("b", "b1"));
+  waiting.push(of("c", "c1"));
+  expect(turn()).toEqual(["c1"]);
+  waiting.push(of("c", "c2"));
+  waiting.push(of(undefined, "page"));
+  expect(turn()).toEqual(["a1"]);
+  expect(turn()).toEqual(["c2", "page"]);
+  expect([turn(), turn(), turn(), waiting.length]).toEqual([["b1"], ["a2"], ["a3"], 0]);
+});
+
+it("leaves for the next turn what it is not asked for any more", () => {
+  const { waiting, turn } = order(of("a", "1"), of("a", "2"));
+  for (const { name } of waiting.turn(0)) {
+    expect(name).toBe("1");
+    break;
+  }
+  expect(turn()).toEqual(["2"]);
+});
+
+it("forgets after a second that a team's changes took long", () => {
+  const { waiting, turn } = order();
+  waiting.tookLong(of("a", "before"), 0);
+  expect(turn(1_001)).toEqual([]);
+  waiting.push(of("a", "1"));
+  waiting.push(of("b", "2"));
+  expect(turn(1_002)).toEqual(["1", "2"]);
+});
+
+it("hands over all that waits", () => {
+  const { waiting } = order(of("b", "1"));
+  waiting.tookLong(of("a", "before"), 0);
+  waiting.push(of("a", "2"));
+  expect([waiting.takeAll().map(({ name }) => name), waiting.length]).toEqual([["1", "2"], 0]);
+});
