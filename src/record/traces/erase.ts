@@ -30,17 +30,19 @@ function looseLabels(core: Core, { deviceId, repoKey, until }: Omit<Portion, "er
 
 /**
  * Erases a session with its spans and labels.
- * @param derived what is made of it elsewhere; goes first
+ * @param derived what is made of it elsewhere; goes first, and again where the session grew meanwhile
  */
 async function* eraseSession(
   core: Core,
   session: ErasableSession,
   erasureId: string,
-  derived: EraseSteps,
+  derived: () => EraseSteps,
 ): AsyncGenerator<EraseStep> {
   const sql = eraseRows(core.store);
   const { id, deviceId, externalId } = session;
-  yield* derived;
+  const grownBy = sql.asItem.get(id)?.deliveryId;
+  let isGone = false;
+  yield* derived();
   yield* whileAny("spans", () => {
     const spans = sql.someSpans.all(id, MAX_ERASED_ROWS);
     forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
@@ -49,7 +51,8 @@ async function* eraseSession(
   yield* whileAny("labels", () => dropLabels(core, sql.someLabels.all(deviceId, externalId, MAX_ERASED_ROWS)));
   yield () => {
     const own = sql.asItem.get(id);
-    if (!own) return { sessions: 0 };
+    isGone = own?.deliveryId === grownBy;
+    if (!own || !isGone) return { sessions: 0 };
     forget(core, [own], ({ document }) => sessionText(externalId, document));
     const sessions = sql.dropSession.run(id).changes;
     const { deliveryId } = own;
@@ -58,6 +61,7 @@ async function* eraseSession(
     else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
     return { sessions };
   };
+  if (!isGone) yield* eraseSession(core, session, erasureId, derived);
 }
 
 /** Leaves of rows that go what their deliveries' roots are made of. */

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { entriesAnew, findDefect } from "../../insight/defects/defects.ts";
+import { deriveAll } from "../../insight/derived/derived.ts";
 import { eraseFinds } from "../../insight/find/find.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { sessionErasure } from "../../insight/sessions/sessions.ts";
@@ -23,6 +24,7 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* telemetryErasure.eraseEntries(core, portion);
     yield* eraseTraces(core, portion, "goes");
     yield* eraseBrain(core, portion, false);
+    await deriveAll(core);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
@@ -77,13 +79,15 @@ async function* eraseNotes(
 }
 
 function eraseSession(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
-  return traceErasure.eraseSession(core, session, erasureId, derivedOf(core, session, erasureId, spend));
+  return traceErasure.eraseSession(core, session, erasureId, () => derivedOf(core, session, erasureId, spend));
 }
 
 /** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
 type Spend = "all" | "goes" | "stays";
 
 async function* derivedOf(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
+  // What waits to be read, or is being read, would be made of it afterwards.
+  await deriveAll(core);
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
@@ -109,6 +113,7 @@ export async function* eraseOneSession(core: Core, portion: Portion, sha256: str
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */
 export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boolean): AsyncGenerator<EraseStep> {
   const { teamId, deviceId, erasureId } = portion;
+  await deriveAll(core);
   const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
   yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
   if (keepCurrent) return;

@@ -1,12 +1,13 @@
 import { existsSync, linkSync, rmSync } from "node:fs";
 import type { Core } from "../../core.ts";
 import { getTeam, type Team } from "../../identity/teams/teams.ts";
+import { DERIVED, deriveAll } from "../../insight/derived/derived.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { syncFile } from "../../kit/files.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
-import { areCaughtUp, catchUp } from "../../platform/projections/projections.ts";
+import { areCaughtUp } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, local, removeDatabase, type Store } from "../../platform/store/store.ts";
 import {
   type Checkpoint,
@@ -16,7 +17,6 @@ import {
   subtreesBetween,
 } from "../../platform/transparency/transparency.ts";
 import { FORMAT, type Manifest, manifestText, readManifest } from "./manifest.ts";
-import { DERIVED } from "./projections.ts";
 import {
   attach,
   copyLeaves,
@@ -106,7 +106,7 @@ function detachIfNeeded(db: Store["db"]): void {
 async function atRest<T>(core: Core, work: () => T): Promise<T> {
   const { db } = core.store;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    for (const projection of DERIVED) await catchUp(core, projection);
+    await deriveAll(core);
     db.exec("BEGIN");
     try {
       if (areCaughtUp(core, DERIVED)) {

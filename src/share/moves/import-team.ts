@@ -1,13 +1,13 @@
 import type { Core } from "../../core.ts";
 import { findTeam, getTeam, type Team } from "../../identity/teams/teams.ts";
+import { DERIVED, deriveAll } from "../../insight/derived/derived.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, unavailable } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { areCaughtUp, catchUp, passOver } from "../../platform/projections/projections.ts";
+import { areCaughtUp, passOver } from "../../platform/projections/projections.ts";
 import { logImports, nextLeaf, recordImport } from "../../platform/transparency/transparency.ts";
 import type { CheckedFile } from "./check-file.ts";
-import { DERIVED } from "./projections.ts";
 import {
   type Account,
   accountOf,
@@ -73,7 +73,7 @@ export async function importTeam(
   try {
     addFunctions(db);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      for (const projection of DERIVED) await catchUp(core, projection);
+      await deriveAll(core);
       const done = await core.store.write(() =>
         areCaughtUp(core, DERIVED) ? takeIn(core, checked, options, by) : undefined,
       );

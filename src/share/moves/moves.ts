@@ -5,4 +5,3 @@
 export { type CheckedFile, checkFile } from "./check-file.ts";
 export { exportTeam } from "./export-team.ts";
 export { type ImportedTeam, importTeam } from "./import-team.ts";
-export { DERIVED } from "./projections.ts";

@@ -20,6 +20,7 @@ import {
   requestErasure,
   resolveTarget,
 } from "../../../src/share/erasure/erasure.ts";
+import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -252,4 +253,46 @@ it("erases again what a restored backup brings back, once, and says so", async (
     await again.close();
   }
   expect(filesWith(t.directory, mine.deviceId)).toContain(JOURNAL);
+});
+
+it("leaves nothing behind of what was not worked through yet, or comes again, while it is erased", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  const deliver = (span: string) =>
+    t.post("/api/agent-traces/ingest", {
+      token: device.token,
+      json: {
+        repoKey: "shop",
+        sessions: [
+          {
+            id: "marigold",
+            outcome: "ok",
+            branch: "marigold-branch",
+            commits: ["a1b2c3d4e5f6"],
+            spans: [{ id: span, name: "chat", usage: { id: span, input_tokens: 9, output_tokens: 1 } }],
+          },
+        ],
+      },
+    });
+  expect((await deliver("first")).status).toBe(200);
+  const erasure = await request(t, { device: device.deviceId });
+  const { rows } = t;
+  let steps = 0;
+  // What is derived is looked for after every step, as often as the server itself may come to it.
+  for await (const step of stepsOf(core, erasure)) {
+    await core.store.write(step);
+    if (++steps === 3) expect((await deliver("second")).status).toBe(200);
+    await t.instance.settle();
+  }
+  expect(steps).toBeGreaterThan(3);
+  for (const table of [
+    "trace_sessions",
+    "trace_spans",
+    "trace_session_commits",
+    "session_finds",
+    "spend_usages",
+    "spend_cells",
+  ])
+    expect(rows(`SELECT * FROM ${table}`), table).toEqual([]);
 });
