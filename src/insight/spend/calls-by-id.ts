@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
 import type { CallsByMeasures } from "./calls-by-measures.ts";
-import { applyChange, bestOf, type Change, isBetter } from "./dedupe.ts";
+import { bestOf, type Change, isBetter, reportsAfter } from "./dedupe.ts";
 import { endOf, messageOf, requestOf } from "./dedupe-key.ts";
 import { oneSided } from "./reconcile.ts";
 import type { Rollup, StoredReport } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import type { Report } from "./usage-record.ts";
+import { type Report, sessionOf } from "./usage-record.ts";
 
 /**
  * Calls with an id, in one transaction: feeds what is stored of each to `dedupe`. What is reported by the id of a request alone is
@@ -27,18 +27,24 @@ export class CallsById {
     const named = messageOf(key);
     const message = named ?? this.#messageOf(teamId, key);
     const ofMessage = message ? this.#ofMessage(teamId, message) : [];
-    const before = named ? ofMessage.filter((report) => report.key.equals(key)) : this.#rollup.reportsOf(teamId, key);
+    const ofKey = named ? ofMessage.filter((report) => report.key.equals(key)) : this.#rollup.reportsOf(teamId, key);
+    const sources = new Set(
+      changes.flatMap(({ replaces, reports }) => [replaces, ...reports.map(({ source }) => source)]),
+    );
+    const before = ofKey.filter(({ source }) => sources.has(source));
     if (changes.every((change) => this.#isKnown(before, change))) return;
     const after = storedAfter(this.#rollup, before, key, changes);
     if (!this.#rollup.replace(teamId, before, after)) return;
-    const others = named ? ofMessage.filter((report) => !report.key.equals(key)) : ofMessage;
-    const whole = (reports: readonly StoredReport[]) => {
+    const gone = new Set(before);
+    const others = (named ? ofMessage : ofKey).filter((report) => !gone.has(report));
+    const whole = (some: readonly StoredReport[]) => {
+      const reports = [...others, ...some];
       if (!message) return reports;
       return named
-        ? this.#withRequests(teamId, message, [...others, ...reports])
-        : this.#withRequests(teamId, message, others, { request: key, reports });
+        ? this.#withRequests(teamId, message, reports)
+        : this.#withRequests(teamId, message, ofMessage, { request: key, reports });
     };
-    this.#recount(teamId, [whole(before)], [whole(after)]);
+    this.#recount(teamId, [whole(before)], [whole(after)], new Set([...before, ...after].map(sessionNameOf)));
   }
 
   /** Telemetry repeats itself: of what is stored already nothing need be decided again. */
@@ -112,23 +118,35 @@ export class CallsById {
     return [...ofMessage, ...ofRequests];
   }
 
-  /** Each list is what is reported of one call. */
+  /**
+   * Each list is what is reported of one call.
+   * @param reporting the sessions whose reports changed; all where it is not told. One call that very many sessions tell of would be
+   *   counted anew in each of them otherwise, with every session that tells of it.
+   */
   #recount(
     teamId: string,
     before: readonly (readonly StoredReport[])[],
     after: readonly (readonly StoredReport[])[],
+    reporting?: ReadonlySet<string>,
   ): void {
-    for (const reports of before) this.#count(teamId, reports, -1);
-    for (const reports of after) this.#count(teamId, reports, 1);
-  }
-
-  #count(teamId: string, reports: readonly StoredReport[], times: 1 | -1): void {
-    const best = bestOf(reports);
-    const counted = best && placed(best, reports);
-    if (counted?.dimensions) this.#rollup.add({ dimensions: counted.dimensions, measures: counted.measures, times });
-    for (const call of oneSided(reports, best, counted)) this.#withoutId.callWithId(teamId, call, times);
+    const all = [
+      ...before.map((reports) => ({ reports, times: -1 as const })),
+      ...after.map((reports) => ({ reports, times: 1 as const })),
+    ];
+    const counts = all.map(({ reports, times }) => ({ reports, times, best: bestOf(reports) }));
+    // Where it counts it stands otherwise than where it does not.
+    const sessions =
+      reporting && new Set([...reporting, ...counts.flatMap(({ best }) => (best ? sessionNameOf(best) : []))]);
+    for (const { reports, times, best } of counts) {
+      const counted = best && placed(best, reports);
+      if (counted?.dimensions) this.#rollup.add({ dimensions: counted.dimensions, measures: counted.measures, times });
+      const changed = sessions ? reports.filter((report) => sessions.has(sessionNameOf(report))) : reports;
+      for (const call of oneSided(changed, best, counted)) this.#withoutId.callWithId(teamId, call, times);
+    }
   }
 }
+
+const sessionNameOf = ({ dimensions }: Report): string => (dimensions ? sessionOf(dimensions) : "");
 
 /** A report with the repository that another one names, where it knows of none itself. */
 function placed(best: Report, reports: readonly Report[]): Report {
@@ -144,7 +162,5 @@ export function storedAfter(
   key: Buffer,
   changes: readonly Change[],
 ): StoredReport[] {
-  let reports: readonly Report[] = stored;
-  for (const change of changes) reports = applyChange(reports, change);
-  return reports.map((report) => rollup.toStore(key, report));
+  return reportsAfter(stored, changes).map((report) => rollup.toStore(key, report));
 }

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { forgetProjections } from "../../platform/projections/projections.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
-import { applyChange, type Change, countedOfSession } from "./dedupe.ts";
+import { type Change, countedOfSession, reportsAfter } from "./dedupe.ts";
 import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
 import { Rollup, type StoredReport } from "./rollup.ts";
@@ -49,7 +49,7 @@ export function addSession(
     const before = (stored.get(name) ?? []).map((row) => rollup.read(row));
     // A growing session reports again and again what it reported before.
     const isNew = before.length === 0;
-    const counted = isByMeasures(key) ? reports : applyChange([], { replaces, reports });
+    const counted = isByMeasures(key) ? reports : reportsAfter([], [{ replaces, reports }]);
     if (areStored(rollup, before, counted)) continue;
     // What it did not report before needs not be looked for, one by one.
     add(all, teamId, key, { replaces: isNew && isByMeasures(key) ? undefined : replaces, reports });
@@ -80,17 +80,23 @@ function areStored(rollup: Rollup, stored: readonly StoredReport[], reports: rea
   return [...byCell.values()].every(({ row, times }) => times === row.times);
 }
 
-/** Stores what was reported, and brings the roll-up to what counts of it. Call inside a transaction. */
-export function applyChanges(core: Core, all: Changes): void {
+/**
+ * Stores what was reported, and brings the roll-up to what counts of it. Call inside a transaction. What was applied is taken out.
+ * @param isEnough asked after each key whether the rest is left for another transaction
+ */
+export function applyChanges(core: Core, all: Changes, isEnough = () => false): void {
   emptyOlder(core);
   const rollup = new Rollup(core);
   const withoutId = new CallsByMeasures(core, rollup);
   const withId = new CallsById(core, rollup, withoutId);
-  for (const { teamId, key, changes } of all.values())
+  for (const [name, { teamId, key, changes }] of all) {
     if (isByMeasures(key)) withoutId.change(teamId, key, changes);
     else if (isLink(key)) withId.link(teamId, key, changes);
     else if (hasId(key)) withId.change(teamId, key, changes);
     else applyToSession(rollup, teamId, key, changes);
+    all.delete(name);
+    if (isEnough()) break;
+  }
   // Last: calls with an id say whether what was reported without one is of them.
   withoutId.apply();
   rollup.flush();

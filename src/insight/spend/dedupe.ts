@@ -13,19 +13,23 @@ export interface Change {
   readonly reports: readonly Report[];
 }
 
-/** What is to be kept of one usage's reports after a change. */
-export function applyChange<R extends Report>(stored: readonly R[], { replaces, reports }: Change): (R | Report)[] {
-  const kept = new Map<string, R | Report>();
-  for (const report of stored) if (report.source !== replaces) kept.set(reporterOf(report), report);
-  for (const report of reports) {
-    const before = kept.get(reporterOf(report));
-    if (!before || isBetter(report, before)) kept.set(reporterOf(report), report);
+/** What is to be kept of one usage's reports after changes, one after the other; takes time by how many reports there are in all. */
+export function reportsAfter<R extends Report>(stored: readonly R[], changes: readonly Change[]): (R | Report)[] {
+  const kept = new Map<number, Map<string, R | Report>>();
+  const keep = (report: R | Report) => {
+    const ofSource = kept.get(report.source) ?? new Map<string, R | Report>();
+    kept.set(report.source, ofSource);
+    const session = report.dimensions ? sessionOf(report.dimensions) : "";
+    const before = ofSource.get(session);
+    if (!before || isBetter(report, before)) ofSource.set(session, report);
+  };
+  stored.forEach(keep);
+  for (const { replaces, reports } of changes) {
+    if (replaces !== undefined) kept.delete(replaces);
+    reports.forEach(keep);
   }
-  return [...kept.values()];
+  return [...kept.values()].flatMap((ofSource) => [...ofSource.values()]);
 }
-
-const reporterOf = ({ source, dimensions }: Report): string =>
-  dimensions ? `${source} ${sessionOf(dimensions)}` : `${source}`;
 
 /** The report that counts. */
 export function bestOf<R extends Report>(reports: readonly R[]): R | undefined {

@@ -15,7 +15,9 @@ import type { UsageRecord } from "./usage-record.ts";
 type MeteredSession = NonNullable<Awaited<ReturnType<typeof readMetered>>>;
 
 /** Dedupe keys that are applied in one transaction: more would keep everybody else waiting. */
-const BATCH_KEYS = 500;
+const MAX_KEYS = 500;
+/** A transaction that has taken so long takes in no more: a call that many sessions tell of takes longer than others. */
+const TRANSACTION_MS = 20;
 /** Calls after which a batch ends, and sessions. */
 const ENOUGH_CALLS = 400;
 const ENOUGH_SESSIONS = 100;
@@ -38,35 +40,38 @@ export const spendSessionsProjection: Projection = {
         if (session) some.push(session);
       }
       const more = some.reduce((sum, session) => sum + session.calls.length, 0);
-      // One that is too large for a transaction is a batch of its own.
-      if (to !== checkpoint && calls + more > BATCH_KEYS) break;
+      // One that is too large for a batch is one of its own.
+      if (to !== checkpoint && calls + more > MAX_KEYS) break;
       sessions.push(...some);
       calls += more;
       to = found.deliveryId;
       await yieldNow();
     } while (!alone && calls < ENOUGH_CALLS && sessions.length < ENOUGH_SESSIONS);
     if (to === checkpoint) return undefined;
-    if (calls > BATCH_KEYS) return { to, before: applyInSteps(core, sessions), apply() {} };
-    return {
-      to,
-      apply() {
-        const changes: Changes = new Map();
-        for (const session of sessions) gather(core, changes, session);
-        applyChanges(core, changes);
-      },
-    };
+    return { to, apply: applyAll(core, sessions) };
   },
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };
 
-function* applyInSteps(core: Core, sessions: readonly MeteredSession[]): Generator<() => void> {
-  for (const session of sessions) {
-    const changes: Changes = new Map();
-    yield () => gather(core, changes, session);
-    const keys = [...changes];
-    for (let from = 0; from < keys.length; from += BATCH_KEYS)
-      yield () => applyChanges(core, new Map(keys.slice(from, from + BATCH_KEYS)));
-  }
+/**
+ * Applies what sessions report, for as long as one transaction may take: what each costs depends on what is known of the same calls. What
+ * several tell of one call is applied at once.
+ */
+function applyAll(core: Core, sessions: readonly MeteredSession[]): () => "more" | undefined {
+  const left = [...sessions];
+  const changes: Changes = new Map();
+  return () => {
+    const until = performance.now() + TRANSACTION_MS;
+    const isLate = () => performance.now() >= until;
+    for (let next = left.shift(); next; next = left.shift()) {
+      gather(core, changes, next);
+      if (isLate()) return "more";
+    }
+    let keys = 0;
+    const isEnough = () => ++keys >= MAX_KEYS || isLate();
+    applyChanges(core, changes, isEnough);
+    return changes.size > 0 ? "more" : undefined;
+  };
 }
 
 function gather(core: Core, changes: Changes, session: MeteredSession): void {

@@ -26,8 +26,7 @@ export const rows = statements((db) => ({
     `INSERT INTO projections (name, checkpoint, part) VALUES (@name, @checkpoint, 0)
      ON CONFLICT (name) DO UPDATE SET checkpoint = max(checkpoint, excluded.checkpoint), part = 0`,
   ),
-  advance: db.prepare<[{ name: string; checkpoint: number; part: number; toCheckpoint: number; toPart: number }]>(
-    `UPDATE projections SET checkpoint = @toCheckpoint, part = @toPart
-     WHERE name = @name AND checkpoint = @checkpoint AND part = @part`,
+  stand: db.prepare<[{ name: string; checkpoint: number; part: number }]>(
+    "UPDATE projections SET checkpoint = @checkpoint, part = @part WHERE name = @name",
   ),
 }));

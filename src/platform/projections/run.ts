@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
 import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
@@ -33,8 +34,11 @@ export interface Batch {
    * for once it is stored. When the process ends, `next` is called anew and begins with what is left.
    */
   readonly before?: Iterable<() => void> | AsyncIterable<() => void>;
-  /** Row changes; runs inside the transaction that stores the checkpoint. */
-  readonly apply: () => void;
+  /**
+   * Row changes; runs inside the transaction that stores the checkpoint.
+   * @returns whether more is left than one transaction should hold: then the checkpoint stays, and it is called again
+   */
+  readonly apply: () => "more" | undefined;
 }
 
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
@@ -132,26 +136,35 @@ async function follow(core: Core, projection: Projection): Promise<void> {
 /** Who their changes are committed for: what takes long shares no transaction with what a request waits for. */
 const PROJECTIONS = { team: "", credential: "projections" };
 
-async function advance(core: Core, { name }: Projection, from: Standing, batch: Batch): Promise<void> {
+async function advance(core: Core, projection: Projection, from: Standing, batch: Batch): Promise<void> {
+  const { name } = projection;
   const { to, apply, before = [] } = batch;
   const { checkpoint } = from;
   let { part } = from;
-  const store = (next: Standing, change: () => void) =>
+  /** @returns whether that was all of the batch */
+  const store = (change: () => "more" | undefined) =>
     core.store.write(() => {
       const sql = rows(core.store);
       if (sql.start.run(name).changes > 0) sql.forget.run(name);
-      if (sql.advance.run({ name, checkpoint, part, toCheckpoint: next.checkpoint, toPart: next.part }).changes === 0)
-        throw new ConcurrentAdvance();
-      change();
+      if (!isDeepStrictEqual(standingOf(core, projection), { checkpoint, part })) throw new ConcurrentAdvance();
+      const isDone = change() !== "more";
+      sql.stand.run({ name, checkpoint: isDone ? to : checkpoint, part: isDone ? 0 : part + 1 });
+      return isDone;
     }, PROJECTIONS);
-  for await (const step of before) {
-    await store({ checkpoint, part: part + 1 }, step);
+  const othersTurn = async () => {
     part++;
     // Transactions that follow one another at once would let nobody in.
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (work(core).halted) throw new StoreUnavailable("the server is stopping");
+  };
+  for await (const step of before) {
+    await store(() => {
+      step();
+      return "more";
+    });
+    await othersTurn();
   }
-  await store({ checkpoint: to, part: 0 }, apply);
+  while (!(await store(apply))) await othersTurn();
 }
 
 /** Whether it is the store that fails rather than a row: then all waits until it is well again. */
@@ -167,7 +180,13 @@ async function skipPoison(core: Core, projection: Projection, checkpoint: number
   const to = projection.skip?.(core, from.checkpoint);
   if (to === undefined) throw error;
   try {
-    await advance(core, projection, from, { to, apply: () => recordFailure(core, name, to, error) });
+    await advance(core, projection, from, {
+      to,
+      apply() {
+        recordFailure(core, name, to, error);
+        return undefined;
+      },
+    });
   } catch (second) {
     if (second instanceof ConcurrentAdvance) return;
     throw second;

@@ -35,7 +35,7 @@ function summing(size: number, onApply?: () => void): Projection & { batches: nu
       self.batches++;
       return {
         to,
-        apply: () => {
+        apply(): undefined {
           core.store.db.prepare("UPDATE summed SET n = n + ?, times = times + 1").run(ids.reduce((a, b) => a + b));
           onApply?.();
         },
@@ -119,7 +119,7 @@ it("stores no part twice when two processes work through the same batch", async 
         for (let at = db.prepare("SELECT n FROM summed").pluck().get() as number; at < 20; at++)
           yield () => void db.prepare("UPDATE summed SET n = n + 1, times = times + 1").run();
       }
-      return { to: 2, before: parts(), apply: () => {} };
+      return { to: 2, before: parts(), apply: () => undefined };
     },
   };
   await Promise.all([catchUp(core, inParts), catchUp({ ...core, store }, inParts)]);
@@ -140,7 +140,7 @@ it("makes changes that are too many for one transaction in steps, each by itself
         if (n === 3 && broken) throw new Error("no room");
         core.store.db.prepare("UPDATE summed SET n = ?, times = times + 1").run(n);
       };
-      return { to: 2, before: [step(1), step(2), step(3)], apply: () => {} };
+      return { to: 2, before: [step(1), step(2), step(3)], apply: () => undefined };
     },
   };
   await expect(catchUp(core, stepwise)).rejects.toThrow("no room");
@@ -216,7 +216,7 @@ function refusing(size: number, poison: readonly number[], where: "next" | "appl
       if (where === "next") refuse(found);
       return {
         to,
-        apply: () => {
+        apply(): undefined {
           const sum = found.reduce((a, b) => a + b);
           core.store.db.prepare("UPDATE summed SET n = n + ?, times = times + 1").run(sum);
           refuse(found);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyChange, bestOf } from "../../../src/insight/spend/dedupe.ts";
+import { bestOf, reportsAfter } from "../../../src/insight/spend/dedupe.ts";
 import { ID_IN_SPANS_ONLY, ID_IN_TELEMETRY_ONLY } from "../../../src/insight/spend/dedupe-key.ts";
 import { oneSided, reconcile } from "../../../src/insight/spend/reconcile.ts";
 import { type Dimensions, NO_MEASURES, type Report, TELEMETRY } from "../../../src/insight/spend/usage-record.ts";
@@ -56,11 +56,11 @@ describe("reports without an id, of equal measures in one session", () => {
 
 describe("reports of one call with an id", () => {
   it("are kept each source's and session's best, until the source is read anew", () => {
-    const stored = applyChange([call(TELEMETRY)], { replaces: undefined, reports: [call(TELEMETRY, {}, 1, 9)] });
+    const stored = reportsAfter([call(TELEMETRY)], [{ replaces: undefined, reports: [call(TELEMETRY, {}, 1, 9)] }]);
     expect(stored.map(({ measures }) => measures.output)).toEqual([9]);
-    const withCopy = applyChange(stored, { replaces: SPANS, reports: [call(SPANS, { session: "copy" }, 1, 12)] });
+    const withCopy = reportsAfter(stored, [{ replaces: SPANS, reports: [call(SPANS, { session: "copy" }, 1, 12)] }]);
     expect(bestOf(withCopy)).toMatchObject({ source: SPANS, measures: { output: 12 } });
-    expect(bestOf(applyChange(withCopy, { replaces: SPANS, reports: [] }))).toMatchObject({ source: TELEMETRY });
+    expect(bestOf(reportsAfter(withCopy, [{ replaces: SPANS, reports: [] }]))).toMatchObject({ source: TELEMETRY });
   });
 
   it("stand among those without where one side alone made them, with what counts where they count", () => {
