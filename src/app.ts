@@ -28,6 +28,7 @@ import { baseUrlOf } from "./kit/base-url.ts";
 import { type Clock, SECOND_MS } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
 import type { Random } from "./kit/random.ts";
+import { cooperative } from "./kit/yield.ts";
 import { newestDelivery } from "./log/log.ts";
 import { deliveryLog } from "./log/room.ts";
 import { audit } from "./platform/audit/room.ts";
@@ -56,6 +57,7 @@ import { policy } from "./record/policy/room.ts";
 import { pulses } from "./record/pulses/room.ts";
 import { telemetry } from "./record/telemetry/room.ts";
 import { traces } from "./record/traces/room.ts";
+import { makeSearchReady } from "./redact/redact.ts";
 import { alarms } from "./share/alarms/alarms.ts";
 import { erasure } from "./share/erasure/room.ts";
 import { recordExport } from "./share/export/room.ts";
@@ -217,6 +219,8 @@ export async function createInstance(parts: Parts): Promise<Instance> {
         ROOMS.flatMap(({ metrics = [] }) => metrics),
       );
       lock.announce(`http://${host}:${listener.port}`, baseUrlOf(core.config));
+      // Otherwise the first delivery, and whoever comes with it, would wait for that.
+      void makeSearchReady(cooperative(clock));
       return baseUrlOf(core.config);
     },
     async close() {

@@ -18,6 +18,16 @@ type Accepts = (units: Uint16Array, at: number) => boolean;
 const DEAD = 0;
 const ACCEPTS = 1;
 
+const declared: Automaton[] = [];
+
+/** Compiles all that are declared, in pieces of some milliseconds: for who would rather not have a request wait for it. */
+export function* compileAll(): Generator<undefined, void, undefined> {
+  for (const automaton of declared) yield* automaton.compile();
+}
+
+/** Sets of states that are looked at between two pieces. */
+const PIECE = 100;
+
 export class Automaton {
   readonly #pattern: RegExp;
   readonly #mode: "start" | "end" | "anywhere";
@@ -34,6 +44,12 @@ export class Automaton {
   constructor(pattern: RegExp, mode: "start" | "end" | "anywhere" = "start") {
     this.#pattern = pattern;
     this.#mode = mode;
+    declared.push(this);
+  }
+
+  /** In pieces, and nothing where that is done. */
+  *compile(): Generator<undefined, void, undefined> {
+    if (this.#groupCount === 0) yield* this.#inPieces();
   }
 
   /**
@@ -102,6 +118,10 @@ export class Automaton {
   }
 
   #build(): void {
+    for (const _ of this.#inPieces());
+  }
+
+  *#inPieces(): Generator<undefined, void, undefined> {
     const kinds = new Set<Kind>();
     const last: State = { moves: [], free: [] };
     const first = wire(nodeOf(this.#pattern), last, this.#mode === "end", kinds);
@@ -121,17 +141,21 @@ export class Automaton {
       known.set(key, number);
       return number;
     };
+    const groupsOf = new Map(Array.from(kinds, (kind) => [kind, groupsWithin(kind, samples)]));
     // A character mostly leads to no state or to one, and many sets lead to the same one.
     const alone = new Map<State | undefined, number>();
+    const numberOf = (to: readonly State[]): number => {
+      const number = (to.length < 2 ? alone.get(to[0]) : undefined) ?? place(closure([...to, ...always]));
+      if (to.length < 2) alone.set(to[0], number);
+      return number;
+    };
+    const nowhere = numberOf([]);
     const next: number[] = samples.map(() => DEAD);
     for (let i = DEAD + 1; i < sets.length; i++) {
-      const moves = Array.from(sets[i] as Set<State>, (state) => state.moves).flat();
-      for (const code of samples) {
-        const to = moves.filter(({ kind }) => kind[code] === 1).map((move) => move.to);
-        const number = (to.length < 2 ? alone.get(to[0]) : undefined) ?? place(closure([...to, ...always]));
-        if (to.length < 2) alone.set(to[0], number);
-        next.push(number);
-      }
+      if (i % PIECE === 0) yield;
+      const row = next.length;
+      for (let group = 0; group < samples.length; group++) next.push(nowhere);
+      for (const [group, to] of ledTo(sets[i] as Set<State>, groupsOf)) next[row + group] = numberOf(to);
     }
     const accepts = sets.map((set) => (set.has(last) ? ACCEPTS : 0));
     this.#next = Int32Array.from(next, (state) => ((state * samples.length) << 1) | (accepts[state] as number));
@@ -170,6 +194,23 @@ function wire(node: Node, to: State, isReversed: boolean, kinds: Set<Kind>): Sta
     at = count > node.least ? { moves: [], free: [once, to] } : once;
   }
   return at;
+}
+
+/** Which of the groups of characters, each told by one of it, may stand where a kind may. */
+const groupsWithin = (kind: Kind, samples: readonly number[]): number[] =>
+  [...samples.keys()].filter((group) => kind[samples[group] as number] === 1);
+
+/** The states that some lead to, by the group of characters that leads there. */
+function ledTo(states: Set<State>, groupsOf: ReadonlyMap<Kind, readonly number[]>): Map<number, State[]> {
+  const led = new Map<number, State[]>();
+  for (const { moves } of states)
+    for (const { kind, to } of moves)
+      for (const group of groupsOf.get(kind) ?? []) {
+        const others = led.get(group);
+        if (others) others.push(to);
+        else led.set(group, [to]);
+      }
+  return led;
 }
 
 /** All states that are reached without reading. */

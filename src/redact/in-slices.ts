@@ -1,9 +1,12 @@
 /** The searches for requests: they let others in between, however long the text is. */
 import { redactJsonInSlices } from "./json.ts";
-import { mightHoldInSlices, type Redacted, redactTextInSlices, type Slices } from "./scan.ts";
+import { makeReady, mightHoldInSlices, type Redacted, redactTextInSlices, type Slices } from "./scan.ts";
 
-/** Runs work through, and breathes wherever it may be left alone. @param yieldNow as `kit/yield.ts` makes it */
-async function run<T>(work: Slices<T>, yieldNow: () => Promise<void> | undefined): Promise<T> {
+/** Lets others in where that is due; as `kit/yield.ts` makes it. */
+type YieldNow = () => Promise<void> | undefined;
+
+/** Runs work through, and breathes wherever it may be left alone. */
+async function run<T>(work: Slices<T>, yieldNow: YieldNow): Promise<T> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
@@ -11,16 +14,31 @@ async function run<T>(work: Slices<T>, yieldNow: () => Promise<void> | undefined
   }
 }
 
-type YieldNow = () => Promise<void> | undefined;
+/** Once what every search needs is made, or while it is. */
+let ready: Promise<void> | undefined;
+let isReady = false;
+
+/** As `makeReady`, in slices, once. */
+export function makeSearchReady(yieldNow: YieldNow): Promise<void> {
+  ready ??= run(makeReady(), yieldNow).then(() => {
+    isReady = true;
+  });
+  return ready;
+}
+
+async function search<T>(work: Slices<T>, yieldNow: YieldNow): Promise<T> {
+  if (!isReady) await makeSearchReady(yieldNow);
+  return run(work, yieldNow);
+}
 
 /** As `redactText`, in slices. */
 export const redactLongText = (text: string, yieldNow: YieldNow): Promise<Redacted> =>
-  run(redactTextInSlices(text), yieldNow);
+  search(redactTextInSlices(text), yieldNow);
 
 /** As `redactJson`, in slices. */
 export const redactLongJson = (json: string, yieldNow: YieldNow): Promise<Redacted> =>
-  run(redactJsonInSlices(json), yieldNow);
+  search(redactJsonInSlices(json), yieldNow);
 
 /** As `mightHoldSecret`, in slices. */
 export const mightLongHoldSecret = (text: string, yieldNow: YieldNow): Promise<boolean> =>
-  run(mightHoldInSlices(text), yieldNow);
+  search(mightHoldInSlices(text), yieldNow);

@@ -120,8 +120,8 @@ class Parser {
 
   #quantified(node: Node): Node {
     if (this.#take("?")) return { node, least: 0, most: 1 };
-    const bounds = /^\{(\d+)(?:,(\d+))?\}/.exec(this.#source.slice(this.#at));
-    if (bounds === null) return node;
+    const bounds = this.#peek() === "{" && /^\{(\d+)(?:,(\d+))?\}/.exec(this.#source.slice(this.#at));
+    if (!bounds) return node;
     this.#at += bounds[0].length;
     return { node, least: Number(bounds[1]), most: Number(bounds[2] ?? bounds[1]) };
   }
@@ -136,8 +136,14 @@ class Parser {
   /** A class, or one character. */
   kind(): Kind {
     const from = this.#at;
+    const fold = this.#fold ? "i" : "";
+    const known = atoms.get(`${fold}${this.#peek()}`);
+    if (known) {
+      this.#at++;
+      return known;
+    }
     const made = this.#take("[") ? this.#class() : this.#single();
-    return interned(`${this.#fold ? "i" : ""}${this.#source.slice(from, this.#at)}`, () => made);
+    return interned(`${fold}${this.#source.slice(from, this.#at)}`, () => made);
   }
 
   #single(): Kind {

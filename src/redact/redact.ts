@@ -4,7 +4,7 @@
  * Does not decide what happens on a finding (refusing an upload, counting): the callers do, and none of it logs a value.
  */
 
-export { mightLongHoldSecret, redactLongJson, redactLongText } from "./in-slices.ts";
+export { makeSearchReady, mightLongHoldSecret, redactLongJson, redactLongText } from "./in-slices.ts";
 export { redactJson } from "./json.ts";
 export type { Finding } from "./reading.ts";
 export { RULES_VERSION } from "./rules.ts";

@@ -1,4 +1,5 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
+import { compileAll } from "./automaton.ts";
 import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
@@ -25,6 +26,13 @@ const thePrefilter = (): Prefilter<Probe> => {
   prefilter ??= new Prefilter<Probe>(targets());
   return prefilter;
 };
+
+/** Makes ready what every search needs, which takes the first one a tenth of a second otherwise. */
+export function* makeReady(): Slices<void> {
+  thePrefilter();
+  yield;
+  yield* compileAll();
+}
 
 const DOT = 46;
 const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/y;

@@ -102,6 +102,21 @@ export function applyChanges(core: Core, all: Changes, isEnough = () => false): 
   rollup.flush();
 }
 
+/** Dedupe keys that are applied in one transaction, at most, and how long one goes on with further ones: others wait for it. */
+const MAX_KEYS = 500;
+const TRANSACTION_MS = 15;
+
+/**
+ * The same, of as much as one transaction may hold. A call that many sessions tell of takes longer than others.
+ * @param since when the transaction began, monotonic milliseconds
+ * @returns whether more is left
+ */
+export function applySome(core: Core, all: Changes, since = performance.now()): "more" | undefined {
+  let keys = 0;
+  applyChanges(core, all, () => ++keys >= MAX_KEYS || performance.now() - since >= TRANSACTION_MS);
+  return all.size > 0 ? "more" : undefined;
+}
+
 /** Projections that filled the same tables by older rules. */
 const OLDER = ["", ".2", ".3"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
 

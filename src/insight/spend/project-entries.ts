@@ -1,7 +1,7 @@
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
-import { addRecords, applyChanges, type Changes } from "./changes.ts";
+import { addRecords, applySome, type Changes } from "./changes.ts";
 import { readEntry } from "./read-entry.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
@@ -32,14 +32,9 @@ export const spendEntriesProjection: Projection = {
       await yieldNow();
     }
     if (to === checkpoint) return undefined;
-    return {
-      to,
-      apply() {
-        const changes: Changes = new Map();
-        addRecords(changes, [...records, ...marks.values()]);
-        applyChanges(core, changes);
-      },
-    };
+    const changes: Changes = new Map();
+    addRecords(changes, [...records, ...marks.values()]);
+    return { to, apply: () => applySome(core, changes) };
   },
   skip: (core, checkpoint) => usageCandidates(core, checkpoint, 1)?.to,
 };

@@ -3,7 +3,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
-import { addSession, applyChanges, type Changes } from "./changes.ts";
+import { addSession, applySome, type Changes } from "./changes.ts";
 import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
@@ -14,10 +14,10 @@ import type { UsageRecord } from "./usage-record.ts";
 
 type MeteredSession = NonNullable<Awaited<ReturnType<typeof readMetered>>>;
 
-/** Dedupe keys that are applied in one transaction: more would keep everybody else waiting. */
-const MAX_KEYS = 500;
-/** A transaction that has taken so long takes in no more: a call that many sessions tell of takes longer than others. */
-const TRANSACTION_MS = 20;
+/** Calls of several deliveries in one batch at most. */
+const MAX_CALLS = 500;
+/** What sessions report is gathered for so long in one transaction. */
+const GATHER_MS = 10;
 /** Calls after which a batch ends, and sessions. */
 const ENOUGH_CALLS = 400;
 const ENOUGH_SESSIONS = 100;
@@ -41,7 +41,7 @@ export const spendSessionsProjection: Projection = {
       }
       const more = some.reduce((sum, session) => sum + session.calls.length, 0);
       // One that is too large for a batch is one of its own.
-      if (to !== checkpoint && calls + more > MAX_KEYS) break;
+      if (to !== checkpoint && calls + more > MAX_CALLS) break;
       sessions.push(...some);
       calls += more;
       to = found.deliveryId;
@@ -61,16 +61,12 @@ function applyAll(core: Core, sessions: readonly MeteredSession[]): () => "more"
   const left = [...sessions];
   const changes: Changes = new Map();
   return () => {
-    const until = performance.now() + TRANSACTION_MS;
-    const isLate = () => performance.now() >= until;
+    const since = performance.now();
     for (let next = left.shift(); next; next = left.shift()) {
       gather(core, changes, next);
-      if (isLate()) return "more";
+      if (performance.now() - since >= GATHER_MS) return "more";
     }
-    let keys = 0;
-    const isEnough = () => ++keys >= MAX_KEYS || isLate();
-    applyChanges(core, changes, isEnough);
-    return changes.size > 0 ? "more" : undefined;
+    return applySome(core, changes, since);
   };
 }
 
