@@ -3,6 +3,7 @@
  * Not here: what each of it is (its own room).
  */
 import type { Core } from "../../core.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import { catchUp, type Projection } from "../../platform/projections/projections.ts";
 import { evidenceProjection, linksProjection } from "../causes/causes.ts";
 import { entriesProjection } from "../defects/defects.ts";
@@ -23,8 +24,16 @@ export const DERIVED: readonly Projection[] = [
 
 /**
  * Brings all of them up to what was delivered.
- * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
+ * @throws StoreUnavailable when nothing can be stored, or the instance is stopping; what one of them threw, once all had their turn
  */
 export async function deriveAll(core: Core): Promise<void> {
-  for (const projection of DERIVED) await catchUp(core, projection);
+  const failures: unknown[] = [];
+  for (const projection of DERIVED)
+    try {
+      await catchUp(core, projection);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      failures.push(error);
+    }
+  if (failures.length > 0) throw failures[0];
 }

@@ -8,6 +8,7 @@ import { sessionErasure } from "../../insight/sessions/sessions.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
 import type { Portion } from "../../log/log.ts";
 import { eraseNotices } from "../../platform/notices/notices.ts";
 import { eraseCauses } from "../../platform/projections/projections.ts";
@@ -18,13 +19,22 @@ import { traceErasure } from "../../record/traces/traces.ts";
 import { holdRows } from "./hold-rows.ts";
 import { digestOf } from "./targets.ts";
 
+/**
+ * What waits to be read, or is being read, would be made of what goes once it is gone. What cannot be made keeps nobody from being
+ * forgotten.
+ */
+const deriveWhatWaits = (core: Core): Promise<void> =>
+  deriveAll(core).catch((error: unknown) => {
+    if (error instanceof StoreUnavailable) throw error;
+  });
+
 /** Erases all that was delivered of some portions, and what was made of it. */
 export async function* eraseContent(core: Core, portions: readonly Portion[]): AsyncGenerator<EraseStep> {
   for (const portion of portions) {
     yield* telemetryErasure.eraseEntries(core, portion);
     yield* eraseTraces(core, portion, "goes");
     yield* eraseBrain(core, portion, false);
-    await deriveAll(core);
+    await deriveWhatWaits(core);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
@@ -86,8 +96,7 @@ function eraseSession(core: Core, session: Session, erasureId: string, spend: Sp
 type Spend = "all" | "goes" | "stays";
 
 async function* derivedOf(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
-  // What waits to be read, or is being read, would be made of it afterwards.
-  await deriveAll(core);
+  await deriveWhatWaits(core);
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
@@ -113,7 +122,7 @@ export async function* eraseOneSession(core: Core, portion: Portion, sha256: str
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */
 export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boolean): AsyncGenerator<EraseStep> {
   const { teamId, deviceId, erasureId } = portion;
-  await deriveAll(core);
+  await deriveWhatWaits(core);
   const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
   yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
   if (keepCurrent) return;
