@@ -1,7 +1,7 @@
 /**
  * Matches a pattern by one table look-up a character. A regular expression is quick on what it can refuse at once and
  * dear where a text is made to make it try: every alternative at every place, and a call of some fifty nanoseconds
- * besides. What is asked of each value and name is therefore compiled into a deterministic automaton at first use.
+ * besides. What is asked of each value and name is therefore compiled into a deterministic automaton, at first use or before (`compileAll`).
  */
 import { BEYOND, type Kind, type Node, nodeOf } from "./pattern.ts";
 
