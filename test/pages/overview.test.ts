@@ -199,6 +199,7 @@ it("adds up what devices count in their brains, and names what several have met"
   const { page, go, judge } = await site.open(ada);
   await go("/devices");
   expect(await page.locator("#pulses").count()).toBe(0);
+  await site.t.instance.settle();
   const [{ known }] = site.t.rows("SELECT lower(hex(substr(fingerprint, 1, 4))) AS known FROM defects");
   for (const [i, { token }] of devices.entries())
     await send("/api/brain-pulse/ingest", token, {

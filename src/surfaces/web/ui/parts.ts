@@ -146,7 +146,7 @@ export interface Stat {
 
 /** Tiles of figures, as many beside one another as fit. */
 export function stats(tiles: readonly Stat[]): Html {
-  return html`<dl class="stats">${tiles.map(tile)}</dl>`;
+  return html`<dl class="stats of-${tiles.length}">${tiles.map(tile)}</dl>`;
 }
 
 function tile({ label, value, sub, spark, href, tone }: Stat): Html {

@@ -24,6 +24,7 @@
 
   applyTheme(stored(STORED_THEME));
   root.classList.add("scripted");
+  root.classList.toggle("passkeys", "PublicKeyCredential" in window);
 
   /** Finds below (and including) a node. */
   function all(selector, within = document) {
@@ -488,7 +489,6 @@
     if (!window.PublicKeyCredential) return;
     for (const place of all("[data-passkey]", within)) {
       const form = place.matches("form") ? place : place.querySelector("form");
-      place.hidden = false;
       form.addEventListener("submit", async (event) => {
         if (form.elements.credential.value !== "") return;
         event.preventDefault();

@@ -130,7 +130,7 @@ function factorTable({ core }: Person, factors: readonly Factor[]): Html {
   });
 }
 
-/** Shown by the script, where the browser knows passkeys. */
+/** Shown where the script runs and the browser knows passkeys. */
 function passkeySection(call: Person, error?: FormError): Html {
   const { core, session } = call;
   const { challenge, exclude } = beginPasskey(core, session.userId);
@@ -142,7 +142,7 @@ function passkeySection(call: Person, error?: FormError): Html {
     "data-user": Buffer.from(session.userId).toString("base64url"),
     "data-email": session.email,
   };
-  return html`<div hidden${attributes(question)}>${section({
+  return html`<div${attributes(question)}>${section({
     title: "Add a passkey",
     intro: "A fingerprint, a face, a security key: nothing to type, and of no use on any other site.",
     framed: true,

@@ -76,7 +76,7 @@ interface PasskeyQuestion {
   readonly next: string;
 }
 
-/** Shown by the script, where the browser knows passkeys. */
+/** Shown where the script runs and the browser knows passkeys. */
 function passkeyForm(call: Anyone, { challenge, credentials, next }: PasskeyQuestion): Html {
   const question = {
     "data-passkey": "get",
@@ -84,7 +84,7 @@ function passkeyForm(call: Anyone, { challenge, credentials, next }: PasskeyQues
     "data-credentials": credentials.join(" "),
     "data-party": partyOf(call).id,
   };
-  return html`<form method="post" class="sso" hidden${attributes({ action: call.href(PATH), ...question })}><input type="hidden" name="_csrf" value="${call.csrf}"><input type="hidden" name="next" value="${next}">${Object.keys(PASSKEY).map((name) => html`<input type="hidden" name="${name}">`)}${button("Use a passkey", { look: "primary" })}<p class="or"><span>or with a code</span></p></form>`;
+  return html`<form method="post" class="sso"${attributes({ action: call.href(PATH), ...question })}><input type="hidden" name="_csrf" value="${call.csrf}"><input type="hidden" name="next" value="${next}">${Object.keys(PASSKEY).map((name) => html`<input type="hidden" name="${name}">`)}${button("Use a passkey", { look: "primary" })}<p class="or"><span>or with a code</span></p></form>`;
 }
 
 async function answer(call: Anyone, code: string): Promise<PageReply> {
