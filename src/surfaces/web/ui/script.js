@@ -24,7 +24,9 @@
 
   applyTheme(stored(STORED_THEME));
   root.classList.add("scripted");
+  // <dashboard>
   root.classList.toggle("passkeys", "PublicKeyCredential" in window);
+  // </dashboard>
 
   /** Finds below (and including) a node. */
   function all(selector, within = document) {
