@@ -44,7 +44,11 @@ export class CallsById {
         ? this.#withRequests(teamId, message, reports)
         : this.#withRequests(teamId, message, ofMessage, { request: key, reports });
     };
-    this.#recount(teamId, [whole(before)], [whole(after)], new Set([...before, ...after].map(sessionNameOf)));
+    const [wholeBefore, wholeAfter] = [whole(before), whole(after)];
+    // What is told by a request alone may have come to the call, or left it, with the key that names both.
+    const same = new Set([...others, ...(named ? [] : ofMessage)]);
+    const changed = [...wholeBefore, ...wholeAfter].filter((report) => !same.has(report));
+    this.#recount(teamId, [wholeBefore], [wholeAfter], new Set(changed.map(sessionNameOf)));
   }
 
   /** Telemetry repeats itself: of what is stored already nothing need be decided again. */

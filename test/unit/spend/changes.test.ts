@@ -244,6 +244,31 @@ describe("a call that is told by its message's id, by its request's, or by both"
     expect(await told([span("3", { id: "msg_2", requestId: "req_1" })])).toBe(2);
     expect(rolledUp(t)).toEqual(await recount(t));
   });
+
+  it("stands in every session as if all was counted anew, when the session that linked both tells of it no more", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const told = async (id: string, spans: object[]) => {
+      const sessions = [{ id, outcome: "ok", startedAt: AT, spans }];
+      expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+      await catchUpSpend(t.instance.core);
+    };
+    const stored = () =>
+      t.rows("SELECT hex(usage_key) AS key, source, times, usages, output FROM spend_usages ORDER BY 1, 2, 3");
+    const span = (id: string, ids: object, more = {}) => ({ id, usage: { ...usage, ...ids, ...more } });
+    await told("a", [span("1", MESSAGE, { output_tokens: 9 })]);
+    await told("b", [span("1", REQUEST)]);
+    await told("c", [span("1", BOTH)]);
+    for (const ids of [{ id: "msg_2" }, BOTH, {}]) {
+      await told("c", [span("1", ids)]);
+      const followed = stored();
+      t.instance.core.store.db.exec(
+        "DELETE FROM spend_usages; DELETE FROM spend_cells; DELETE FROM spend_days; DELETE FROM projections WHERE name LIKE 'spend.%'",
+      );
+      await catchUpSpend(t.instance.core);
+      expect(followed).toEqual(stored());
+    }
+  });
 });
 
 it.each([".3", ".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
