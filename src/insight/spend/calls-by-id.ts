@@ -8,6 +8,12 @@ import { rows } from "./rows.ts";
 import { type Report, sessionOf } from "./usage-record.ts";
 
 /**
+ * Up to so many reports of one call are kept, and of one request. Sessions that go on from a copy of another repeat its calls; what
+ * were more of them would be read anew with each that follows, and says what the others say.
+ */
+export const MAX_REPORTS = 64;
+
+/**
  * Calls with an id, in one transaction: feeds what is stored of each to `dedupe`. What is reported by the id of a request alone is
  * a report of the message that a link ties the request to, as long as there is one such message; otherwise the request stands
  * for itself.
@@ -33,10 +39,10 @@ export class CallsById {
     );
     const before = ofKey.filter(({ source }) => sources.has(source));
     if (changes.every((change) => this.#isKnown(before, change))) return;
-    const after = storedAfter(this.#rollup, before, key, changes);
-    if (!this.#rollup.replace(teamId, before, after)) return;
     const gone = new Set(before);
     const others = (named ? ofMessage : ofKey).filter((report) => !gone.has(report));
+    const after = withinBound(storedAfter(this.#rollup, before, key, changes), before, others);
+    if (!this.#rollup.replace(teamId, before, after)) return;
     const whole = (some: readonly StoredReport[]) => {
       const reports = [...others, ...some];
       if (!message) return reports;
@@ -66,7 +72,7 @@ export class CallsById {
   /** That a request is a message's is reported, or is so no more. */
   link(teamId: string, key: Buffer, changes: readonly Change[]): void {
     const before = this.#rollup.reportsOf(teamId, key);
-    const after = storedAfter(this.#rollup, before, key, changes);
+    const after = withinBound(storedAfter(this.#rollup, before, key, changes), before, []);
     const isNews = (before.length === 0) !== (after.length === 0);
     const request = requestOf(key) as Buffer;
     const reports = isNews ? this.#rollup.reportsOf(teamId, request) : [];
@@ -149,6 +155,13 @@ export class CallsById {
     }
   }
 }
+
+/** Reports that are to be stored beside others, those that are stored already first: without what goes beyond the bound. */
+const withinBound = (
+  after: readonly StoredReport[],
+  before: readonly StoredReport[],
+  others: readonly StoredReport[],
+): readonly StoredReport[] => after.slice(0, Math.max(before.length, MAX_REPORTS - others.length));
 
 const sessionNameOf = ({ dimensions }: Report): string => (dimensions ? sessionOf(dimensions) : "");
 

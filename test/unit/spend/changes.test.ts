@@ -130,6 +130,62 @@ describe("equal figures that are told again and again in one session", () => {
   });
 });
 
+describe("a call with an id that very many sessions tell of", () => {
+  const SESSIONS = 60;
+  const SHAPES: readonly (readonly [what: string, ids: (i: number) => object])[] = [
+    ["by its message", () => ({ id: "m" })],
+    ["by its message, with another request each", (i) => ({ id: "m", requestId: `req_${i}` })],
+    ["by its message and request", () => ({ id: "m", requestId: "req_1" })],
+    ["by its request alone", () => ({ requestId: "req_1" })],
+    ["by its message or its request", (i) => (i % 2 === 0 ? { id: "m", requestId: "req_1" } : { requestId: "req_1" })],
+  ];
+  it.each(SHAPES)("counts once, and takes as much work for the last as for the first: %s", async (_, ids) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const work = countWork(t);
+    const rounds: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      const before = work.runs + work.rowsRead;
+      for (const kind of ["telemetry", "traces"]) {
+        const name = (k: number) => `${kind}-${round}-${k}`;
+        const of = (k: number) => ({ ...ids(k), input_tokens: 5, output_tokens: 1 });
+        const each = Array.from({ length: SESSIONS }, (_, k) => k);
+        const [path, json] =
+          kind === "telemetry"
+            ? [
+                "/api/telemetry/ingest",
+                {
+                  entries: each.map((k) => ({
+                    seq: 1 + round * SESSIONS + k,
+                    clientTimestamp: AT,
+                    payload: { sessionId: name(k), usage: of(k) },
+                  })),
+                },
+              ]
+            : [
+                "/api/agent-traces/ingest",
+                {
+                  sessions: each.map((k) => ({
+                    id: name(k),
+                    outcome: "ok",
+                    startedAt: AT,
+                    spans: [{ id: "a", usage: of(k) }],
+                  })),
+                },
+              ];
+        expect((await t.post(path, { token, json })).status).toBe(200);
+        await catchUpSpend(t.instance.core);
+      }
+      rounds.push(work.runs + work.rowsRead - before);
+    }
+    // The first rounds fill what is kept.
+    const [third, last] = [rounds[2], rounds[7]] as [number, number];
+    expect(last).toBeLessThan(1.1 * third);
+    const counted = Object.values(rolledUp(t)).reduce((sum, cell) => sum + cell.usages, 0);
+    expect(counted).toBe(1);
+  });
+});
+
 it("counts a session of very many calls exactly, in steps, though the server stops between two of them", async () => {
   const t = await startInstance();
   const { token } = await t.device();
