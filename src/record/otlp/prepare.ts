@@ -103,16 +103,11 @@ async function readRequest<S>(
 
 /** Entries as they may be kept: what the capture mode lets stay of them, free of secrets. */
 async function cleanEntries(happened: Translated["entries"], captureMode: CaptureMode, yieldNow: Tools["yieldNow"]) {
-  const texts: string[] = [];
-  for (const { payload } of happened) {
-    await yieldNow();
-    texts.push(JSON.stringify(payload));
-  }
-  const cleaner = await Cleaner.of(texts, yieldNow, captureMode);
+  const cleaner = await Cleaner.of(yieldNow, captureMode);
   const entries: ReadyEntry[] = [];
-  for (const [i, { key, clientTimestamp }] of happened.entries()) {
-    const text = texts[i] as string;
-    entries.push({ key, clientTimestamp, payload: cleaner.isKeptAsSent ? text : await cleaner.clean(text, "payload") });
+  for (const { key, clientTimestamp, payload } of happened) {
+    await yieldNow();
+    entries.push({ key, clientTimestamp, payload: await cleaner.clean(JSON.stringify(payload), "payload") });
   }
   return { entries, redacted: cleaner.redacted, withheld: cleaner.withheld };
 }

@@ -9,10 +9,13 @@ import { duplicateKey, elements, findMember, isWholeNumber, type Member, members
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
-import { mightLongHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
+import { makeSearchReady, mightHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
+
+/** UTF-16 units that are looked through without a turn of others: a fraction of a millisecond's work. */
+const SHORT = 16 * 1024;
 
 /** Makes parts of a delivery what may be kept of them; other requests are let in between. */
 export class Cleaner {
@@ -21,35 +24,34 @@ export class Cleaner {
   redacted = 0;
   /** Parts of which text was left out, because only metadata may be kept. */
   withheld = 0;
-  /** Whether any part could hold a secret; most bodies cannot, and none of their parts is searched then. */
-  readonly #isSuspicious: boolean;
   readonly #isMetadataOnly: boolean;
 
-  protected constructor(yieldNow: YieldNow, isSuspicious: boolean, captureMode: CaptureMode) {
+  protected constructor(yieldNow: YieldNow, captureMode: CaptureMode) {
     this.yieldNow = yieldNow;
-    this.#isSuspicious = isSuspicious;
     this.#isMetadataOnly = captureMode === "metadata";
   }
 
   /**
-   * @param parts of which each will be asked for
    * @param yieldNow as `kit/yield.ts` makes it
-   * @param captureMode what of them may be kept
+   * @param captureMode what of the parts may be kept
    */
-  static async of(parts: readonly string[], yieldNow: YieldNow, captureMode: CaptureMode): Promise<Cleaner> {
-    return new Cleaner(yieldNow, await mightLongHoldSecret(parts.join("\n"), yieldNow), captureMode);
+  static async of(yieldNow: YieldNow, captureMode: CaptureMode): Promise<Cleaner> {
+    await makeSearchReady(yieldNow);
+    return new Cleaner(yieldNow, captureMode);
   }
 
-  /** Whether every part is kept as it was sent: `clean` has nothing to do then. */
-  get isKeptAsSent(): boolean {
-    return !this.#isSuspicious && !this.#isMetadataOnly;
+  /**
+   * A part as it may be kept: what the capture mode lets stay of it, free of secrets. Counts those of which something went. Nearly all are
+   * short and could hold none, which is answered at once: waiting takes longer than looking.
+   */
+  clean(part: string, kind: MetadataKind): string | Promise<string> {
+    const isPlain = !this.#isMetadataOnly && part.length <= SHORT && !mightHoldSecret(part);
+    return isPlain ? part : this.#cleanSlowly(part, kind);
   }
 
-  /** A part as it may be kept: what the capture mode lets stay of it, free of secrets. Counts those of which something went. */
-  async clean(part: string, kind: MetadataKind): Promise<string> {
+  async #cleanSlowly(part: string, kind: MetadataKind): Promise<string> {
     await this.yieldNow();
     const kept = this.#isMetadataOnly ? await this.#withhold(part, kind) : part;
-    if (!this.#isSuspicious) return kept;
     const { findings, text } = await redactLongJson(kept, this.yieldNow);
     if (findings.length === 0) return kept;
     this.redacted++;
@@ -68,14 +70,8 @@ export class SentBody extends Cleaner {
   readonly text: string;
   readonly #top: readonly Member[];
 
-  private constructor(
-    text: string,
-    yieldNow: YieldNow,
-    top: readonly Member[],
-    isSuspicious: boolean,
-    captureMode: CaptureMode,
-  ) {
-    super(yieldNow, isSuspicious, captureMode);
+  private constructor(text: string, yieldNow: YieldNow, top: readonly Member[], captureMode: CaptureMode) {
+    super(yieldNow, captureMode);
     this.text = text;
     this.#top = top;
   }
@@ -89,9 +85,8 @@ export class SentBody extends Cleaner {
     const top = members(text);
     if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
     await yieldNow();
-    const isSuspicious = await mightLongHoldSecret(text, yieldNow);
-    await yieldNow();
-    return new SentBody(text, yieldNow, top, isSuspicious, captureMode);
+    await makeSearchReady(yieldNow);
+    return new SentBody(text, yieldNow, top, captureMode);
   }
 
   /** The elements of a member that is a list; none where it is absent. */

@@ -94,9 +94,10 @@ async function readBatch(
   const slices = sent.list("entries");
   const entries: Entry[] = [];
   for (const [i, { seq, clientTimestamp = null }] of parsed.entries()) {
-    await yieldNow();
-    const payload = payloadAt(maxPayloadBytes, text, slices[i]?.start as number, i);
-    entries.push({ seq, clientTimestamp, payload: sent.isKeptAsSent ? payload : await sent.clean(payload, "payload") });
+    const wait = yieldNow();
+    if (wait) await wait;
+    const kept = sent.clean(payloadAt(maxPayloadBytes, text, slices[i]?.start as number, i), "payload");
+    entries.push({ seq, clientTimestamp, payload: typeof kept === "string" ? kept : await kept });
   }
   const packed = pack(entries.sort((a, b) => a.seq - b.seq));
   const isFreeText = captureMode === "metadata" && /\s/.test(sentMode ?? "");

@@ -68,7 +68,10 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
   await yieldNow();
   const spans: ReadSpan[] = [];
   for (const slice of elements(text, findMember(own, "spans")?.start)) {
-    const document = await sent.clean(text.slice(slice.start, slice.end), "span");
+    const wait = yieldNow();
+    if (wait) await wait;
+    const kept = sent.clean(text.slice(slice.start, slice.end), "span");
+    const document = typeof kept === "string" ? kept : await kept;
     const facts = readSpan(parsedMembers(document, SPAN_FACTS));
     spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
   }

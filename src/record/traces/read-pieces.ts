@@ -47,11 +47,7 @@ async function read(
 ): Promise<ReadyBatch> {
   const written: Written[] = [];
   for (const piece of list) written.push(await write(piece, yieldNow));
-  const cleaner = await Cleaner.of(
-    written.flatMap(({ own, spans }) => [own, ...spans]),
-    yieldNow,
-    captureMode,
-  );
+  const cleaner = await Cleaner.of(yieldNow, captureMode);
   const sessions: ReadSession[] = [];
   let spans = 0;
   for (const one of written) {
@@ -70,7 +66,8 @@ async function write(piece: Piece, yieldNow: () => Promise<void> | undefined): P
     if (value !== undefined) members.set(name, JSON.stringify(value));
   const spans: string[] = [];
   for (const span of piece.spans) {
-    await yieldNow();
+    const wait = yieldNow();
+    if (wait) await wait;
     spans.push(JSON.stringify(span));
   }
   return { piece, members, own: spell(members), spans };
@@ -80,14 +77,16 @@ async function clean(
   { piece, own, members: ownMembers, spans: texts }: Written,
   cleaner: Cleaner,
 ): Promise<ReadSession> {
-  const { isKeptAsSent } = cleaner;
   const spans: ReadSpan[] = [];
   for (const [i, text] of texts.entries()) {
-    const document = isKeptAsSent ? text : await cleaner.clean(text, "span");
+    const wait = cleaner.yieldNow();
+    if (wait) await wait;
+    const kept = cleaner.clean(text, "span");
+    const document = typeof kept === "string" ? kept : await kept;
     const facts = readSpan(document === text ? (piece.spans[i] as Fields) : parsedMembers(document, SPAN_FACTS));
     spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
   }
-  const document = isKeptAsSent ? own : await cleaner.clean(own, "session");
+  const document = await cleaner.clean(own, "session");
   const isSame = document === own;
   const facts = readSession(isSame ? piece.session : parsedMembers(document, SESSION_FACTS));
   return {
