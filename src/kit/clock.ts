@@ -14,9 +14,26 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
 };
 
-/** An instant as RFC 3339 text in UTC with milliseconds, e.g. `2026-11-21T08:00:00.000Z`. */
+/** Numbers below a thousand in three digits. */
+const DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, "0"));
+
+/** The minute that was written last, up to its seconds: what is written together mostly lies together. */
+let last = { minute: Number.NaN, text: "" };
+
+/**
+ * An instant as RFC 3339 text in UTC with milliseconds, e.g. `2026-11-21T08:00:00.000Z`.
+ * @throws RangeError where there is no such instant
+ */
 export function isoInstant(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  const whole = Math.trunc(epochMs);
+  const minute = Math.floor(whole / MINUTE_MS);
+  if (minute !== last.minute) {
+    const text = new Date(minute * MINUTE_MS).toISOString().slice(0, -"00.000Z".length);
+    last = { minute, text };
+  }
+  const rest = whole - minute * MINUTE_MS;
+  const seconds = DIGITS[Math.floor(rest / SECOND_MS)] as string;
+  return `${last.text}${seconds.slice(1)}.${DIGITS[rest % SECOND_MS]}Z`;
 }
 
 /** The same of what may not have happened. */

@@ -1,4 +1,4 @@
-import { HASH_BYTES, itemHash, rootOf, SALT_BYTES, saltsOf } from "./merkle.ts";
+import { HASH_BYTES, itemHash, itemHashes, rootOver, SALT_BYTES, saltsOf } from "./merkle.ts";
 import { systemRandom } from "./random.ts";
 
 /**
@@ -16,7 +16,7 @@ export interface Items {
 /** Commits to texts under a new key. */
 export function commitTo(texts: readonly (string | Uint8Array)[]): Items {
   const key = systemRandom(32);
-  return { key, count: texts.length, root: rootOf(hashesUnder(key, texts)) };
+  return { key, count: texts.length, root: rootOver(hashesOf(key, texts)) };
 }
 
 /** What a delivery is about to bring, hashed before it is known whether all of it is stored as it came. */
@@ -30,8 +30,8 @@ export interface HashedItems {
 /** Hashes what a delivery will bring. @param texts see `deliveryItems` */
 export function hashItems(repoKey: string, mode: string | null, texts: Iterable<string>): HashedItems {
   const key = systemRandom(32);
-  const hashes = hashesUnder(key, [contextText(repoKey, mode), ...texts]);
-  return { key, hashes: Buffer.concat(hashes), root: rootOf(hashes) };
+  const hashes = hashesOf(key, [contextText(repoKey, mode), ...texts]);
+  return { key, hashes, root: rootOver(hashes) };
 }
 
 /** What a delivery commits to of which some items became others. @param others by their places, from 0 on */
@@ -39,13 +39,9 @@ export function commitHashed({ key, hashes, root }: HashedItems, others: Readonl
   const count = hashes.length / HASH_BYTES;
   if (others.size === 0) return { key, count, root };
   const salts = saltsOf(key, count);
-  const all = Array.from({ length: count }, (_, i) => {
-    const other = others.get(i);
-    return other === undefined
-      ? hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
-      : itemHash(saltAt(salts, i), bytesOf(other));
-  });
-  return { key, count, root: rootOf(all) };
+  const all = Buffer.from(hashes);
+  for (const [i, other] of others) all.set(itemHash(saltAt(salts, i), other), i * HASH_BYTES);
+  return { key, count, root: rootOver(all) };
 }
 
 /** An item as an export holds it. */
@@ -65,18 +61,13 @@ export const contextText = (repoKey: string, mode: string | null): string => JSO
 export const deliveryItems = (repoKey: string, mode: string | null, texts: readonly (string | Uint8Array)[]): Items =>
   commitTo([contextText(repoKey, mode), ...texts]);
 
-/** The hashes of items under a key that is known, for who checks. */
-export function hashesUnder(key: Buffer, texts: readonly (string | Uint8Array)[]): Buffer[] {
-  const salts = saltsOf(key, texts.length);
-  return texts.map((text, i) => itemHash(saltAt(salts, i), bytesOf(text)));
-}
+const hashesOf = (key: Buffer, texts: readonly (string | Uint8Array)[]): Buffer =>
+  itemHashes(saltsOf(key, texts.length), texts);
 
 /** The salt of one of the items under a key. */
 export const saltOf = (key: Buffer, item: number): Buffer => saltAt(saltsOf(key, item + 1), item);
 
 /** The hash of one of the items under a key. */
-export const itemUnder = (key: Buffer, item: number, text: string): Buffer =>
-  itemHash(saltOf(key, item), bytesOf(text));
+export const itemUnder = (key: Buffer, item: number, text: string): Buffer => itemHash(saltOf(key, item), text);
 
 const saltAt = (salts: Buffer, i: number) => salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES);
-const bytesOf = (text: string | Uint8Array) => (typeof text === "string" ? Buffer.from(text) : text);

@@ -26,24 +26,31 @@ const digestOf = (data: Uint8Array): string => hash("sha256", data, "latin1");
 const asBuffer = (digest: string): Buffer => Buffer.from(digest, "latin1");
 
 /** What is hashed together is put together here; nothing of it outlives a call. */
-const scratch = Buffer.alloc(8192);
+const scratch = Buffer.alloc(32 * 1024);
 const pair = Buffer.alloc(1 + 2 * HASH_BYTES, NODE);
 
-function prefixedHash(prefix: number, salt: Uint8Array | undefined, data: Uint8Array): Buffer {
-  const start = 1 + (salt?.length ?? 0);
-  if (start + data.length > scratch.length) {
-    const long = createHash("sha256").update(Buffer.of(prefix));
-    return (salt ? long.update(salt) : long).update(data).digest();
-  }
-  scratch[0] = prefix;
-  if (salt) scratch.set(salt, 1);
-  scratch.set(data, start);
-  return asBuffer(digestOf(scratch.subarray(0, start + data.length)));
+/** UTF-16 units take three bytes at most. */
+const fits = (data: string | Uint8Array, start: number) =>
+  start + data.length * (typeof data === "string" ? 3 : 1) <= scratch.length;
+
+/** SHA-256(0x00 ‖ salt ‖ data) as latin1. */
+function saltedDigest(salt: Uint8Array, data: string | Uint8Array): string {
+  const start = 1 + salt.length;
+  if (!fits(data, start))
+    return createHash("sha256").update(Buffer.of(LEAF)).update(salt).update(data).digest("latin1");
+  scratch[0] = LEAF;
+  scratch.set(salt, 1);
+  let length = data.length;
+  if (typeof data === "string") length = scratch.write(data, start);
+  else scratch.set(data, start);
+  return digestOf(scratch.subarray(0, start + length));
 }
+
+const NO_SALT = new Uint8Array();
 
 /** SHA-256(0x00 ‖ data). */
 export function leafHash(data: Uint8Array): Buffer {
-  return prefixedHash(LEAF, undefined, data);
+  return asBuffer(saltedDigest(NO_SALT, data));
 }
 
 /** SHA-256(0x01 ‖ left ‖ right). */
@@ -60,17 +67,29 @@ export function saltsOf(itemKey: Uint8Array, count: number): Buffer {
 }
 
 /** SHA-256(0x00 ‖ salt ‖ text): a leaf that says nothing of its text to whoever does not have the salt. */
-export function itemHash(salt: Uint8Array, text: Uint8Array): Buffer {
-  return prefixedHash(LEAF, salt, text);
+export function itemHash(salt: Uint8Array, text: string | Uint8Array): Buffer {
+  return asBuffer(saltedDigest(salt, text));
+}
+
+/** The same of several, one after another. @param salts see `saltsOf` */
+export function itemHashes(salts: Buffer, texts: readonly (string | Uint8Array)[]): Buffer {
+  const row = Buffer.alloc(texts.length * HASH_BYTES);
+  for (const [i, text] of texts.entries()) {
+    const salt = salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES);
+    row.write(saltedDigest(salt, text), i * HASH_BYTES, HASH_BYTES, "latin1");
+  }
+  return row;
 }
 
 /** The root over leaf hashes in their order; that of no leaves is SHA-256 of nothing. */
-export function rootOf(hashes: readonly Uint8Array[]): Buffer {
+export const rootOf = (hashes: readonly Uint8Array[]): Buffer => rootOver(Buffer.concat(hashes));
+
+/** The same of hashes one after another. */
+export function rootOver(hashes: Buffer): Buffer {
   if (hashes.length === 0) return EMPTY_ROOT;
-  const row = Buffer.alloc(hashes.length * HASH_BYTES);
-  for (const [i, one] of hashes.entries()) row.set(one, i * HASH_BYTES);
+  const row = Buffer.from(hashes);
   // Row by row, each written over the one below it; the last of an odd row rises as it is, which gives the tree of the RFC.
-  for (let width = hashes.length; width > 1; width = Math.ceil(width / 2)) {
+  for (let width = hashes.length / HASH_BYTES; width > 1; width = Math.ceil(width / 2)) {
     for (let i = 0; i + 1 < width; i += 2) {
       row.copy(pair, 1, i * HASH_BYTES, (i + 2) * HASH_BYTES);
       row.write(digestOf(pair), (i / 2) * HASH_BYTES, HASH_BYTES, "latin1");

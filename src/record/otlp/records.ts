@@ -78,8 +78,11 @@ const instant = (value: unknown): string | undefined => {
 };
 
 /** Nanoseconds since the epoch; 0 is what OTLP writes where it is not known. */
-const nanosInstant = (value: unknown): string | undefined =>
-  /^[1-9]\d{17,18}$/.test(String(value)) ? instant(Number(value) / 1e6) : undefined;
+function nanosInstant(value: unknown): string | undefined {
+  if (!/^[1-9]\d{17,18}$/.test(String(value))) return undefined;
+  const at = Math.round(Number(value) / 1e6);
+  return at > LATEST ? undefined : isoInstant(at);
+}
 
 const spelled = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value).slice(0, 40) : "";
