@@ -47,7 +47,7 @@ export const linksProjection: Projection = {
       if (await correlateChanged(core, teamId, repoKey, key)) done.add(key);
     if (deliveries.some(({ kind }) => kind === "traces"))
       await correlateSessions(core, changedBetween(core, checkpoint, last.id), done);
-    return { to: last.id, apply: () => {} };
+    return { to: last.id };
   },
   skip: (core, checkpoint) => deliveriesAfter(core, checkpoint, 1)[0]?.id,
 };

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
-import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
+import type { Projection, RowChange } from "../../platform/projections/projections.ts";
 import { commitNotes, readSessionSource, sessionsAfter, sourceSpans } from "../../record/traces/traces.ts";
 import { type Edit, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
@@ -23,7 +23,7 @@ export const evidenceProjection: Projection = {
     const found = deliveriesFrom(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
     if (!found) return undefined;
     const { deliveryId, sessionIds } = found;
-    return { to: deliveryId, before: inBatches(changesOfAll(core, sessionIds)), apply: () => {} };
+    return { to: deliveryId, changes: changesOfAll(core, sessionIds) };
   },
   skip: (core, checkpoint) => deliveriesFrom(core, checkpoint)?.deliveryId,
 };

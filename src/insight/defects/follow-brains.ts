@@ -19,7 +19,7 @@ export const entriesProjection: Projection = {
   newest: brainSequence.newest,
   next(core, checkpoint) {
     const brain = brainSequence.next(core, checkpoint);
-    return brain && { to: brain.snapshotId, before: storeBrain(core, brain), apply: () => {} };
+    return brain && { to: brain.snapshotId, before: storeBrain(core, brain) };
   },
   skip: (core, checkpoint) => brainSequence.next(core, checkpoint)?.snapshotId,
 };

@@ -1,19 +1,22 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
-import { inBatches, type Projection, type RowChange } from "../../platform/projections/projections.ts";
+import type { Projection, RowChange } from "../../platform/projections/projections.ts";
 import { readSessionSource, sessionsAfter } from "../../record/traces/traces.ts";
 import { rows } from "./rows.ts";
 import { wordsOf } from "./words.ts";
 
-/** Keeps session_finds like the sessions, a delivery at a time. */
+/** Sessions of several deliveries that share a transaction: each is a row at most. */
+const ENOUGH_SESSIONS = 50;
+
+/** Keeps session_finds like the sessions, some deliveries at a time. */
 export const findsProjection: Projection = {
   name: "finds",
   newest: newestDelivery,
-  next(core, checkpoint) {
-    const delivery = sessionsAfter(core, checkpoint);
-    if (!delivery) return undefined;
-    return { to: delivery.deliveryId, before: inBatches(changes(core, delivery.sessionIds)), apply: () => {} };
+  next(core, checkpoint, alone) {
+    const found = sessionsAfter(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
+    if (!found) return undefined;
+    return { to: found.deliveryId, changes: changes(core, found.sessionIds) };
   },
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };

@@ -5,7 +5,6 @@ import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import {
   checkpointOf,
-  inBatches,
   type Projection,
   type RowChange,
   refreshWithin,
@@ -20,15 +19,18 @@ import {
 import { putSaid } from "./kept-sums.ts";
 import { NO_START, rows, type SaidRow } from "./rows.ts";
 
-/** Keeps the rows of sessions like the sessions themselves, a delivery at a time. */
+/** Sessions of several deliveries that share a transaction: each is a row. */
+const ENOUGH_SESSIONS = 50;
+
+/** Keeps the rows of sessions like the sessions themselves, some deliveries at a time. */
 export const sessionsProjection: Projection = {
   name: "sessions",
   newest: newestDelivery,
-  next(core, checkpoint) {
-    const delivery = sessionsAfter(core, checkpoint);
-    if (!delivery) return undefined;
-    const { deliveryId, sessionIds } = delivery;
-    return { to: deliveryId, before: inBatches(changesOf(core, sessionIds)), apply: () => {} };
+  next(core, checkpoint, alone) {
+    const found = sessionsAfter(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
+    if (!found) return undefined;
+    const { deliveryId, sessionIds } = found;
+    return { to: deliveryId, changes: changesOf(core, sessionIds) };
   },
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };

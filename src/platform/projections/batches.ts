@@ -1,20 +1,27 @@
 export type RowChange = () => unknown;
 
 /** Row changes of one transaction: more would keep everybody else who writes waiting. */
-const MAX_CHANGES = 250;
+export const MAX_CHANGES = 250;
 
-/** Puts row changes together into functions, each of which makes as many as one transaction may hold. */
-export async function* inBatches(changes: Iterable<RowChange> | AsyncIterable<RowChange>): AsyncGenerator<() => void> {
+type RowChanges = Iterable<RowChange> | AsyncIterable<RowChange>;
+
+/** Puts row changes together: as many as one transaction may hold, and at the end what is left. */
+export async function* together(changes: RowChanges): AsyncGenerator<readonly RowChange[]> {
   let batch: RowChange[] = [];
   for await (const change of changes) {
     batch.push(change);
     if (batch.length < MAX_CHANGES) continue;
-    yield asOne(batch);
+    yield batch;
     batch = [];
   }
-  if (batch.length > 0) yield asOne(batch);
+  if (batch.length > 0) yield batch;
 }
 
-const asOne = (changes: readonly RowChange[]) => () => {
+/** The same as functions, each of which makes those of one transaction. */
+export async function* inBatches(changes: RowChanges): AsyncGenerator<() => void> {
+  for await (const batch of together(changes)) yield asOne(batch);
+}
+
+export const asOne = (changes: readonly RowChange[]) => () => {
   for (const change of changes) change();
 };

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
 import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
+import { asOne, MAX_CHANGES, type RowChange, together } from "./batches.ts";
 import { recordFailure } from "./failures.ts";
 import { rows } from "./rows.ts";
 
@@ -34,11 +35,13 @@ export interface Batch {
    * for once it is stored. When the process ends, `next` is called anew and begins with what is left.
    */
   readonly before?: Iterable<() => void> | AsyncIterable<() => void>;
+  /** Row changes none of which reads what another stores: as many as a transaction may hold share one, the last with `apply`. */
+  readonly changes?: Iterable<RowChange> | AsyncIterable<RowChange>;
   /**
    * Row changes; runs inside the transaction that stores the checkpoint.
    * @returns whether more is left than one transaction should hold: then the checkpoint stays, and it is called again
    */
-  readonly apply: () => "more" | undefined;
+  readonly apply?: () => "more" | undefined;
 }
 
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
@@ -138,7 +141,7 @@ const PROJECTIONS = { team: "", credential: "projections" };
 
 async function advance(core: Core, projection: Projection, from: Standing, batch: Batch): Promise<void> {
   const { name } = projection;
-  const { to, apply, before = [] } = batch;
+  const { to, apply, before = [], changes = [] } = batch;
   const { checkpoint } = from;
   let { part } = from;
   /** @returns whether that was all of the batch */
@@ -157,14 +160,24 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (work(core).halted) throw new StoreUnavailable("the server is stopping");
   };
-  for await (const step of before) {
+  const storePart = async (step: () => void) => {
     await store(() => {
       step();
       return "more";
     });
     await othersTurn();
+  };
+  for await (const step of before) await storePart(step);
+  let rest: readonly RowChange[] = [];
+  for await (const some of together(changes)) {
+    if (some.length === MAX_CHANGES) await storePart(asOne(some));
+    else rest = some;
   }
-  while (!(await store(apply))) await othersTurn();
+  const finish = () => {
+    asOne(rest)();
+    return apply?.();
+  };
+  for (let last = finish; !(await store(last)); last = () => apply?.()) await othersTurn();
 }
 
 /** Whether it is the store that fails rather than a row: then all waits until it is well again. */

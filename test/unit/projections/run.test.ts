@@ -294,3 +294,24 @@ it("stops between two batches, however much is left, and goes on from there the 
   await again();
   expect(summed()).toEqual({ n: 465, times: 30 });
 });
+
+it("puts changes that do not read one another together, the last of them with the checkpoint", async () => {
+  const { t, token, core, summed } = await start();
+  await deliver(t, token, 1, 2);
+  const { stats } = core.store;
+  const together = {
+    ...summing(10),
+    name: "test.together",
+    next(_core: Core, checkpoint: number) {
+      if (checkpoint === 2) return undefined;
+      const change = () => core.store.db.prepare("UPDATE summed SET n = n + 1").run();
+      return { to: 2, changes: Array.from({ length: 600 }, () => change) };
+    },
+  };
+  const before = stats.transactions;
+  await catchUp(core, together);
+  expect([summed().n, stats.transactions - before]).toEqual([600, 3]);
+  expect(t.rows("SELECT checkpoint, part FROM projections WHERE name = 'test.together'")).toEqual([
+    { checkpoint: 2, part: 0 },
+  ]);
+});
