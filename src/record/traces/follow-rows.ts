@@ -64,10 +64,11 @@ export const followRows = statements((db) => ({
   ),
   // By trace_spans_by_session.
   signedSpans: db.prepare<
-    [{ sessionId: number; after: number; signs: string; limit: number }],
+    [{ sessionId: number; after: number; signs: string; short: number; limit: number }],
     { id: number; document: string | null }
   >(
-    `SELECT id, CASE WHEN EXISTS (SELECT 1 FROM json_each(@signs) WHERE instr(document, value)) THEN document END AS document
+    `SELECT id, CASE WHEN octet_length(document) <= @short
+         OR EXISTS (SELECT 1 FROM json_each(@signs) WHERE instr(document, value)) THEN document END AS document
      FROM trace_spans WHERE session_id = @sessionId AND id > @after ORDER BY id LIMIT @limit`,
   ),
   // By trace_sessions' unique index (device_id, external_id).
