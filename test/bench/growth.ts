@@ -25,7 +25,7 @@ export async function measureGrowth({ quick, reckon }: Settings, report: Report)
       return { tokens, server, rates: [] as number[] };
     }),
   );
-  const bodies = makeBodies(SHAPE);
+  const bodies = makeBodies(SHAPE, 0);
   for (let round = 0; round <= rounds; round++)
     for (const { tokens, server, rates } of round % 2 === 0 ? contenders : contenders.toReversed()) {
       const requests = bodies.map((turns, connection) =>

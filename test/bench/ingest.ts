@@ -70,12 +70,12 @@ async function measurePlacement(
   const contenders = await startContenders(reckon, go, placement, CONNECTIONS * SHAPES.length * (rounds + 1));
   let round = 0;
   for (const shape of SHAPES) {
-    const bodies = makeBodies(shape);
     const against = contenders.filter(
       ({ name }) => (shape.gzip || name !== "Node, gunzip") && (shape.entries > 1 || name !== "ours, no threads"),
     );
     const loads = new Map(against.map((one) => [one, [] as Measured[]]));
     for (let i = 0; i <= rounds; i++) {
+      const bodies = makeBodies(shape, round);
       // Another one begins each time, so that none always comes first.
       for (let k = 0; k < against.length; k++) {
         const contender = against[(i + k) % against.length] as Contender;
@@ -91,11 +91,17 @@ async function measurePlacement(
   for (const contender of contenders) await stopAndCount(contender);
 }
 
-/** Bodies by connection and turn; the numbers of a connection's entries go on from turn to turn. */
-export function makeBodies({ entries, gzip, turns }: Pick<Shape, "entries" | "gzip" | "turns">): Buffer[][] {
+/**
+ * Bodies by connection and turn; the numbers of a connection's entries go on from turn to turn. Each round tells of other calls: one that
+ * many devices tell of would be settled anew with each.
+ */
+export function makeBodies(
+  { entries, gzip, turns }: Pick<Shape, "entries" | "gzip" | "turns">,
+  round: number,
+): Buffer[][] {
   const words = new Vocabulary(1_000);
   return Array.from({ length: CONNECTIONS }, (_, connection) => {
-    const next = randomOf(connection + 1);
+    const next = randomOf(round * CONNECTIONS + connection + 1);
     return Array.from({ length: turns }, (_, turn) => {
       const batch = {
         repoKey: `github.com/acme/service-${connection}`,

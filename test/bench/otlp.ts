@@ -54,7 +54,7 @@ export async function measureOtlp({ quick, reckon }: Settings, report: Report): 
   const directory = newDirectory();
   const tokens = await bindDevices(directory, CONNECTIONS * (rounds + 1));
   const server = await startReckon(directory, reckon);
-  const entries = makeBodies({ entries: SPANS, gzip: true, turns: TURNS });
+
   const ours = SHAPES.map((): number[] => []);
   const floor: number[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -71,7 +71,7 @@ export async function measureOtlp({ quick, reckon }: Settings, report: Report): 
         requestBytes({ method: "POST", path: "/v1/traces", token: token(i), body, type, gzip: true });
       rates.push(await rate(makeSpans(shape, round).map((turns, i) => turns.map((body) => post(body, i)))));
     }
-    const telemetry = entries.map((turns, i) =>
+    const telemetry = makeBodies({ entries: SPANS, gzip: true, turns: TURNS }, round).map((turns, i) =>
       turns.map((body) => requestBytes({ method: "POST", path: TELEMETRY, token: token(i), body, gzip: true })),
     );
     const other = await rate(telemetry);
