@@ -449,10 +449,12 @@ CREATE TABLE trace_spans (
   ended_at     INTEGER,
   document     TEXT NOT NULL,
   delivery_id  INTEGER NOT NULL,
-  item         INTEGER
+  item         INTEGER,
+  signs        INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX trace_spans_by_session ON trace_spans (session_id, external_id);
 CREATE INDEX trace_spans_by_delivery ON trace_spans (delivery_id, item) WHERE item IS NOT NULL;
+CREATE INDEX trace_spans_by_arrival ON trace_spans (session_id, id, started_at, ended_at, delivery_id, signs);
 
 CREATE TABLE trace_labels (
   id              INTEGER PRIMARY KEY,
@@ -1199,7 +1201,7 @@ CREATE TABLE spend_cells (
 CREATE UNIQUE INDEX spend_cells_by_day
   ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp);
 CREATE INDEX spend_cells_by_session ON spend_cells (device_id, session);
-CREATE INDEX spend_cells_of_team ON spend_cells (team_id, session, otlp);
+CREATE INDEX spend_cells_of_team ON spend_cells (team_id, session, otlp, counts);
 -- Models and days are what is asked for most: their cells lie in order.
 CREATE INDEX spend_cells_by_model ON spend_cells (team_id, day, iif(model = '', session_model, model), context);
 

@@ -1,3 +1,4 @@
+import { each, finish, type Slices } from "../kit/slices.ts";
 import { total, type Usage } from "./usage.ts";
 
 /** A span as far as it matters for what is counted. */
@@ -65,11 +66,16 @@ interface Node<T extends Call> {
  * telling of the one call. What a tool started is no part of the call that called it. A usage with an id of the provider's always
  * counts, one of no tokens never.
  */
-export function countedCalls<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
+export const countedCalls = <T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] =>
+  finish(countCalls(spans));
+
+/** The same in slices: a session may have very many. */
+export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { readonly usage: Usage })[]> {
   const counted = new Set<T>();
-  const nameOf = messageNames(spans);
-  const fullest = fullestOfEach(spans, nameOf);
-  for (const { span, part, above, all, direct } of fromBelow(spans)) {
+  const nameOf = yield* nameMessages(spans);
+  const fullest = yield* fullestOfEach(spans, nameOf);
+  const nodes = yield* linked(spans);
+  yield* each(fromBelow(nodes), ({ span, part, above, all, direct }) => {
     const name = nameOf(span);
     const counts = hasTokens(span) && (name !== undefined || !repeats(span, part, all, direct));
     if (counts) {
@@ -81,10 +87,10 @@ export function countedCalls<T extends Call>(spans: readonly T[]): (T & { readon
         addUp(direct, own);
       }
     }
-    if (!above) continue;
+    if (!above) return;
     addUp(above.all, all);
     if (part !== "tool" && part !== "sum") addUp(above.direct, direct);
-  }
+  });
   return spans.filter((span): span is T & { usage: Usage } => counted.has(span));
 }
 
@@ -100,13 +106,17 @@ function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolea
  * message where that is told too; where several messages are told of it, it is neither.
  * @returns gives the name of a call's message, undefined where it has no id
  */
-export function messageNames(calls: Iterable<Pick<Call, "usage">>): (call: Pick<Call, "usage">) => string | undefined {
+export const messageNames = (calls: Iterable<Pick<Call, "usage">>) => finish(nameMessages(calls));
+
+type NameOf = (call: Pick<Call, "usage">) => string | undefined;
+
+function* nameMessages(calls: Iterable<Pick<Call, "usage">>): Slices<NameOf> {
   const answers = new Map<string, string | null>();
-  for (const { usage } of calls) {
+  yield* each(calls, ({ usage }) => {
     const { id, requestId } = usage ?? { id: null, requestId: null };
-    if (id === null || requestId === null) continue;
+    if (id === null || requestId === null) return;
     answers.set(requestId, (answers.get(requestId) ?? id) === id && answers.get(requestId) !== null ? id : null);
-  }
+  });
   return ({ usage }) => {
     const { id, requestId } = usage ?? { id: null, requestId: null };
     if (id !== null) return `message ${id}`;
@@ -117,28 +127,36 @@ export function messageNames(calls: Iterable<Pick<Call, "usage">>): (call: Pick<
 }
 
 /** By a message's name, the span that reports most of it. */
-function fullestOfEach<T extends Call>(spans: readonly T[], nameOf: (span: T) => string | undefined): Map<string, T> {
+function* fullestOfEach<T extends Call>(spans: readonly T[], nameOf: NameOf): Slices<Map<string, T>> {
   const fullest = new Map<string, T>();
-  for (const span of spans) {
+  yield* each(spans, (span) => {
     const name = nameOf(span);
-    if (name === undefined) continue;
+    if (name === undefined) return;
     if ((span.usage?.output ?? 0) >= (fullest.get(name)?.usage?.output ?? 0)) fullest.set(name, span);
-  }
+  });
   return fullest;
 }
 
-/** The spans, each after all below it; last those that are above each other in a circle. */
-function* fromBelow<T extends Call>(spans: readonly T[]): Generator<Node<T>> {
-  const nodes = spans.map(
-    (span): Node<T> => ({ span, part: partOf(span), above: undefined, open: 0, all: nothing(), direct: nothing() }),
-  );
-  const byId = new Map(nodes.map((node) => [node.span.externalId, node]));
-  for (const node of nodes) {
+/** The spans, each with what stands above it. */
+function* linked<T extends Call>(spans: readonly T[]): Slices<readonly Node<T>[]> {
+  const nodes: Node<T>[] = [];
+  const byId = new Map<string, Node<T>>();
+  yield* each(spans, (span) => {
+    const node = { span, part: partOf(span), above: undefined, open: 0, all: nothing(), direct: nothing() };
+    nodes.push(node);
+    byId.set(span.externalId, node);
+  });
+  yield* each(nodes, (node) => {
     const above = node.span.parentId === null ? undefined : byId.get(node.span.parentId);
-    if (!above || above === node) continue;
+    if (!above || above === node) return;
     node.above = above;
     above.open++;
-  }
+  });
+  return nodes;
+}
+
+/** The spans, each after all below it; last those that are above each other in a circle. */
+function* fromBelow<T extends Call>(nodes: readonly Node<T>[]): Generator<Node<T>> {
   const ready = nodes.filter(({ open }) => open === 0);
   // It grows while it is gone through.
   for (const node of ready) {
@@ -163,7 +181,7 @@ export interface Tokens {
 export function callsOnce<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
   const counted = countedCalls(spans);
   const nameOf = messageNames(spans);
-  const fullest = fullestOfEach(counted, nameOf);
+  const fullest = finish(fullestOfEach(counted, nameOf));
   return counted.filter((call) => {
     const name = nameOf(call);
     return name === undefined || fullest.get(name) === call;

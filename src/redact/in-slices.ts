@@ -1,18 +1,10 @@
 /** The searches for requests: they let others in between, however long the text is. */
+import { inSlices, type Slices } from "../kit/slices.ts";
 import { redactJsonInSlices } from "./json.ts";
-import { makeReady, mightHoldInSlices, type Redacted, redactTextInSlices, type Slices } from "./scan.ts";
+import { makeReady, mightHoldInSlices, type Redacted, redactTextInSlices } from "./scan.ts";
 
 /** Lets others in where that is due; as `kit/yield.ts` makes it. */
 type YieldNow = () => Promise<void> | undefined;
-
-/** Runs work through, and breathes wherever it may be left alone. */
-async function run<T>(work: Slices<T>, yieldNow: YieldNow): Promise<T> {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-    await yieldNow();
-  }
-}
 
 /** Once what every search needs is made, or while it is. */
 let ready: Promise<void> | undefined;
@@ -20,7 +12,7 @@ let isReady = false;
 
 /** As `makeReady`, in slices, once. */
 export function makeSearchReady(yieldNow: YieldNow): Promise<void> {
-  ready ??= run(makeReady(), yieldNow).then(() => {
+  ready ??= inSlices(makeReady(), yieldNow).then(() => {
     isReady = true;
   });
   return ready;
@@ -28,7 +20,7 @@ export function makeSearchReady(yieldNow: YieldNow): Promise<void> {
 
 async function search<T>(work: Slices<T>, yieldNow: YieldNow): Promise<T> {
   if (!isReady) await makeSearchReady(yieldNow);
-  return run(work, yieldNow);
+  return inSlices(work, yieldNow);
 }
 
 /** As `redactText`, in slices. */

@@ -1,4 +1,5 @@
 /** Redacts a JSON document in place: only string literals that hold a secret change, every other byte stays as sent. */
+import { finish, type Slices } from "../kit/slices.ts";
 import { isEncodedLogin, isTinkType } from "./encoded.ts";
 import { withoutScheme } from "./headers.ts";
 import { isSecretName } from "./names.ts";
@@ -8,12 +9,10 @@ import {
   BATCH_REPLACED,
   findInSlices,
   findSecrets,
-  finish,
   marker,
   mightHoldInSlices,
   type Redacted,
   replaceInSlices,
-  type Slices,
 } from "./scan.ts";
 import { isSecretValue } from "./values.ts";
 

@@ -1,24 +1,11 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
+import { finish, type Slices } from "../kit/slices.ts";
 import { compileAll } from "./automaton.ts";
 import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
-
-/**
- * Work in pieces, none of which takes long: a generator that may be left alone for a while wherever it yields. What it
- * returns is the result. `finish` runs one through; `in-slices.ts` lets others in between.
- */
-export type Slices<T> = Generator<undefined, T, undefined>;
-
-/** Runs work through in one go. */
-export function finish<T>(work: Slices<T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
-}
 
 /** Made at first use: most commands never scan anything. */
 let prefilter: Prefilter<Probe> | undefined;

@@ -42,7 +42,7 @@ export function rootsOf(document: Record<string, unknown>): string[] {
 }
 
 /** As the room of the sessions gives them out. */
-type Spans = ReturnType<typeof sourceSpans.having> extends Generator<infer Spans> ? Spans : never;
+type Spans = ReturnType<typeof sourceSpans.withEdits> extends AsyncGenerator<infer Spans> ? Spans : never;
 
 /** The edits of some spans, as they were told. */
 export function editsOf(spans: Spans, roots: readonly string[]): Edit[] {

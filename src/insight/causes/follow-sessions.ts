@@ -73,14 +73,10 @@ async function changesOf(core: Core, id: number): Promise<RowChange[]> {
   const source = readSessionSource(core, id);
   if (!source) return [];
   const roots = rootsOf(source.document);
-  const yieldNow = cooperative(core.clock);
   const edits: Edit[] = [];
-  for (const spans of sourceSpans.having(core, id, "edits")) {
-    await yieldNow();
-    edits.push(...editsOf(spans, roots));
-  }
+  for await (const spans of sourceSpans.withEdits(core, id)) edits.push(...editsOf(spans, roots));
   const noted = commitNotes.commitsOf(core, source.teamId, source.externalId, MAX_COMMITS);
-  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), sourceSpans.times(core, id), noted);
+  const evidence = evidenceOf(source, edits.slice(-MAX_EDITS), await sourceSpans.times(core, id), noted);
   const { startedAt, endedAt } = evidence;
   const { teamId, repoKey, externalId, agent, model } = source;
   const window: WindowRow = { sessionId: id, teamId, repoKey, externalId, agent, model, startedAt, endedAt };

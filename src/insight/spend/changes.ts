@@ -2,21 +2,21 @@ import type { Core } from "../../core.ts";
 import { forgetProjections } from "../../platform/projections/projections.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
-import { type Change, countedOfSession, reportsAfter } from "./dedupe.ts";
+import { type Change, countedOfSession } from "./dedupe.ts";
 import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
-import { Rollup, type StoredReport } from "./rollup.ts";
+import { Rollup } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import { type Report, sameMeasures, TELEMETRY, type UsageRecord } from "./usage-record.ts";
+import { TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 /** What sources reported anew, by dedupe key, gathered before it is counted. */
 export type Changes = Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
 
-const nameOf = ({ teamId, key }: { readonly teamId: string; readonly key: Buffer }): string =>
+export const nameOf = ({ teamId, key }: { readonly teamId: string; readonly key: Buffer }): string =>
   `${teamId}${key.toString("latin1")}`;
 
-function add(all: Changes, teamId: string, key: Buffer, change: Change): void {
-  const name = nameOf({ teamId, key });
+/** @param name by which the key is known among the changes */
+export function add(all: Changes, teamId: string, key: Buffer, change: Change, name = nameOf({ teamId, key })): void {
   const ofKey = all.get(name);
   if (ofKey) ofKey.changes.push(change);
   else all.set(name, { teamId, key, changes: [change] });
@@ -27,32 +27,6 @@ export function addRecords(all: Changes, records: readonly UsageRecord[]): void 
   for (const reports of Map.groupBy(records, nameOf).values()) {
     const { teamId, key } = reports[0] as UsageRecord;
     add(all, teamId, key, { replaces: undefined, reports });
-  }
-}
-
-/** A session makes these reports, and none of the others that it made before. */
-export function addSession(
-  core: Core,
-  all: Changes,
-  session: { readonly id: number; readonly teamId: string },
-  records: readonly UsageRecord[],
-): void {
-  emptyOlder(core);
-  const { id: replaces, teamId } = session;
-  const rollup = new Rollup(core);
-  const reported = Map.groupBy(records, nameOf);
-  const stored = Map.groupBy(rows(core.store).ofSession.all(replaces, teamId), ({ key }) => nameOf({ teamId, key }));
-  for (const [name, [row]] of stored)
-    if (row && !reported.has(name)) add(all, teamId, row.key, { replaces, reports: [] });
-  for (const [name, reports] of reported) {
-    const { key } = reports[0] as UsageRecord;
-    const before = (stored.get(name) ?? []).map((row) => rollup.read(row));
-    // A growing session reports again and again what it reported before.
-    const isNew = before.length === 0;
-    const counted = isByMeasures(key) ? reports : reportsAfter([], [{ replaces, reports }]);
-    if (areStored(rollup, before, counted)) continue;
-    // What it did not report before needs not be looked for, one by one.
-    add(all, teamId, key, { replaces: isNew && isByMeasures(key) ? undefined : replaces, reports });
   }
 }
 
@@ -67,17 +41,6 @@ export function withdrawReports(
   const ofTelemetry = new Rollup(core).reportsOf(teamId, key).filter(({ source }) => source === TELEMETRY);
   const reports = ofTelemetry.filter(({ cellId }) => !cellIds.has(cellId));
   add(all, teamId, key, { replaces: TELEMETRY, reports });
-}
-
-/** A session may make the same report very often, and it is one row then. */
-function areStored(rollup: Rollup, stored: readonly StoredReport[], reports: readonly Report[]): boolean {
-  const byCell = new Map(stored.map((row) => [row.cellId, { row, times: 0 }]));
-  for (const { dimensions, measures, times } of reports) {
-    const same = byCell.get(rollup.cellOf(dimensions));
-    if (!same || !sameMeasures(measures, same.row.measures)) return false;
-    same.times += times;
-  }
-  return [...byCell.values()].every(({ row, times }) => times === row.times);
 }
 
 /**
@@ -121,7 +84,7 @@ export function applySome(core: Core, all: Changes, since = performance.now()): 
 const OLDER = ["", ".2", ".3"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
 
 /** Whichever projection begins first after an upgrade empties the tables that both fill. */
-function emptyOlder(core: Core): void {
+export function emptyOlder(core: Core): void {
   if (!forgetProjections(core, OLDER)) return;
   rows(core.store).dropReports.run();
   // Days first: then there is nothing to take from them with each cell.

@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
-import { addSession, applyChanges, type Changes, withdrawReports } from "./changes.ts";
+import { applyChanges, type Changes, withdrawReports } from "./changes.ts";
 import { eraseRows } from "./erase-rows.ts";
+import { addSession } from "./session-reports.ts";
 import { TELEMETRY } from "./usage-record.ts";
 
 /** Dedupe keys of one transaction: what counts of each is found anew. */
@@ -15,10 +16,12 @@ function* eraseSessionSpend(
   session: { readonly id: number; readonly teamId: string },
 ): Generator<EraseStep> {
   const changes: Changes = new Map();
-  yield () => {
-    addSession(core, changes, session, []);
-    return {};
-  };
+  const work = addSession(core, changes, session, new Map());
+  for (let isDone = false; !isDone; )
+    yield () => {
+      isDone = work.next().done === true;
+      return {};
+    };
   for (const some of portions([...changes], BATCH_KEYS))
     yield () => {
       applyChanges(core, new Map(some));

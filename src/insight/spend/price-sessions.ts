@@ -4,8 +4,8 @@ import type { Job } from "../../platform/jobs/jobs.ts";
 import { noteSpent, noteSpentMore, type Spent } from "../sessions/sessions.ts";
 import { currentPrices } from "./current-prices.ts";
 import type { PriceTable } from "./price-table.ts";
-import { type CellRow, type OfTeamSession, rows } from "./rows.ts";
-import { type Dimensions, type Measures, sessionOf } from "./usage-record.ts";
+import { type CellRow, type DayOfModel, type OfTeamSession, rows } from "./rows.ts";
+import { addMeasures, type Measures, NO_MEASURES, sessionOf } from "./usage-record.ts";
 
 /** What sessions cost, kept beside them so that lists can be ordered by it: with each usage that is counted, and when prices change. */
 
@@ -23,7 +23,7 @@ function withUsage(
 }
 
 /** Row change: notes what some sessions used in all and what that costs. */
-export function priceSessions(core: Core, sessions: Iterable<OfTeamSession>): void {
+function priceSessions(core: Core, sessions: Iterable<OfTeamSession>): void {
   const { table } = currentPrices(core);
   for (const { teamId, deviceId, session } of sessions) {
     const cells = rows(core.store).cellsOfSession.all(deviceId, session);
@@ -35,17 +35,19 @@ export function priceSessions(core: Core, sessions: Iterable<OfTeamSession>): vo
 /** What was added to some cells, gathered by session. */
 export class SessionCosts {
   readonly #core: Core;
-  readonly #sessions = new Map<string, { readonly of: Dimensions; spent: Spent }>();
+  readonly #sessions = new Map<string, { readonly of: OfTeamSession; spent: Spent }>();
   constructor(core: Core) {
     this.#core = core;
   }
 
-  /** @param dimensions of a cell, with the model that it counts for @param sum of what was added to it */
-  add(dimensions: Dimensions, sum: Measures): void {
-    if (dimensions.session === "") return;
-    const name = sessionOf(dimensions);
-    const known = this.#sessions.get(name) ?? { of: dimensions, spent: NOTHING };
-    known.spent = withUsage(known.spent, currentPrices(this.#core).table, { ...dimensions, ...sum });
+  /** @param cell with the model that it counts for @param sum of what was added to it, or with -1 taken from it */
+  add(cell: OfTeamSession & DayOfModel, sum: Measures, times: 1 | -1): void {
+    if (cell.session === "") return;
+    const name = sessionOf(cell);
+    const { teamId, deviceId, session } = cell;
+    const known = this.#sessions.get(name) ?? { of: { teamId, deviceId, session }, spent: NOTHING };
+    const added = times === 1 ? sum : addMeasures(NO_MEASURES, sum, times);
+    known.spent = withUsage(known.spent, currentPrices(this.#core).table, { ...cell, ...added });
     this.#sessions.set(name, known);
   }
 

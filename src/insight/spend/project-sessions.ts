@@ -1,15 +1,17 @@
 import type { Core } from "../../core.ts";
+import { each, inSlices, type Slices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
-import { addSession, applySome, type Changes } from "./changes.ts";
+import { applySome, type Changes } from "./changes.ts";
 import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
-import { priceSessions } from "./price-sessions.ts";
+import { SessionCosts } from "./price-sessions.ts";
 import { type Origin, recordCost, recordUsage } from "./record-usage.ts";
 import { rows } from "./rows.ts";
+import { addSession, reportedOnce } from "./session-reports.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
 type MeteredSession = NonNullable<Awaited<ReturnType<typeof readMetered>>>;
@@ -28,18 +30,18 @@ export const spendSessionsProjection: Projection = {
   newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
-    const sessions: MeteredSession[] = [];
+    const sessions: ReadSession[] = [];
     let calls = 0;
     let to = checkpoint;
     do {
       const found = sessionsAfter(core, to);
       if (!found) break;
-      const some: MeteredSession[] = [];
+      const some: ReadSession[] = [];
       for (const id of found.sessionIds) {
         const session = await readMetered(core, id);
-        if (session) some.push(session);
+        if (session) some.push({ session, reported: await inSlices(reportsOf(session), yieldNow) });
       }
-      const more = some.reduce((sum, session) => sum + session.calls.length, 0);
+      const more = some.reduce((sum, { session }) => sum + session.calls.length, 0);
       // One that is too large for a batch is one of its own.
       if (to !== checkpoint && calls + more > MAX_CALLS) break;
       sessions.push(...some);
@@ -53,46 +55,73 @@ export const spendSessionsProjection: Projection = {
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };
 
+/** A session, and what it reports. */
+interface ReadSession {
+  readonly session: MeteredSession;
+  readonly reported: Parameters<typeof addSession>[3];
+}
+
+function* reportsOf(session: MeteredSession): Slices<ReadSession["reported"]> {
+  return yield* reportedOnce(yield* readSession(session));
+}
+
 /**
  * Applies what sessions report, for as long as one transaction may take: what each costs depends on what is known of the same calls. What
  * several tell of one call is applied at once.
  */
-function applyAll(core: Core, sessions: readonly MeteredSession[]): () => "more" | undefined {
-  const left = [...sessions];
+function applyAll(core: Core, sessions: readonly ReadSession[]): () => "more" | undefined {
   const changes: Changes = new Map();
+  const work = gatherAll(core, changes, sessions);
   return () => {
     const since = performance.now();
-    for (let next = left.shift(); next; next = left.shift()) {
-      gather(core, changes, next);
-      if (performance.now() - since >= GATHER_MS) return "more";
-    }
+    while (!work.next().done) if (performance.now() - since >= GATHER_MS) return "more";
     return applySome(core, changes, since);
   };
 }
 
-function gather(core: Core, changes: Changes, session: MeteredSession): void {
-  addSession(core, changes, session, readSession(session));
+function* gatherAll(core: Core, changes: Changes, sessions: readonly ReadSession[]): Slices<void> {
+  for (const { session, reported } of sessions) {
+    yield* addSession(core, changes, session, reported);
+    yield* nameCells(core, session);
+  }
+}
+
+/** Cells bear what their session says of itself; its model may have a price where none was known. */
+function* nameCells(core: Core, session: MeteredSession): Slices<void> {
   const { teamId, deviceId, externalId, branch, model, agent } = session;
-  const ofSession = { deviceId, session: externalId };
+  const ofSession = { teamId, deviceId, session: externalId };
   const says = { branch: branch ?? "", model: model ?? "", agent: agent ?? "" };
   const sql = rows(core.store);
-  const days = new DayChanges();
-  for (const cell of sql.toBeNamed.all({ ...ofSession, model: says.model })) {
-    days.add(cell, cell, -1);
-    days.add({ ...cell, model: says.model }, cell, 1);
+  for (let after = 0; ; ) {
+    const cells = sql.toBeNamed.all({ deviceId, session: externalId, ...says, after });
+    const last = cells.at(-1);
+    if (!last) return;
+    const [days, costs] = [new DayChanges(), new SessionCosts(core)];
+    for (const { counts, ownModel, sessionModel, ...cell } of cells) {
+      if (!counts) continue;
+      keptDays(core).change(teamId, cell.day);
+      if (ownModel !== "" || sessionModel === says.model) continue;
+      for (const [named, times] of [
+        [sessionModel, -1],
+        [says.model, 1],
+      ] as const) {
+        days.add({ ...cell, teamId, model: named }, cell, times);
+        costs.add({ ...cell, ...ofSession, model: named }, cell, times);
+      }
+    }
+    costs.flush();
+    days.flush(core);
+    sql.nameCells.run({ deviceId, session: externalId, ...says, after, upTo: last.id });
+    after = last.id;
+    yield;
   }
-  days.flush(core);
-  if (sql.nameCells.run({ ...ofSession, ...says }).changes === 0) return;
-  for (const { day } of sql.cellsOfSession.all(deviceId, externalId)) keptDays(core).change(teamId, day);
-  // Its model may have a price where none was known.
-  priceSessions(core, [{ teamId, ...ofSession }]);
 }
 
 /**
  * What a session reports of usage and cost: its model calls, and the whole by its own account where they report none. Whether
  * entries do is known where the two are counted.
  */
-export function readSession(session: MeteredSession): UsageRecord[] {
+export function* readSession(session: MeteredSession): Slices<UsageRecord[]> {
   const { id, teamId, deviceId, repoKey, externalId, calls, usage, costUsd } = session;
   const originOf = (model: string | null, at: number | null, isOtlp = false): Origin => ({
     source: id,
@@ -106,9 +135,10 @@ export function readSession(session: MeteredSession): UsageRecord[] {
     model: model ?? "",
     at: at ?? session.startedAt ?? session.endedAt ?? session.createdAt,
   });
-  const records = calls.flatMap((call) =>
-    recordUsage(originOf(call.model, call.at, call.isOtlp), call.usage, call.costUsd),
-  );
+  const records: UsageRecord[] = [];
+  yield* each(calls, ({ model, at, isOtlp, usage: own, costUsd: cost }) => {
+    records.push(...recordUsage(originOf(model, at, isOtlp), own, cost));
+  });
   const ofWhole = originOf(null, null);
   if (usage && records.length === 0) {
     // A sum of many requests says nothing of the size of each.

@@ -3,9 +3,9 @@ import { placeOfSession } from "../../record/traces/traces.ts";
 import { currentPrices } from "./current-prices.ts";
 import { DayChanges } from "./day-changes.ts";
 import { keptDays } from "./kept-days.ts";
-import { priceSessions, SessionCosts } from "./price-sessions.ts";
+import { SessionCosts } from "./price-sessions.ts";
 import type { Share } from "./reconcile.ts";
-import { type OfTeam, type OfTeamSession, rows, type StoredRow } from "./rows.ts";
+import { type OfTeam, rows, type StoredRow } from "./rows.ts";
 import {
   addMeasures,
   DIMENSIONS,
@@ -15,7 +15,6 @@ import {
   NO_MEASURES,
   type Report,
   sameMeasures,
-  sessionOf,
 } from "./usage-record.ts";
 
 /** A report as it is stored, beside the cell of its dimensions. */
@@ -66,7 +65,7 @@ export class Rollup {
       sessionAgent: said?.agent ?? "",
     };
     const id = Number(rows(this.#core.store).insertCell.run({ ...dimensions, ...ofSession }).lastInsertRowid);
-    this.#cellIds.set(nameOf(dimensions), id);
+    this.#cellIds.set(nameOfDimensions(dimensions), id);
     return id;
   }
 
@@ -75,7 +74,7 @@ export class Rollup {
     if (!dimensions) return 0;
     const found = this.#cellIdsOf.get(dimensions);
     if (found !== undefined) return found;
-    const name = nameOf(dimensions);
+    const name = nameOfDimensions(dimensions);
     const id = this.#cellIds.get(name) ?? rows(this.#core.store).cell.get(dimensions);
     if (id === undefined) return undefined;
     this.#cellIds.set(name, id);
@@ -94,7 +93,7 @@ export class Rollup {
     if (!dimensions) {
       dimensions = rows(this.#core.store).dimensions.get(cellId) as Dimensions;
       this.#dimensions.set(cellId, dimensions);
-      this.#cellIds.set(nameOf(dimensions), cellId);
+      this.#cellIds.set(nameOfDimensions(dimensions), cellId);
     }
     return dimensions;
   }
@@ -146,7 +145,6 @@ export class Rollup {
     const costs = new SessionCosts(this.#core);
     const days = new DayChanges();
     const touched = new Map<string, OfTeam>();
-    const exported = new Map<string, OfTeamSession>();
     for (const [id, sum] of this.#sums) {
       if (MEASURES.every((name) => sum[name] === 0)) continue;
       const cell = sql.cellById.get(id) as NonNullable<ReturnType<typeof sql.cellById.get>>;
@@ -159,22 +157,20 @@ export class Rollup {
       if (counts) {
         days.add(named, before, -1);
         days.add(named, after, 1);
+        costs.add(named, sum, 1);
       }
       keptDays(this.#core).change(teamId, day);
       if (session !== "") touched.set(`${teamId} ${session}`, { teamId, session });
-      if (dimensions.otlp) exported.set(sessionOf(dimensions), dimensions);
-      else costs.add(named, sum);
     }
-    costs.flush();
     for (const { teamId, session } of touched.values())
       for (const { id, deviceId, counts, ...cell } of sql.toSettle.all({ teamId, session })) {
         sql.setCounts.run(1 - counts, id);
         days.add({ ...cell, teamId }, cell, counts ? -1 : 1);
+        costs.add({ ...cell, teamId, deviceId, session }, cell, counts ? -1 : 1);
         keptDays(this.#core).change(teamId, cell.day);
-        exported.set(sessionOf({ deviceId, session }), { teamId, deviceId, session });
       }
+    costs.flush();
     days.flush(this.#core);
-    priceSessions(this.#core, exported.values());
   }
 }
 
@@ -185,4 +181,5 @@ function atLeastNothing(sum: Measures): Measures {
   return raised;
 }
 
-const nameOf = (dimensions: Dimensions): string => JSON.stringify(DIMENSIONS.map((name) => dimensions[name]));
+export const nameOfDimensions = (dimensions: Dimensions | null): string =>
+  dimensions ? JSON.stringify(DIMENSIONS.map((name) => dimensions[name])) : "";

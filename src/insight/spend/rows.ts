@@ -92,6 +92,26 @@ interface Range {
   readonly deviceIds: string | null;
 }
 
+/** A session of a device, and what it says of itself. */
+interface Named {
+  readonly deviceId: string;
+  readonly session: string;
+  readonly branch: string;
+  readonly model: string;
+  readonly agent: string;
+}
+
+/** A cell that says otherwise; `ownModel` is that of its records. */
+interface CellToName extends Omit<DayOfModel, "teamId" | "model">, Measures {
+  readonly id: number;
+  readonly ownModel: string;
+  readonly sessionModel: string;
+  readonly counts: number;
+}
+
+const OTHERWISE_NAMED = `device_id = @deviceId AND session = @session
+  AND (session_branch <> @branch OR session_model <> @model OR session_agent <> @agent)`;
+
 type ReportRow = StoredRow & { readonly teamId: string };
 
 export const rows = statements((db) => {
@@ -136,16 +156,14 @@ export const rows = statements((db) => {
     ),
     // By primary key.
     setCounts: db.prepare<[number, number]>("UPDATE spend_cells SET counts = ? WHERE id = ?"),
-    // By spend_cells_by_session.
-    toBeNamed: db.prepare<[{ model: string; deviceId: string; session: string }], DayOfModel & Measures>(
-      `SELECT team_id AS teamId, day, session_model AS model, context, ${MEMBERS} FROM spend_cells
-       WHERE device_id = @deviceId AND session = @session AND model = '' AND session_model <> @model AND counts`,
+    // Both by spend_cells_by_session.
+    toBeNamed: db.prepare<[Named & { after: number }], CellToName>(
+      `SELECT id, day, model AS ownModel, session_model AS sessionModel, context, counts, ${MEMBERS} FROM spend_cells
+       WHERE ${OTHERWISE_NAMED} AND id > @after ORDER BY id LIMIT 500`,
     ),
-    // By spend_cells_by_session.
-    nameCells: db.prepare<[{ branch: string; model: string; agent: string; deviceId: string; session: string }]>(
+    nameCells: db.prepare<[Named & { after: number; upTo: number }]>(
       `UPDATE spend_cells SET session_branch = @branch, session_model = @model, session_agent = @agent
-       WHERE device_id = @deviceId AND session = @session
-         AND (session_branch <> @branch OR session_model <> @model OR session_agent <> @agent)`,
+       WHERE ${OTHERWISE_NAMED} AND id > @after AND id <= @upTo`,
     ),
     // By spend_cells_by_session.
     cellsOfSession: db.prepare<[string, string], CellRow>(
@@ -199,8 +217,14 @@ export const rows = statements((db) => {
     dropUnreported: db.prepare<[string, Buffer, number, number]>(
       "DELETE FROM spend_usages WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ? AND times <= 0",
     ),
+    reportFrom: db.prepare<[string, Buffer, number, number], StoredRow>(
+      `${REPORT} WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?`,
+    ),
     // By spend_usages_by_source.
-    ofSession: db.prepare<[number, string], StoredRow>(`${REPORT} WHERE source = ? AND source > 0 AND team_id = ?`),
+    ofSession: db.prepare<[{ source: number; teamId: string; key: Buffer; cellId: number; limit: number }], StoredRow>(
+      `${REPORT} WHERE source = @source AND source > 0 AND team_id = @teamId AND (usage_key, cell_id) > (@key, @cellId)
+       ORDER BY usage_key, cell_id LIMIT (SELECT @limit)`,
+    ),
     // By spend_cells_by_model or spend_cells_by_day: the team and the range of days.
     sums: sums(OF_ALL),
     narrowedSums: sums(NARROWED),

@@ -54,6 +54,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 32, file: "src/platform/store/migrations/0032-moves.sql" },
   { version: 33, file: "src/platform/store/migrations/0033-lake.sql" },
   { version: 34, file: "src/platform/store/migrations/0034-sessions-once.sql" },
+  { version: 35, file: "src/platform/store/migrations/0035-long-sessions.sql" },
 ];
 
 export interface SchemaPlan {

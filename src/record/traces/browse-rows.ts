@@ -76,7 +76,7 @@ export const browseRows = statements((db) => {
          WHERE document LIKE @a ESCAPE '\\' OR (@b IS NOT NULL AND document LIKE @b ESCAPE '\\')) AS found
        FROM trace_sessions WHERE id IN (SELECT value FROM json_each(@ids))`,
     ),
-    // Within trace_spans_by_session alone.
+    // Within trace_spans_by_arrival.
     spanCount: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
     // Both by trace_labels_by_session.
     labelCount: db
@@ -85,13 +85,20 @@ export const browseRows = statements((db) => {
     labels: db.prepare<[string, string, number], { spanId: string | null; name: string | null; document: string }>(
       `SELECT span_id AS spanId, name, document FROM trace_labels WHERE device_id = ? AND session_id = ? ORDER BY id LIMIT ?`,
     ),
-    // By trace_spans_by_session; documents are read one by one, as far as there is room for them.
-    spans: db.prepare<[number, number], SpanListRow>(
+    // Within trace_spans_by_arrival.
+    spanIdsByStart: db
+      .prepare<[sessionId: number, sorted: number, limit: number], number>(
+        `SELECT id FROM (SELECT id, started_at FROM trace_spans WHERE session_id = ? ORDER BY id LIMIT ?)
+         ORDER BY started_at IS NULL, started_at, id LIMIT ?`,
+      )
+      .pluck(),
+    // By primary key; documents are read as far as there is room for them.
+    spanRow: db.prepare<[number], SpanListRow>(
       `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
          octet_length(document) AS bytes
-       FROM trace_spans WHERE session_id = ? ORDER BY started_at IS NULL, started_at, id LIMIT ?`,
+       FROM trace_spans WHERE id = ?`,
     ),
-    // Within trace_spans_by_session alone: documents are not read to put numbers in order.
+    // Within trace_spans_by_arrival.
     spanIds: db
       .prepare<[number, number, number], number>(
         "SELECT id FROM trace_spans WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?",
@@ -103,10 +110,10 @@ export const browseRows = statements((db) => {
        FROM trace_spans WHERE id = ?`,
     ),
     spanDocument: db.prepare<[number], string>("SELECT document FROM trace_spans WHERE id = ?").pluck(),
-    // Spans by trace_spans_by_session.
+    // Spans within trace_spans_by_arrival.
     deliveries: db
       .prepare<[number, number, number], number>(
-        `SELECT delivery_id FROM trace_spans WHERE session_id = ? UNION SELECT delivery_id FROM trace_sessions WHERE id = ?
+        `SELECT delivery_id FROM (SELECT delivery_id FROM trace_spans WHERE session_id = ? ORDER BY id DESC LIMIT 100000) UNION SELECT delivery_id FROM trace_sessions WHERE id = ?
          ORDER BY delivery_id DESC LIMIT ?`,
       )
       .pluck(),

@@ -28,6 +28,16 @@ export interface MeteredSpanRow extends SpanFacts {
   readonly document: string | null;
 }
 
+/** Some spans of a session that came one after another. */
+export interface RangeRow {
+  readonly spans: number;
+  /** The last of them; null when none follows. */
+  readonly upTo: number | null;
+  /** When they began and ended, milliseconds since the epoch. */
+  readonly first: number | null;
+  readonly last: number | null;
+}
+
 export const followRows = statements((db) => ({
   // Both by trace_sessions_by_delivery.
   nextDelivery: db
@@ -52,33 +62,27 @@ export const followRows = statements((db) => ({
     `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, outcome, agent, model, branch,
        started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, exported, document FROM trace_sessions WHERE id = ?`,
   ),
-  // Within trace_spans_by_session.
-  spanTimes: db.prepare<[number], { first: number | null; last: number | null }>(
-    `SELECT min(coalesce(started_at, ended_at)) AS first, max(coalesce(ended_at, started_at)) AS last
-     FROM trace_spans WHERE session_id = ?`,
+  // Within trace_spans_by_arrival.
+  range: db.prepare<[sessionId: number, after: number, limit: number], RangeRow>(
+    `SELECT count(*) AS spans, max(id) AS upTo, min(coalesce(started_at, ended_at)) AS first, max(coalesce(ended_at, started_at)) AS last
+     FROM (SELECT id, started_at, ended_at FROM trace_spans WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?)`,
   ),
-  // By trace_spans_by_session.
-  spansNaming: db.prepare<[number, number, string, number], SpanSourceRow>(
-    `SELECT id, external_id AS externalId, started_at AS startedAt, ended_at AS endedAt, document FROM trace_spans
-     WHERE session_id = ? AND id > ? AND instr(document, ?) > 0 ORDER BY id LIMIT ?`,
-  ),
-  // By trace_spans_by_session.
+  // By trace_spans_by_arrival.
   signedSpans: db.prepare<
-    [{ sessionId: number; after: number; signs: string; short: number; limit: number }],
-    { id: number; document: string | null }
+    [{ sessionId: number; after: number; upTo: number; sign: number; limit: number }],
+    SpanSourceRow
   >(
-    `SELECT id, CASE WHEN octet_length(document) <= @short
-         OR EXISTS (SELECT 1 FROM json_each(@signs) WHERE instr(document, value)) THEN document END AS document
-     FROM trace_spans WHERE session_id = @sessionId AND id > @after ORDER BY id LIMIT @limit`,
+    `SELECT id, external_id AS externalId, started_at AS startedAt, ended_at AS endedAt, document FROM trace_spans
+     WHERE session_id = @sessionId AND id > @after AND id <= @upTo AND (signs IS NULL OR signs & @sign) ORDER BY id LIMIT @limit`,
   ),
   // By trace_sessions' unique index (device_id, external_id).
   place: db.prepare<[string, string], SessionPlaceRow>(
     "SELECT model, branch, agent FROM trace_sessions WHERE device_id = ? AND external_id = ?",
   ),
-  // By trace_spans_by_session. Operations are needed of spans without usage too: a tool's span parts the calls around it.
-  meteredSpans: db.prepare<[number, number, number], MeteredSpanRow>(
+  // By trace_spans_by_arrival.
+  meteredSpans: db.prepare<[sign: number, sessionId: number, after: number, limit: number], MeteredSpanRow>(
     `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
-       CASE WHEN instr(document, 'usage') OR instr(document, 'gen_ai.operation.name') THEN document END AS document
+       CASE WHEN signs IS NULL OR signs & ? THEN document END AS document
      FROM trace_spans WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?`,
   ),
 }));

@@ -2,9 +2,9 @@ import type { Core } from "../../core.ts";
 import { failureOf } from "../../formats/step.ts";
 import { readAttributes } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
-import { isObject } from "../../kit/json.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { followRows, type SessionSourceRow } from "./follow-rows.ts";
+import { followRows, type RangeRow, type SessionSourceRow, type SpanSourceRow } from "./follow-rows.ts";
+import { SIGNS, signsOf } from "./signs.ts";
 
 /** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
 
@@ -57,11 +57,6 @@ export function readSessionSource(core: Core, id: number): SessionSource | undef
   return row && { ...row, document: asObject(JSON.parse(row.document)) };
 }
 
-/** When a session's spans began and ended, milliseconds since the epoch. */
-function spanTimes(core: Core, id: number): { readonly first: number | null; readonly last: number | null } {
-  return followRows(core.store).spanTimes.get(id) ?? { first: null, last: null };
-}
-
 export interface SpanSource {
   readonly spanId: string;
   readonly startedAt: number | null;
@@ -69,46 +64,70 @@ export interface SpanSource {
   readonly document: Record<string, unknown>;
 }
 
+/** Spans of which only what the index holds is read at a time. */
+const RANGE_SPANS = 5_000;
+/** Spans whose documents are read at a time. */
 const BATCH_SPANS = 50;
 
-/** Those spans of a session whose document has a member of this name, some at a time, in the order of their first arrival. */
-function* spansWith(core: Core, sessionId: number, member: string): Generator<readonly SpanSource[]> {
-  const sql = followRows(core.store);
+/** A session's spans in the order of their first arrival, as many at a time as are gone through in a millisecond or two. */
+async function* ranges(core: Core, sessionId: number) {
+  const yieldNow = cooperative(core.clock);
   for (let after = 0; ; ) {
-    const spans = sql.spansNaming.all(sessionId, after, JSON.stringify(member), BATCH_SPANS);
-    yield spans.flatMap(({ externalId, startedAt, endedAt, document }) => {
-      const parsed: unknown = JSON.parse(document);
-      return isObject(parsed) && Object.hasOwn(parsed, member)
-        ? [{ spanId: externalId, startedAt, endedAt, document: parsed }]
-        : [];
-    });
-    if (spans.length < BATCH_SPANS) return;
-    after = spans.at(-1)?.id ?? after;
+    const range = followRows(core.store).range.get(sessionId, after, RANGE_SPANS) as RangeRow;
+    const { upTo, spans } = range;
+    if (upTo === null) return;
+    yield { ...range, after, upTo };
+    if (spans < RANGE_SPANS) return;
+    after = upTo;
+    await yieldNow();
   }
 }
 
+/** When a session's spans began and ended, milliseconds since the epoch. */
+async function spanTimes(core: Core, id: number): Promise<Pick<RangeRow, "first" | "last">> {
+  const times: { first: number | null; last: number | null } = { first: null, last: null };
+  for await (const { first, last } of ranges(core, id)) {
+    if (first !== null) times.first = Math.min(first, times.first ?? first);
+    if (last !== null) times.last = Math.max(last, times.last ?? last);
+  }
+  return times;
+}
+
+/** Those spans of a session that bear a sign, some at a time in the order of their first arrival, letting other requests in between. */
+async function* signedSpans(core: Core, sessionId: number, sign: number): AsyncGenerator<readonly SpanSourceRow[]> {
+  const sql = followRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  for await (const { after: start, upTo } of ranges(core, sessionId))
+    for (let after = start; ; await yieldNow()) {
+      const spans = sql.signedSpans.all({ sessionId, after, upTo, sign, limit: BATCH_SPANS });
+      if (spans.length > 0) yield spans;
+      if (spans.length < BATCH_SPANS) break;
+      after = spans.at(-1)?.id ?? after;
+    }
+}
+
+/** Those spans of a session that tell of edits, some at a time. */
+async function* spansWithEdits(core: Core, sessionId: number): AsyncGenerator<readonly SpanSource[]> {
+  for await (const spans of signedSpans(core, sessionId, SIGNS.edits))
+    yield spans.flatMap(({ externalId, startedAt, endedAt, document: text }) => {
+      const document = text.includes('"edits"') ? asObject(JSON.parse(text)) : {};
+      return Object.hasOwn(document, "edits") ? [{ spanId: externalId, startedAt, endedAt, document }] : [];
+    });
+}
+
 /** The spans of a session, as those read them who derive something from it. */
-export const sourceSpans = { times: spanTimes, having: spansWith };
-/** Spans looked at for failures, a session's first. */
+export const sourceSpans = { times: spanTimes, withEdits: spansWithEdits };
+
+/** Documents read to judge a session's failures, its first. */
 const MAX_JUDGED_SPANS = 10_000;
-/** What stands in any document of a step that failed: most need not be parsed then. */
-const SIGNS = ["rror", "ERROR", "xit", "ail", "AIL", "success", '"code"'];
-const SIGNED = new RegExp(SIGNS.join("|"));
-/** Bytes of a document that is read to be looked through here, which takes a third of the time; longer ones stay where they are. */
-const SHORT = 16 * 1024;
 
 /** How many of a session's spans say that their step failed, letting other requests in between. */
 export async function countFailedSpans(core: Core, sessionId: number): Promise<number> {
-  const sql = followRows(core.store);
-  const yieldNow = cooperative(core.clock);
-  let failed = 0;
-  for (let [after, seen] = [0, 0]; seen < MAX_JUDGED_SPANS; seen += BATCH_SPANS) {
-    const signs = JSON.stringify(SIGNS);
-    const spans = sql.signedSpans.all({ sessionId, after, signs, short: SHORT, limit: BATCH_SPANS });
-    for (const { document } of spans) if (document !== null && SIGNED.test(document) && saysFailed(document)) failed++;
-    after = spans.at(-1)?.id ?? after;
-    if (spans.length < BATCH_SPANS) break;
-    await yieldNow();
+  let [failed, seen] = [0, 0];
+  for await (const spans of signedSpans(core, sessionId, SIGNS.failure)) {
+    for (const { document } of spans) if (signsOf(document) & SIGNS.failure && saysFailed(document)) failed++;
+    seen += spans.length;
+    if (seen >= MAX_JUDGED_SPANS) break;
   }
   return failed;
 }

@@ -1,12 +1,14 @@
 import type { Core } from "../../core.ts";
-import { type Call, countedCalls } from "../../formats/calls.ts";
+import { type Call, countCalls } from "../../formats/calls.ts";
 import { isExported } from "../../formats/exported.ts";
 import { understandSession, understandSpan } from "../../formats/session.ts";
 import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
+import { inSlices, type Slices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { followRows, type MeteredSpanRow, type SessionPlaceRow, type SessionSourceRow } from "./follow-rows.ts";
 import { parsedMembers } from "./rules.ts";
+import { SIGNS } from "./signs.ts";
 
 /** A model call of a session. */
 export interface MeteredCall {
@@ -37,7 +39,7 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   const yieldNow = cooperative(core.clock);
   const spans: Metered[] = [];
   for (let after = 0; ; ) {
-    const batch = sql.meteredSpans.all(id, after, BATCH_SPANS);
+    const batch = sql.meteredSpans.all(SIGNS.usage, id, after, BATCH_SPANS);
     for (const span of batch) spans.push(readSpan(span));
     after = batch.at(-1)?.id ?? after;
     if (batch.length < BATCH_SPANS) break;
@@ -45,15 +47,15 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   }
   const { document, ...facts } = row;
   const { usage, costUsd } = understandSession(parsedMembers(document, ["usage", "costUsd"]));
-  return { ...facts, calls: countedOfEach(spans), usage, costUsd };
+  return { ...facts, calls: await inSlices(countOfEach(spans), yieldNow), usage, costUsd };
 }
 
 /** What was exported and what was not are two tellings of the session: neither is a part of the other's sums. */
-function countedOfEach(spans: readonly Metered[]) {
+function* countOfEach(spans: readonly Metered[]): Slices<readonly MeteredCall[]> {
   const exported = spans.filter(({ isOtlp, usage }) => isOtlp && usage).length;
-  if (exported === 0 || spans.every(({ isOtlp, usage }) => isOtlp || !usage)) return countedCalls(spans);
+  if (exported === 0 || spans.every(({ isOtlp, usage }) => isOtlp || !usage)) return yield* countCalls(spans);
   const only = (isOtlp: boolean) => spans.map((span) => (span.isOtlp === isOtlp ? span : { ...span, usage: null }));
-  return [...countedCalls(only(true)), ...countedCalls(only(false))];
+  return [...(yield* countCalls(only(true))), ...(yield* countCalls(only(false)))];
 }
 
 type Metered = Call & Omit<MeteredCall, "usage">;

@@ -1,4 +1,4 @@
-import { readId } from "../../formats/values.ts";
+import { type Fields, readId } from "../../formats/values.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
@@ -15,10 +15,13 @@ import {
   spell,
   spelledMembers,
 } from "./rules.ts";
+import { signsOf } from "./signs.ts";
 
 export interface ReadSpan extends SpanFacts {
   readonly externalId: string;
   readonly document: string;
+  /** See `signsOf`. */
+  readonly signs: number;
 }
 
 export interface ReadSession extends SessionFacts {
@@ -58,6 +61,12 @@ export async function readBatch(sent: SentBody): Promise<ReadBatch> {
   return { sessions, labels, redacted: sent.redacted, withheld: sent.withheld };
 }
 
+/** @param span at least the members that `readSpan` reads, of the document */
+export function spanOf(span: Fields, document: string): ReadSpan {
+  const facts = readSpan(span);
+  return { ...facts, externalId: facts.externalId ?? contentId(document), document, signs: signsOf(document) };
+}
+
 async function readSessionAt(sent: SentBody, start: number, i: number): Promise<ReadSession> {
   const { text, yieldNow } = sent;
   await yieldNow();
@@ -72,8 +81,7 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
     if (wait) await wait;
     const kept = sent.clean(text.slice(slice.start, slice.end), "span");
     const document = typeof kept === "string" ? kept : await kept;
-    const facts = readSpan(parsedMembers(document, SPAN_FACTS));
-    spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
+    spans.push(spanOf(parsedMembers(document, SPAN_FACTS), document));
   }
   const spelled = spelledMembers(text, own);
   spelled.delete("spans");

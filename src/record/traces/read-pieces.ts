@@ -5,17 +5,8 @@ import type { CaptureMode } from "../policy/policy.ts";
 import { Cleaner, type SentDigest } from "../sent-body/sent-body.ts";
 import { MAX_PIECE_ROWS, partsOf } from "./parts.ts";
 import { packing, type ReadyBatch } from "./prepare.ts";
-import type { ReadSession, ReadSpan } from "./read-batch.ts";
-import {
-  contentId,
-  parsedMembers,
-  readSession,
-  readSpan,
-  SESSION_FACTS,
-  SPAN_FACTS,
-  spell,
-  spelledMembers,
-} from "./rules.ts";
+import { type ReadSession, type ReadSpan, spanOf } from "./read-batch.ts";
+import { contentId, parsedMembers, readSession, SESSION_FACTS, SPAN_FACTS, spell, spelledMembers } from "./rules.ts";
 
 /** A session that somebody tells of, and those of its spans. What is undefined is not said. */
 export interface Piece {
@@ -83,8 +74,7 @@ async function clean(
     if (wait) await wait;
     const kept = cleaner.clean(text, "span");
     const document = typeof kept === "string" ? kept : await kept;
-    const facts = readSpan(document === text ? (piece.spans[i] as Fields) : parsedMembers(document, SPAN_FACTS));
-    spans.push({ ...facts, externalId: facts.externalId ?? contentId(document), document });
+    spans.push(spanOf(document === text ? (piece.spans[i] as Fields) : parsedMembers(document, SPAN_FACTS), document));
   }
   const document = await cleaner.clean(own, "session");
   const isSame = document === own;

@@ -96,13 +96,14 @@ export const rows = statements((db, has) => {
         document: string,
         deliveryId: number,
         item: number,
+        signs: number,
       ]
     >(
-      `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO trace_spans (session_id, external_id, parent_id, name, kind, started_at, ended_at, document, delivery_id, item, signs)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
        started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id,
-       item = excluded.item`,
+       item = excluded.item, signs = excluded.signs`,
     ),
     // By trace_labels' unique index (device_id, repo_key, content_sha256).
     hasLabel: db

@@ -36,6 +36,8 @@ export interface Session extends SessionListRow, Understood {
 }
 
 const MAX_SPANS = 10_000;
+/** Of spans that came later than so many others, none is among the first. */
+const MAX_SORTED_SPANS = 100_000;
 const MAX_LABELS = 500;
 const MAX_DELIVERIES = 50;
 /** Documents of spans read for one session, all together. */
@@ -113,7 +115,9 @@ async function readSpans(core: Core, sessionId: number): Promise<Span[]> {
   const yieldNow = cooperative(core.clock);
   const spans: Span[] = [];
   let room = MAX_SPAN_BYTES;
-  for (const row of sql.spans.all(sessionId, MAX_SPANS)) {
+  for (const id of sql.spanIdsByStart.all(sessionId, MAX_SORTED_SPANS, MAX_SPANS)) {
+    const row = sql.spanRow.get(id);
+    if (!row) continue;
     room -= row.bytes;
     spans.push(readSpan(row, room >= 0 ? sql.spanDocument.get(row.id) : undefined));
     await yieldNow();

@@ -13,13 +13,12 @@ import type { Intake } from "../intake/intake.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { Part } from "./parts.ts";
 import type { Head } from "./prepare.ts";
-import type { ReadLabel, ReadSession, ReadSpan } from "./read-batch.ts";
+import { type ReadLabel, type ReadSession, type ReadSpan, spanOf } from "./read-batch.ts";
 import { rows, type SessionRow, type StoredSession, type StoredSpan } from "./rows.ts";
 import {
   mergeMembers,
   parsedMembers,
   readSession,
-  readSpan,
   refilled,
   SESSION_FACTS,
   type SessionFacts,
@@ -181,9 +180,8 @@ function changeOf(
 }
 
 const grownSpan = ({ externalId }: ReadSpan, document: string): ReadSpan => ({
-  ...readSpan(parsedMembers(document, SPAN_FACTS)),
+  ...spanOf(parsedMembers(document, SPAN_FACTS), document),
   externalId,
-  document,
 });
 
 /** Labels that are not stored yet, each once. */
@@ -229,7 +227,7 @@ function apply(
     sql.updateSession.run({ ...facts, ...mark, externalId, repoKey, document, item });
   }
   spans.forEach(({ span }, i) => {
-    const { parentId, name, kind, startedAt, endedAt, document: own } = span;
+    const { parentId, name, kind, startedAt, endedAt, document: own, signs } = span;
     sql.putSpan.run(
       sessionId,
       span.externalId,
@@ -241,6 +239,7 @@ function apply(
       own,
       deliveryId,
       item + i + 1,
+      signs,
     );
   });
   if (outcomeKind(facts.outcome) === "failed") notifyFailed(core, facts, stored, { ...mark, repoKey, sessionId });

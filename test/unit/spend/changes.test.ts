@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { rows } from "../../../src/insight/spend/rows.ts";
 import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -211,6 +211,49 @@ it("counts a session of very many calls exactly, in steps, though the server sto
     store.db.pragma("query_only = OFF");
     await catchUpSpend(t.instance.core);
     expect(store.stats.changes - before).toBeGreaterThan(3);
+    expect(rolledUp(t)).toEqual(await recount(t));
+  }
+});
+
+it("keeps the work of a transaction small, whatever one session tells: other models, another name, other calls than before", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const CALLS = 4_500;
+  // As if every piece took longer than a transaction may.
+  let now = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 20));
+  onTestFinished(() => clock.mockRestore());
+  const deliver = async (model: string, call: (i: number) => object, calls = CALLS) => {
+    const spans = Array.from({ length: calls }, (_, i) => ({ id: `${i}`, startedAt: AT, ...call(i) }));
+    const sessions = [{ id: "s", outcome: "ok", model, startedAt: AT, spans }];
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  };
+  const { stats } = t.instance.core.store;
+  const work = countWork(t);
+  /** The most that was read and run between two transactions. */
+  const most = async () => {
+    let [most, at, before] = [0, stats.transactions, { ...work }];
+    let isDone = false;
+    const counted = catchUpSpend(t.instance.core).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (stats.transactions === at) continue;
+      most = Math.max(most, (work.runs - before.runs + work.rowsRead - before.rowsRead) / (stats.transactions - at));
+      [at, before] = [stats.transactions, { ...work }];
+    }
+    await counted;
+    return most;
+  };
+  const shapes: readonly [string, (i: number) => object][] = [
+    ["a", (i) => ({ model: `m-${i}`, usage: { input_tokens: 5, output_tokens: 1 } })],
+    ["b", (i) => ({ model: `m-${i}`, usage: { input_tokens: 5, output_tokens: 1 } })],
+    ["b", (i) => ({ usage: { id: `m${i}`, input_tokens: 5, output_tokens: 1 } })],
+  ];
+  for (const [model, call] of shapes) {
+    await deliver(model, call);
+    expect(await most()).toBeLessThan(0.75 * CALLS);
     expect(rolledUp(t)).toEqual(await recount(t));
   }
 });

@@ -14,6 +14,7 @@ import {
   type UsageRecord,
 } from "../../../src/insight/spend/usage-record.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { finish } from "../../../src/kit/slices.ts";
 import type { UsageCandidate } from "../../../src/record/telemetry/telemetry.ts";
 import { readMetered } from "../../../src/record/traces/traces.ts";
 import type { TestInstance } from "../../support/instance.ts";
@@ -28,7 +29,7 @@ export async function recount(t: TestInstance): Promise<Record<string, Measures>
   const records: UsageRecord[] = entries.flatMap(readEntry);
   for (const { id } of t.rows("SELECT id FROM trace_sessions")) {
     const session = await readMetered(t.instance.core, id);
-    if (session) records.push(...readSession(session));
+    if (session) records.push(...finish(readSession(session)));
   }
   const sums: Record<string, Measures> = {};
   for (const { dimensions, measures } of countedOf(records)) add(sums, shown(t, dimensions as Dimensions), measures);

@@ -1,0 +1,37 @@
+/**
+ * Work in pieces, none of which takes long: a generator that may be left alone for a while wherever it yields. What it
+ * returns is the result. `finish` runs one through; `inSlices` lets others in between.
+ */
+export type Slices<T> = Generator<undefined, T, undefined>;
+
+/** Runs work through in one go. */
+export function finish<T>(work: Slices<T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Runs work through, and breathes wherever it may be left alone. @param yieldNow as `kit/yield.ts` makes it */
+export async function inSlices<T>(work: Slices<T>, yieldNow: () => Promise<void> | undefined): Promise<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    const wait = yieldNow();
+    if (wait) await wait;
+  }
+}
+
+/** Items looked at between two breaths: a millisecond's work, about. */
+const PORTION = 500;
+
+/** Looks at each of a list that may be long. */
+export function* each<T>(list: Iterable<T>, look: (item: T) => void): Slices<void> {
+  let left = PORTION;
+  for (const item of list) {
+    look(item);
+    if (--left > 0) continue;
+    left = PORTION;
+    yield;
+  }
+}

@@ -1,0 +1,7 @@
+-- Spans of a session in the order of their arrival, without their documents: a session may have hundreds of thousands. Null where a
+-- span came before signs were judged.
+ALTER TABLE trace_spans ADD COLUMN signs INTEGER;
+CREATE INDEX trace_spans_by_arrival ON trace_spans (session_id, id, started_at, ended_at, delivery_id, signs);
+
+DROP INDEX spend_cells_of_team;
+CREATE INDEX spend_cells_of_team ON spend_cells (team_id, session, otlp, counts);

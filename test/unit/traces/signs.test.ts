@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { countFailedSpans, sourceSpans } from "../../../src/record/traces/follow.ts";
+import { readMetered } from "../../../src/record/traces/metered.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+const AT = "2026-11-20T10:00:00Z";
+const usage = { input_tokens: 5, output_tokens: 1 };
+
+async function told(t: TestInstance, sessionId: number) {
+  const { core } = t.instance;
+  const edits: string[] = [];
+  for await (const spans of sourceSpans.withEdits(core, sessionId)) edits.push(...spans.map(({ spanId }) => spanId));
+  const metered = await readMetered(core, sessionId);
+  return {
+    failed: await countFailedSpans(core, sessionId),
+    edits,
+    calls: metered?.calls.map(({ usage: { output } }) => output),
+    times: await sourceSpans.times(core, sessionId),
+  };
+}
+
+it("finds what spans tell of by their signs, and reads those that came before there were signs", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const deliver = (spans: readonly object[]) =>
+    t.post("/api/agent-traces/ingest", {
+      token,
+      json: { sessions: [{ id: "s", outcome: "ok", startedAt: AT, spans }] },
+    });
+  const edits = [{ path: "src/a.ts", lines: [{ start: 1, end: 2 }] }];
+  const plain = Array.from({ length: 120 }, (_, i) => ({ id: `plain-${i}`, startedAt: "2026-11-20T10:00:05Z" }));
+  const spans = [
+    { id: "failed", attributes: { "error.type": "boom" } },
+    { id: "edit", edits },
+    { id: "call", usage },
+    ...plain,
+    {
+      id: "later",
+      startedAt: "2026-11-20T11:00:00Z",
+      endedAt: "2026-11-20T11:00:01Z",
+      usage: { ...usage, output_tokens: 2 },
+    },
+  ];
+  expect((await deliver(spans)).status).toBe(200);
+  const [{ id }] = t.rows("SELECT id FROM trace_sessions") as [{ id: number }];
+  const first = { failed: 1, edits: ["edit"], calls: [1, 2] };
+  const times = { first: Date.parse("2026-11-20T10:00:05Z"), last: Date.parse("2026-11-20T11:00:01Z") };
+  expect(await told(t, id)).toEqual({ ...first, times });
+  expect(t.rows("SELECT external_id AS id, signs FROM trace_spans WHERE signs <> 0 ORDER BY trace_spans.id")).toEqual([
+    { id: "failed", signs: 1 },
+    { id: "edit", signs: 2 },
+    { id: "call", signs: 4 },
+    { id: "later", signs: 4 },
+  ]);
+  t.instance.core.store.db.exec("UPDATE trace_spans SET signs = NULL");
+  expect(await told(t, id)).toEqual({ ...first, times });
+  // A span that comes again says what it says now.
+  expect((await deliver([{ id: "call", attributes: { "error.type": "boom" } }, { id: "failed" }])).status).toBe(200);
+  expect(await told(t, id)).toEqual({ failed: 1, edits: ["edit"], calls: [2], times });
+});
