@@ -99,7 +99,9 @@ it("reads by indexes, and sorts no documents", async () => {
   expect(plan(source(byFingerprint), range)).toEqual([
     expect.stringMatching(/USING INDEX defects_by_fingerprint \(team_id=\? AND .*fingerprint/),
   ]);
-  expect(plan(source(spanIds), 1, 0, 1)[0]).toMatch(/USING COVERING INDEX trace_spans_by_arrival \(session_id=\? AND id>\?\)$/);
+  expect(plan(source(spanIds), 1, 0, 1)[0]).toMatch(
+    /USING COVERING INDEX trace_spans_by_arrival \(session_id=\? AND id>\?\)$/,
+  );
   expect(plan(source(span), 1)).toEqual([expect.stringMatching(/INTEGER PRIMARY KEY/)]);
 });
 
