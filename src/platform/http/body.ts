@@ -36,7 +36,9 @@ export async function readBody(
     // Of a field sent twice the last counts.
     return { text: "", value: Object.fromEntries(await readFormFields(event, maxBytes, arrival.intake)) };
   const { bytes, isGzip } = await readJsonBytes(event, spec, maxBytes, arrival.intake);
-  return readArrived(bytes, isGzip, spec, maxBytes, arrival);
+  const plain = await plainOf(bytes, isGzip, maxBytes, arrival);
+  if (plain.length === 0 && spec.optional) return { text: "", value: {} };
+  return parseJson(plain, spec.freeForm === true, pauseOver(plain));
 }
 
 /** The bytes of a body of JSON, or of Protocol Buffers where the endpoint takes them, as they arrived. */
@@ -59,21 +61,14 @@ function wrongType({ form, protobuf }: BodySpec<Schema>): string {
   return form ? JSON_OR_FORM : "The body must be application/json.";
 }
 
-/** Reads a body that has arrived, letting others in between. @param readBinary reads one that is no JSON */
-export async function readArrived(
-  bytes: Buffer,
-  isGzip: boolean,
-  spec: BodySpec<Schema>,
-  maxBytes: number,
-  arrival: Arrival,
-  readBinary?: (plain: Buffer) => Promise<{ text: string; value: unknown }>,
-): Promise<{ text: string; value: unknown }> {
+/** What has arrived, without its content coding; what is large waits for its turn. @throws Problem malformed (400), tooLarge (413) */
+export async function plainOf(bytes: Buffer, isGzip: boolean, maxBytes: number, arrival: Arrival): Promise<Buffer> {
   if (!isGzip && bytes.length > HEAVY_BODY_BYTES) await arrival.intake.turn();
-  const plain = isGzip && bytes.length > 0 ? await inflate(bytes, maxBytes, arrival) : bytes;
-  if (plain.length === 0 && spec.optional) return { text: "", value: {} };
-  if (readBinary) return readBinary(plain);
-  return parse(plain, spec.freeForm);
+  return isGzip && bytes.length > 0 ? inflate(bytes, maxBytes, arrival) : bytes;
 }
+
+/** What cannot be cut into slices is done in steps, between which others get their turn. */
+export const pauseOver = (bytes: Buffer) => () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined);
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 const GZIP_ALONE = "The only content coding accepted here is gzip, once.";
@@ -90,10 +85,6 @@ function requireDeclaredSize(event: H3Event, maxBytes: number): void {
   const declared = event.req.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) fail(tooLarge, tooLargeText(maxBytes));
 }
-
-/** What cannot be cut into slices is done in steps, between which others get their turn. */
-const parse = (bytes: Buffer, freeForm = false) =>
-  parseJson(bytes, freeForm, () => (bytes.length > HEAVY_BODY_BYTES ? setImmediate() : undefined));
 
 const JSON_OR_FORM = "The body must be application/json or application/x-www-form-urlencoded.";
 

@@ -48,7 +48,7 @@ export interface BodySpec<B extends Schema, P = unknown, M = unknown> {
 
 /** A preparation of an endpoint's bodies, see `prepared`. */
 export interface Prepare<P, M> {
-  readonly by: Preparation<Schema, unknown, M>;
+  readonly by: Preparation<Schema, unknown, M, unknown>;
   /** What it is given, once the body is there. What this throws is answered after what is wrong with the body itself. */
   given(core: Core, principal: P): unknown;
   /** Answers what it asks. */
@@ -56,8 +56,8 @@ export interface Prepare<P, M> {
 }
 
 /** Says how an endpoint's bodies are prepared. */
-export const prepared = <S extends Schema, P, Given, M>(
-  by: Preparation<S, Given, M>,
+export const prepared = <S extends Schema, P, Given, M, Skimmed>(
+  by: Preparation<S, Given, M, Skimmed>,
   given: (core: Core, principal: P) => Given,
   answer?: (core: Core, principal: P, question: never) => unknown,
 ): Prepare<P, M> => ({ by, given, ...(answer ? { answer } : {}) }) as unknown as Prepare<P, M>;

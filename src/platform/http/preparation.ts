@@ -1,13 +1,22 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import type * as v from "valibot";
 import type { Made, Work } from "../workers/workers.ts";
-import { inflateNow, ORDINARY_RATIO, parseJson, type Schema, validate } from "./read-json.ts";
+import {
+  inflateNow,
+  MAX_DEPTH,
+  ORDINARY_RATIO,
+  parseJson,
+  type Schema,
+  UNBOUNDED_UNITS,
+  validate,
+} from "./read-json.ts";
 
 /** What a preparation may use of the thread that it runs in. */
 export interface Tools {
   /** To be awaited between small pieces of work, see `kit/yield.ts`; where nobody else waits there is nothing to await. */
   readonly yieldNow: () => Promise<void> | undefined;
-  /** The body without its content coding, for its digest: its bytes, or its text where these are not at hand. */
-  readonly sent: string | Uint8Array;
+  /** The body without its content coding, for its digest. */
+  readonly sent: Uint8Array;
   /** Asks the endpoint something that only the store knows. */
   readonly ask: (question: unknown) => Promise<unknown>;
 }
@@ -16,18 +25,24 @@ export interface Tools {
  * What is made of a body before it is stored, wherever that is done: in a thread of its own for a large one, or where the request is
  * answered. It hangs on nothing but what it is given. Each has its line in `worker.ts`.
  */
-export interface Preparation<S extends Schema, Given, Result> {
+export interface Preparation<S extends Schema, Given, Result, Skimmed = never> {
   readonly name: string;
   readonly schema: S;
+  /**
+   * Reads a text of JSON as nearly all clients send it, without parsing what is kept as it stands. What it takes, the schema takes.
+   * @param maxDepth arrays and objects inside one another that a body may hold
+   * @returns undefined for a text that is to be parsed and validated
+   */
+  skim?(text: string, maxDepth: number): Skimmed | undefined;
   /** Reads a body of Protocol Buffers as the value that JSON would hold. @param pause awaited between small pieces of work */
   readBinary?(bytes: Buffer, pause: () => Promise<void> | undefined): Promise<unknown>;
   /**
-   * @param body validated
+   * @param body validated, or skimmed
    * @param text as it was sent; empty for what is no JSON
    * @param given what the endpoint knows of who sent it
    * @throws Problem that the endpoint answers with
    */
-  run(body: v.InferOutput<S>, text: string, given: Given, tools: Tools): Promise<Result>;
+  run(body: v.InferOutput<S> | Skimmed, text: string, given: Given, tools: Tools): Promise<Result>;
   /** Writes a result as what messages between threads carry cheaply, with the memory that moves along. */
   pack?(result: Result): Made;
   /** Reads it again. Buffers come out of a message as mere arrays of bytes. */
@@ -35,9 +50,9 @@ export interface Preparation<S extends Schema, Given, Result> {
 }
 
 /** Declares a preparation. */
-export const preparation = <S extends Schema, Given, Result>(
-  declared: Preparation<S, Given, Result>,
-): Preparation<S, Given, Result> => declared;
+export const preparation = <S extends Schema, Given, Result, Skimmed = never>(
+  declared: Preparation<S, Given, Result, Skimmed>,
+): Preparation<S, Given, Result, Skimmed> => declared;
 
 /** A body on its way to a thread. */
 export interface SentBytes {
@@ -56,15 +71,14 @@ export type Prepared = { readonly result: unknown } | "extraordinary";
 const neverYields = () => undefined;
 
 /** A preparation as work for a thread. */
-export function workOf<S extends Schema, Given, Result>(prepared: Preparation<S, Given, Result>): Work {
-  const { schema, run, pack = (made): Made => ({ made }) } = prepared;
+export function workOf<S extends Schema, Given, Result, Skimmed>(
+  prepared: Preparation<S, Given, Result, Skimmed>,
+): Work {
+  const { run, pack = (made): Made => ({ made }) } = prepared;
   return async ({ bytes, isGzip, isBinary, maxBytes, freeForm, given }: SentBytes, ask) => {
     const plain = isGzip ? await inflateNow(bytes, Math.min(maxBytes, ORDINARY_RATIO * bytes.length)) : bufferOf(bytes);
     if (!plain) return { made: "extraordinary" };
-    const { text, value } = isBinary
-      ? await readBinaryBody(prepared, plain, neverYields)
-      : await parseJson(plain, freeForm, neverYields);
-    const body = validate(schema, value, "body");
+    const { text, body } = await readSent(prepared, plain, { isBinary, freeForm }, neverYields);
     if (!given) return { made: { result: undefined } };
     const tools: Tools = { yieldNow: neverYields, sent: plain, ask };
     const { made, transfer = [] } = pack(await run(body, text, given.value as Given, tools));
@@ -72,13 +86,25 @@ export function workOf<S extends Schema, Given, Result>(prepared: Preparation<S,
   };
 }
 
-/** Reads a body of Protocol Buffers, which has no text. */
-export async function readBinaryBody(
-  { readBinary }: Pick<Preparation<Schema, unknown, unknown>, "readBinary">,
-  bytes: Buffer,
+/**
+ * Reads a body without its content coding, and judges it.
+ * @param pause awaited between steps
+ * @throws Problem malformed (400) or tooLarge (413)
+ */
+export async function readSent<S extends Schema, Skimmed>(
+  { schema, skim, readBinary }: Pick<Preparation<S, never, unknown, Skimmed>, "schema" | "skim" | "readBinary">,
+  plain: Buffer,
+  { isBinary, freeForm }: Pick<SentBytes, "isBinary" | "freeForm">,
   pause: () => Promise<void> | undefined,
-): Promise<{ text: string; value: unknown }> {
-  return { text: "", value: await readBinary?.(bytes, pause) };
+): Promise<{ readonly text: string; readonly body: v.InferOutput<S> | Skimmed }> {
+  if (isBinary) return { text: "", body: validate(schema, await readBinary?.(plain, pause), "body") };
+  if (skim && plain.length <= UNBOUNDED_UNITS && isUtf8(plain)) {
+    const text = plain.toString(isAscii(plain) ? "latin1" : "utf8");
+    const body = skim(text, MAX_DEPTH);
+    if (body !== undefined) return { text, body };
+  }
+  const { text, value } = await parseJson(plain, freeForm, pause);
+  return { text, body: validate(schema, value, "body") };
 }
 
 /** The same memory as a Buffer. */

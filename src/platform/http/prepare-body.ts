@@ -5,11 +5,10 @@ import { fail, Problem } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { JobLost, NoThreads, workers } from "../workers/workers.ts";
 import { HEAVY_BODY_BYTES } from "./admission.ts";
-import { type Arrival, claimedBytes, readArrived, readJsonBytes } from "./body.ts";
+import { type Arrival, claimedBytes, pauseOver, plainOf, readJsonBytes } from "./body.ts";
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";
 import { unread } from "./faults.ts";
-import { ownMemory, type Prepared, readBinaryBody, type SentBytes } from "./preparation.ts";
-import { validate } from "./read-json.ts";
+import { ownMemory, type Prepared, readSent, type SentBytes } from "./preparation.ts";
 
 /** A body smaller than this is read where it is: another thread would take longer to be asked than to do it. */
 const THREAD_BYTES = 16 * 1024;
@@ -96,17 +95,13 @@ async function prepareHere(
   const { core, principal } = delivery;
   const { by, answer } = spec.prepare;
   const yieldNow = cooperative(core.clock);
-  let binary: Buffer | undefined;
-  const readBinary = (plain: Buffer) => {
-    binary = plain;
-    return readBinaryBody(by, plain, yieldNow);
-  };
-  const { text, value } = await readArrived(bytes, isGzip, spec, maxBytes, delivery, isBinary ? readBinary : undefined);
-  const body = validate(spec.schema, value, "body");
+  const plain = await plainOf(bytes, isGzip, maxBytes, delivery);
+  const how = { isBinary, freeForm: spec.freeForm === true };
+  const { text, body } = await readSent(by, plain, how, isBinary ? yieldNow : pauseOver(plain));
   if (given instanceof Problem) throw given;
   return by.run(body, text, given.value, {
     yieldNow,
-    sent: binary ?? text,
+    sent: plain,
     ask: async (question) => answer?.(core, principal, question),
   });
 }

@@ -25,6 +25,11 @@ export const INFLATE_CHUNK_BYTES = 64 * 1024;
  */
 const LIMITS: JsonLimits = { depth: 64, values: 500_000, containers: 300_000, beginnings: 25_000 };
 
+export const MAX_DEPTH = LIMITS.depth;
+
+/** A text of so many UTF-16 units exceeds no bound but that on depth: an object's shortest member takes five of them. */
+export const UNBOUNDED_UNITS = 5 * LIMITS.beginnings;
+
 const EXCESS: Readonly<Record<keyof JsonLimits, string>> = {
   depth: `The body nests deeper than ${LIMITS.depth} levels.`,
   values: `The body holds more than ${LIMITS.values} values. Send it in smaller parts.`,

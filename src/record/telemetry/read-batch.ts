@@ -1,21 +1,22 @@
 import * as v from "valibot";
 import { deliveryItems, type Items } from "../../kit/items.ts";
-import { duplicateKey, findMember, type Member, members } from "../../kit/json.ts";
+import { duplicateKey, elements, findMember, type Member, members, type Slice } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
-import { Counter, DateTime, FreeObject, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { Counter, DateTime, FreeObject, RepoKey } from "../../platform/http/fields.ts";
 import { bufferOf, ownMemory, preparation, type Tools } from "../../platform/http/preparation.ts";
 import { redactText } from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import {
+  Cleaner,
   cleanRepoKey,
   digestOfSent,
   requireAtMost,
   requireWholeNumber,
-  SentBody,
   type SentDigest,
 } from "../sent-body/sent-body.ts";
 import { type PackedEntries, pack, textsIn } from "./packed.ts";
 import type { Entry } from "./rules.ts";
+import { Mode, type SkimmedBatch, type SkimmedEntry, skimBatch } from "./skim-batch.ts";
 
 export const TelemetryBatch = v.object({
   entries: v.array(
@@ -25,7 +26,7 @@ export const TelemetryBatch = v.object({
       clientTimestamp: v.optional(DateTime),
     }),
   ),
-  mode: v.optional(identifier(100)),
+  mode: v.optional(Mode),
   repoKey: v.optional(RepoKey),
 });
 
@@ -59,6 +60,7 @@ export interface ReadBatch {
 export const readTelemetry = preparation({
   name: "telemetry",
   schema: TelemetryBatch,
+  skim: skimBatch,
   run: readBatch,
   pack(batch) {
     const { packed } = batch;
@@ -78,40 +80,59 @@ export const readTelemetry = preparation({
  * @throws Problem malformed (400), tooLarge (413)
  */
 async function readBatch(
-  { entries: parsed, mode: sentMode, repoKey }: ParsedBatch,
+  batch: ParsedBatch | SkimmedBatch,
   text: string,
   { captureMode, maxEntries, maxPayloadBytes }: BatchGiven,
   { yieldNow, sent: body }: Tools,
 ): Promise<ReadBatch> {
-  requireAtMost(maxEntries, parsed.length, ["batch", "entries"]);
+  const { entries: sentEntries, mode: sentMode, repoKey } = batch;
+  requireAtMost(maxEntries, sentEntries.length, ["batch", "entries"]);
   const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(body) };
   if (captureMode === "off") {
-    const packed = { seqs: parsed.map(({ seq }) => seq), ends: new Uint32Array(), texts: Buffer.alloc(0) };
+    const packed = { seqs: sentEntries.map(({ seq }) => seq), ends: new Uint32Array(), texts: Buffer.alloc(0) };
     const content = deliveryItems(known.repoKey, null, []);
-    return { ...known, mode: null, packed, content, redacted: 0, withheld: parsed.length };
+    return { ...known, mode: null, packed, content, redacted: 0, withheld: sentEntries.length };
   }
-  const sent = await SentBody.open(text, yieldNow, captureMode);
-  const slices = sent.list("entries");
+  const cleaner = await Cleaner.of(yieldNow, captureMode);
+  const skimmed = "isSkimmed" in batch ? batch.entries : await findPayloads(batch.entries, text, yieldNow);
   const entries: Entry[] = [];
-  for (const [i, { seq, clientTimestamp = null }] of parsed.entries()) {
+  for (const [i, { seq, clientTimestamp = null, payload }] of skimmed.entries()) {
     const wait = yieldNow();
     if (wait) await wait;
-    const kept = sent.clean(payloadAt(maxPayloadBytes, text, slices[i]?.start as number, i), "payload");
+    const kept = cleaner.clean(payloadAt(maxPayloadBytes, text, payload, i), "payload");
     entries.push({ seq, clientTimestamp, payload: typeof kept === "string" ? kept : await kept });
   }
   const packed = pack(entries.sort((a, b) => a.seq - b.seq));
   const isFreeText = captureMode === "metadata" && /\s/.test(sentMode ?? "");
   const mode = sentMode === undefined || isFreeText ? null : redactText(sentMode).text;
   const content = deliveryItems(known.repoKey, mode, textsIn(packed));
-  return { ...known, mode, packed, content, redacted: sent.redacted, withheld: sent.withheld };
+  return { ...known, mode, packed, content, redacted: cleaner.redacted, withheld: cleaner.withheld };
 }
 
-function payloadAt(maxBytes: number, text: string, start: number, i: number): string {
-  const own = members(text, start);
-  if (duplicateKey(own) !== undefined) fail(malformed, `Entry ${i} names a member twice.`);
-  requireWholeNumber(text, own, "seq", `The seq of entry ${i}`);
-  const { start: from, end: to } = findMember(own, "payload") as Member;
-  const payload = text.slice(from, to);
+/** Finds where in the text the payloads of parsed entries stand. @throws Problem malformed (400) */
+async function findPayloads(
+  parsed: ParsedBatch["entries"],
+  text: string,
+  yieldNow: Tools["yieldNow"],
+): Promise<SkimmedEntry[]> {
+  const top = members(text);
+  if (duplicateKey(top) !== undefined) fail(malformed, "The body names a member twice.");
+  await yieldNow();
+  const slices = elements(text, findMember(top, "entries")?.start);
+  const found: SkimmedEntry[] = [];
+  for (const [i, { seq, clientTimestamp }] of parsed.entries()) {
+    const wait = yieldNow();
+    if (wait) await wait;
+    const own = members(text, slices[i]?.start);
+    if (duplicateKey(own) !== undefined) fail(malformed, `Entry ${i} names a member twice.`);
+    requireWholeNumber(text, own, "seq", `The seq of entry ${i}`);
+    found.push({ seq, clientTimestamp, payload: findMember(own, "payload") as Member });
+  }
+  return found;
+}
+
+function payloadAt(maxBytes: number, text: string, { start, end }: Slice, i: number): string {
+  const payload = text.slice(start, end);
   // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
   if (payload.length * 3 > maxBytes && Buffer.byteLength(payload) > maxBytes)
     fail(tooLarge, `The payload of entry ${i} exceeds ${maxBytes} bytes.`);
