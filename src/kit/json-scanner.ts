@@ -113,14 +113,18 @@ export class JsonScanner {
       const code = this.#next();
       if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         if (++depth > this.#maxDepth) return false;
-        this.#objects[depth] = code === OPEN_BRACE ? 1 : 0;
-        this.at++;
+        this.#open(depth, code === OPEN_BRACE);
         if (this.#next() !== this.#closing(depth)) continue;
       } else if (!this.#scalar(code)) return false;
       depth = this.#close(depth, outside);
       if (depth === outside) return true;
       if (!this.#take(COMMA)) return false;
     }
+  }
+
+  #open(depth: number, isObject: boolean): void {
+    this.#objects[depth] = isObject ? 1 : 0;
+    this.at++;
   }
 
   /** What closes the container at a depth. */

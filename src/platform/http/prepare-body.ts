@@ -3,7 +3,7 @@ import type { Core } from "../../core.ts";
 import type { Payer } from "../../kit/fair-queue.ts";
 import { fail, Problem } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { JobLost, NoThreads, workers } from "../workers/workers.ts";
+import { JobLost, NoThreads, takingIn, workers } from "../workers/workers.ts";
 import { HEAVY_BODY_BYTES } from "./admission.ts";
 import { type Arrival, claimedBytes, pauseOver, plainOf, readJsonBytes } from "./body.ts";
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";
@@ -37,12 +37,14 @@ export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promi
   const { bytes, isGzip, isBinary } = await readJsonBytes(event, spec, maxBytes, intake);
   const given = attempt(() => spec.prepare.given(core, principal));
   const size = isGzip ? Math.max(bytes.length, claimedBytes(bytes)) : bytes.length;
-  const done =
-    size >= THREAD_BYTES && workers(core).isOpen
-      ? await prepareInThread(spec, delivery, { bytes, isGzip, isBinary, maxBytes, size, given })
-      : undefined;
-  if (done && given instanceof Problem) throw given;
-  return done ? done.result : prepareHere(spec, delivery, { bytes, isGzip, isBinary }, maxBytes, given);
+  return takingIn(core, async () => {
+    const done =
+      size >= THREAD_BYTES && workers(core).isOpen
+        ? await prepareInThread(spec, delivery, { bytes, isGzip, isBinary, maxBytes, size, given })
+        : undefined;
+    if (done && given instanceof Problem) throw given;
+    return done ? done.result : prepareHere(spec, delivery, { bytes, isGzip, isBinary }, maxBytes, given);
+  });
 }
 
 /** @returns undefined when it is to be done here: there are no threads, or the body inflates to more than is taken unseen */

@@ -8,14 +8,13 @@
 export { inBatches, type RowChange } from "./batches.ts";
 export { eraseCauses, failures, recordFailure } from "./failures.ts";
 export { projectionMetrics } from "./figures.ts";
+export type { Batch, Projection } from "./projection.ts";
 export {
   areCaughtUp,
-  type Batch,
   catchUp,
   checkpointOf,
   forgetProjections,
   isBehind,
-  type Projection,
   passOver,
   runProjections,
 } from "./run.ts";

@@ -4,55 +4,20 @@ import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
 import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
 import { asOne, MAX_CHANGES, type RowChange, together } from "./batches.ts";
 import { recordFailure } from "./failures.ts";
+import { giveWay } from "./precedence.ts";
+import type { Batch, Projection } from "./projection.ts";
 import { rows } from "./rows.ts";
-
-/** A table that follows a source whose rows have growing numbers. */
-export interface Projection {
-  /** Stands in the database; never reused for another meaning. A new name fills the table anew. */
-  readonly name: string;
-  /**
-   * Reads what follows `checkpoint`, as much as is worked through in a few milliseconds.
-   * @param alone only the next row: with others it failed, and they must not be lost with it
-   * @returns undefined when nothing follows
-   */
-  next(core: Core, checkpoint: number, alone: boolean): Batch | undefined | Promise<Batch | undefined>;
-  /** The number of the newest row that its source holds; 0 before the first. What it follows can come with a team where it is told. */
-  newest?(core: Core): number;
-  /**
-   * The number of the row that follows `checkpoint`, not looking into it: where to go on when it cannot be worked through. A
-   * projection without this tries for ever.
-   * @returns undefined when nothing follows
-   */
-  skip?(core: Core, checkpoint: number): number | undefined;
-}
-
-/** What was read of the source, and what to make of it. */
-export interface Batch {
-  /** The number of the last row read; above the checkpoint that was handed in. */
-  readonly to: number;
-  /**
-   * Row changes that are too many for one transaction: each part runs in one of its own, before `apply`, and the next is asked
-   * for once it is stored. When the process ends, `next` is called anew and begins with what is left.
-   */
-  readonly before?: Iterable<() => void> | AsyncIterable<() => void>;
-  /** Row changes none of which reads what another stores: as many as a transaction may hold share one, the last with `apply`. */
-  readonly changes?: Iterable<RowChange> | AsyncIterable<RowChange>;
-  /**
-   * Row changes; runs inside the transaction that stores the checkpoint.
-   * @returns whether more is left than one transaction should hold: then the checkpoint stays, and it is called again
-   */
-  readonly apply?: () => "more" | undefined;
-}
 
 /** Another process has done the same batch of work meanwhile: the changes are undone. */
 class ConcurrentAdvance extends Error {}
 
 /**
- * By projection what is in work; whether the instance is stopping: what it has not read yet, the next start reads; and since when
- * something that was delivered waits to be read, monotonic.
+ * By projection what is in work, and how many wait for it; whether the instance is stopping: what it has not read yet, the next start
+ * reads; and since when something that was delivered waits to be read, monotonic.
  */
 const work = slot(() => ({
   running: new Map<string, Promise<void>>(),
+  awaited: 0,
   halted: false,
   behindSince: undefined as number | undefined,
 }));
@@ -87,6 +52,17 @@ export const forgetProjections = (core: Core, names: readonly string[]): boolean
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */
 export async function catchUp(core: Core, projection: Projection): Promise<void> {
+  const state = work(core);
+  state.awaited++;
+  try {
+    await bringUp(core, projection);
+  } finally {
+    state.awaited--;
+  }
+}
+
+/** The same where nobody waits for it. */
+async function bringUp(core: Core, projection: Projection): Promise<void> {
   const { running } = work(core);
   const before = running.get(projection.name);
   // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
@@ -115,10 +91,22 @@ export async function catchUpWithin(core: Core, projection: Projection, ms: numb
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
+/** Requests that came meanwhile have their turn: transactions that follow one another at once would let nobody in. */
+async function othersTurn(core: Core): Promise<void> {
+  const state = work(core);
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  await giveWay(
+    core,
+    () => lagOf(core),
+    () => state.awaited > 0 || state.halted,
+  );
+  if (state.halted) throw new StoreUnavailable("the server is stopping");
+}
+
 async function follow(core: Core, projection: Projection): Promise<void> {
   let alone = false;
   for (;;) {
-    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
+    await othersTurn(core);
     const from = standingOf(core, projection);
     try {
       const batch = await projection.next(core, from.checkpoint, alone);
@@ -131,8 +119,6 @@ async function follow(core: Core, projection: Projection): Promise<void> {
         alone = !alone;
       }
     }
-    // Requests that came meanwhile have their turn.
-    await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }
 
@@ -154,18 +140,16 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
       sql.stand.run({ name, checkpoint: isDone ? to : checkpoint, part: isDone ? 0 : part + 1 });
       return isDone;
     }, PROJECTIONS);
-  const othersTurn = async () => {
+  const nextPart = () => {
     part++;
-    // Transactions that follow one another at once would let nobody in.
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    if (work(core).halted) throw new StoreUnavailable("the server is stopping");
+    return othersTurn(core);
   };
   const storePart = async (step: () => void) => {
     await store(() => {
       step();
       return "more";
     });
-    await othersTurn();
+    await nextPart();
   };
   for await (const step of before) await storePart(step);
   let rest: readonly RowChange[] = [];
@@ -177,7 +161,7 @@ async function advance(core: Core, projection: Projection, from: Standing, batch
     asOne(rest)();
     return apply?.();
   };
-  for (let last = finish; !(await store(last)); last = () => apply?.()) await othersTurn();
+  for (let last = finish; !(await store(last)); last = () => apply?.()) await nextPart();
 }
 
 /** Whether it is the store that fails rather than a row: then all waits until it is well again. */
@@ -235,7 +219,7 @@ function projectionsJob(projections: readonly Projection[], newestDelivery: Newe
   const failing = new Set<string>();
   const attempt = async (core: Core, projection: Projection): Promise<unknown> => {
     try {
-      await catchUp(core, projection);
+      await bringUp(core, projection);
       failing.delete(projection.name);
       return undefined;
     } catch (error) {

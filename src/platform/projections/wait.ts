@@ -2,7 +2,8 @@ import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, problem } from "../../kit/problem.ts";
-import { catchUpWithin, type Projection } from "./run.ts";
+import type { Projection } from "./projection.ts";
+import { catchUpWithin } from "./run.ts";
 
 /** How long a client is kept waiting: below what clients and proxies wait for a reply. */
 const CLIENT_WAITS_MS = 8_000;

@@ -1,6 +1,6 @@
 /**
  * Workers: threads of this program that take long computations off the main one, each a job with a name. What they share with it are
- * messages: they have no store, no clock and no settings.
+ * messages: they have no store, no clock and no settings. And how crowded it is where bodies are made ready, by whomever.
  * Not here: what the jobs do (each is declared where it belongs, and listed in `worker.ts`); work that needs the store (jobs).
  */
 import { Worker } from "node:worker_threads";
@@ -31,5 +31,6 @@ export const workers = slot(({ config, log }) => poolOf(config.workers, log));
 /** The same for what is never done on the main thread: where none are set, one that is started once there is such work. */
 export const backgroundWorkers = slot((core) => (core.config.workers > 0 ? workers(core) : poolOf(1, core.log)));
 
+export { isCrowded, takingIn } from "./crowd.ts";
 export { JobLost, NoThreads } from "./pool.ts";
 export { type Made, serve, type Work } from "./thread.ts";

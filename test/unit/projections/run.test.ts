@@ -8,7 +8,9 @@ import {
   type Projection,
   runProjections,
 } from "../../../src/platform/projections/projections.ts";
+import { lagOf } from "../../../src/platform/projections/run.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
+import { takingIn } from "../../../src/platform/workers/workers.ts";
 import { examine } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
@@ -177,6 +179,58 @@ it("follows deliveries by itself while an instance runs, and stops when told", a
   await next;
   await stop();
   expect(summed().n).toBe(6);
+});
+
+it("waits while many deliveries come in, but for no longer than that harms, nor when somebody asks", async () => {
+  const { t, token, core, summed } = await start();
+  const crowd = async () => {
+    let leave: () => void = () => {};
+    const gone = new Promise<void>((resolve) => (leave = resolve));
+    const all = Array.from({ length: 8 }, () => takingIn(core, () => gone));
+    return async () => {
+      leave();
+      await Promise.all(all);
+    };
+  };
+  let applied: () => void = () => {};
+  const once = () => new Promise<void>((resolve) => (applied = resolve));
+  const projection = summing(10, () => applied());
+  const stop = runProjections(core, [projection], newestDelivery);
+  onTestFinished(stop);
+
+  // What is delivered is seen first, and only then waits.
+  const waits = () =>
+    expect
+      .poll(() => {
+        t.clock.advance(1);
+        return lagOf(core);
+      })
+      .toBeGreaterThan(20);
+
+  let end = await crowd();
+  await deliver(t, token, 1, 1);
+  await waits();
+  expect(summed().times).toBe(0);
+  await catchUp(core, projection);
+  expect(summed()).toEqual({ n: 1, times: 1 });
+  await end();
+
+  end = await crowd();
+  await deliver(t, token, 2, 1);
+  await waits();
+  let next = once();
+  t.clock.advance(2_000);
+  await next;
+  expect(summed()).toEqual({ n: 3, times: 2 });
+  await end();
+
+  end = await crowd();
+  await deliver(t, token, 3, 1);
+  await waits();
+  next = once();
+  await end();
+  await next;
+  expect(summed()).toEqual({ n: 6, times: 3 });
 });
 
 it("tells once that it fails, and goes on when it can", async () => {
