@@ -9,6 +9,7 @@ import { type Arrival, claimedBytes, pauseOver, plainOf, readJsonBytes } from ".
 import type { BodySpec, Prepare, Schema } from "./endpoint.ts";
 import { unread } from "./faults.ts";
 import { ownMemory, type Prepared, readSent, type SentBytes } from "./preparation.ts";
+import { validate } from "./read-json.ts";
 
 /** A body smaller than this is read where it is: another thread would take longer to be asked than to do it. */
 const THREAD_BYTES = 16 * 1024;
@@ -99,7 +100,10 @@ async function prepareHere(
   const yieldNow = cooperative(core.clock);
   const plain = await plainOf(bytes, isGzip, maxBytes, delivery);
   const how = { isBinary, freeForm: spec.freeForm === true };
-  const { text, body } = await readSent(by, plain, how, isBinary ? yieldNow : pauseOver(plain));
+  const { text, body } =
+    plain.length === 0 && spec.optional
+      ? { text: "", body: validate(spec.schema, {}, "body") }
+      : await readSent(by, plain, how, isBinary ? yieldNow : pauseOver(plain));
   if (given instanceof Problem) throw given;
   return by.run(body, text, given.value, {
     yieldNow,
