@@ -1,10 +1,27 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomFillSync } from "node:crypto";
 import { sha256 } from "./hash.ts";
 
 /** Source of unpredictable bytes; handed in so that a seeded instance can be deterministic. */
 export type Random = (bytes: number) => Buffer;
 
-export const systemRandom: Random = (bytes) => randomBytes(bytes);
+/** Asking the system for a few bytes takes far longer than what is done with them, so it is asked for many at once. */
+const pool = Buffer.alloc(4_096);
+let used = pool.length;
+
+/** Bytes of the system's own source, each given once. */
+export const systemRandom: Random = (bytes) => {
+  if (bytes > pool.length / 16) return randomBytes(bytes);
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const from = used;
+  used += bytes;
+  // Memory of its own, so that it can move to another thread without the rest.
+  const drawn = Buffer.from(pool.buffer.slice(pool.byteOffset + from, pool.byteOffset + used));
+  pool.fill(0, from, used);
+  return drawn;
+};
 
 /**
  * Bytes that follow from a seed alone (SHA-256 in counter mode): the same seed gives the same bytes in the same order. For local

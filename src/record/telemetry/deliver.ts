@@ -15,6 +15,11 @@ const MAX_READ = { segments: 250, bytes: 6 * 1024 * 1024 };
  */
 export async function deliverBatch(intake: Intake, batch: Batch, isWithheld: boolean): Promise<Appended> {
   const { seqs } = batch.packed;
+  const take = (part: Batch, now: number) =>
+    isWithheld ? withholdBatch(intake, part.packed.seqs, now) : appendBatch(intake, part, now);
+  // Within the transaction this costs next to nothing, and outside of it as much as a tenth of a small delivery.
+  const whole = await intake.store((now) => (isAbove(intake, seqs) ? take(batch, now) : undefined));
+  if (whole) return whole;
   const ends = [...cutsOf(intake, seqs), seqs.length];
   let all: Appended | undefined;
   for (const [i, end] of ends.entries()) {
@@ -23,13 +28,17 @@ export async function deliverBatch(intake: Intake, batch: Batch, isWithheld: boo
     const packed = isWhole ? batch.packed : slice(batch.packed, start, end);
     // What is said of the batch as a whole its first part says.
     const part = isWhole ? batch : { ...batch, packed, content: undefined, redacted: i === 0 ? batch.redacted : 0 };
-    const appended = await intake.store((now) =>
-      isWithheld ? withholdBatch(intake, packed.seqs, now) : appendBatch(intake, part, now),
-    );
+    const appended = await intake.store((now) => take(part, now));
     if (i === 0) intake.withheld = 0;
     all = all ? joined(all, appended) : appended;
   }
   return all as Appended;
+}
+
+/** Whether a batch goes on from the highest number of its stream, so that nothing of what is stored is read. */
+function isAbove({ core, device, repoKey }: Intake, [first]: Batch["packed"]["seqs"]): boolean {
+  const stream = rows(core.store).stream.get(device.deviceId, repoKey);
+  return !stream || first === undefined || first > stream.maxSeq;
 }
 
 /** Where a batch is cut, as indexes. @param seqs ascending */

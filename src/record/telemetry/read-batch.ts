@@ -89,7 +89,11 @@ async function readBatch(
   requireAtMost(maxEntries, sentEntries.length, ["batch", "entries"]);
   const known = { captureMode, repoKey: cleanRepoKey(repoKey), sent: digestOfSent(body) };
   if (captureMode === "off") {
-    const packed = { seqs: sentEntries.map(({ seq }) => seq), ends: new Uint32Array(), texts: Buffer.alloc(0) };
+    const packed = {
+      seqs: sentEntries.map(({ seq }) => seq).sort((a, b) => a - b),
+      ends: new Uint32Array(),
+      texts: Buffer.alloc(0),
+    };
     const content = deliveryItems(known.repoKey, null, []);
     return { ...known, mode: null, packed, content, redacted: 0, withheld: sentEntries.length };
   }
