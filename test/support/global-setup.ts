@@ -50,5 +50,5 @@ export default async function setup(project: TestProject): Promise<() => void> {
   // Workers and the processes they start compile each file once between them.
   process.env.NODE_COMPILE_CACHE = join(runFolder, "compiled");
   project.provide("runFolder", runFolder);
-  return () => rmSync(runFolder, { recursive: true, force: true });
+  return () => rmSync(runFolder, { recursive: true, force: true, maxRetries: 5 });
 }
