@@ -4,7 +4,7 @@ import { fillDirectly } from "./held.ts";
 import { CONNECTIONS, makeBodies } from "./ingest.ts";
 import { drive, requestBytes } from "./load.ts";
 import type { Settings } from "./run.ts";
-import { bindDevices, idle, newDirectory, removeDirectory, settle, startReckon } from "./servers.ts";
+import { bindDevices, idle, newDirectory, removeDirectory, startReckon } from "./servers.ts";
 import { figure, type Report } from "./table.ts";
 
 const SHAPE = { entries: 100, gzip: true, turns: 16 };
@@ -40,7 +40,8 @@ export async function measureGrowth({ quick, reckon }: Settings, report: Report)
         ),
       );
       const { rate } = await drive(server.address, CONNECTIONS, (connection, turn) => requests[connection]?.[turn]);
-      await settle();
+      // What is derived of one round is no part of the next.
+      await idle(server);
       if (round > 0) rates.push(rate * SHAPE.entries);
     }
   const [ours, floor] = contenders.map(({ rates }) => rates) as [number[], number[]];

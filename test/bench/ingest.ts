@@ -67,7 +67,8 @@ async function measurePlacement(
   report: Report,
 ): Promise<void> {
   const rounds = quick ? 3 : 7;
-  const contenders = await startContenders(reckon, go, placement, CONNECTIONS * SHAPES.length * (rounds + 1));
+  // One round more without a pause.
+  const contenders = await startContenders(reckon, go, placement, CONNECTIONS * (SHAPES.length * (rounds + 1) + 1));
   let round = 0;
   for (const shape of SHAPES) {
     const against = contenders.filter(
@@ -87,6 +88,7 @@ async function measurePlacement(
     }
     tell(report, shape, placement, loads);
   }
+  await tellSustained(report, contenders[0] as Contender, placement, round, quick);
   if (placement === "free") await tellMemory(report, contenders[0] as Contender, quick);
   for (const contender of contenders) await stopAndCount(contender);
 }
@@ -119,8 +121,31 @@ export function makeBodies(
 }
 
 interface Measured extends Load {
-  /** Seconds of the server's processor time a request. */
+  /** Seconds of the server's processor time a request, and of them those after the last was answered. */
   readonly cpuEach: number | undefined;
+  readonly cpuAfter: number | undefined;
+}
+
+/**
+ * What can be taken for as long as one likes. A burst is taken first and worked through afterwards, which the rounds are too short to tell
+ * of: here what is derived has to keep up.
+ */
+async function tellSustained(
+  report: Report,
+  contender: Contender,
+  placement: Placement,
+  round: number,
+  quick: boolean,
+): Promise<void> {
+  const turns = quick ? 80 : 240;
+  const shape = { ...(SHAPES[0] as Shape), turns };
+  const load = await oneRound(contender, shape, makeBodies(shape, round), round);
+  const rate = load.rate * shape.entries;
+  const seconds = (turns * CONNECTIONS * shape.entries) / rate;
+  report.note(
+    `${shape.name}, ${PLACES[placement]}`,
+    `without a pause for ${figure(seconds)} s, with what is derived of them after two: ours ${figure(rate)} entries/s`,
+  );
 }
 
 async function oneRound(contender: Contender, shape: Shape, bodies: Buffer[][], round: number): Promise<Measured> {
@@ -129,14 +154,14 @@ async function oneRound(contender: Contender, shape: Shape, bodies: Buffer[][], 
   );
   const before = contender.server.cpuSeconds();
   const load = await drive(contender.server.address, CONNECTIONS, (connection, turn) => requests[connection]?.[turn]);
+  const answered = contender.server.cpuSeconds();
   await idle(contender.server);
   // With what the load left to be checkpointed and derived, which is a part of its cost.
   const after = contender.server.cpuSeconds();
   contender.sentEntries += load.answered * shape.entries;
-  return {
-    ...load,
-    cpuEach: before === undefined || after === undefined ? undefined : (after - before) / load.answered,
-  };
+  const since = (time: number | undefined) =>
+    time === undefined || after === undefined ? undefined : (after - time) / load.answered;
+  return { ...load, cpuEach: since(before), cpuAfter: since(answered) };
 }
 
 function tell(
@@ -159,11 +184,17 @@ function tell(
   }
   const says = (who: string, all: readonly Measured[]) => {
     const at = (share: number) => `${figure(median(all.map((load) => quantile(load.latencies, share))))} ms`;
-    const cpu = all.map((load) => load.cpuEach).filter((each) => each !== undefined);
+    const told = (some: readonly (number | undefined)[]) => some.filter((each) => each !== undefined);
+    const cpu = told(all.map(({ cpuEach }) => cpuEach));
+    const later = told(all.map(({ cpuAfter }) => cpuAfter));
     return [
       `${who} ${figure(median(rates(all)))}/s`,
       `p50 ${at(0.5)}, p99 ${at(0.99)}`,
-      ...(cpu.length > 0 ? [`${figure(median(cpu) * 1e6)} µs of processor a batch`] : []),
+      ...(cpu.length > 0
+        ? [
+            `${figure(median(cpu) * 1e6)} µs of processor a batch, ${figure(median(later) * 1e6)} of them after the load`,
+          ]
+        : []),
     ].join(", ");
   };
   report.note(

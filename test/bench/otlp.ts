@@ -20,7 +20,7 @@ interface Shape {
   readonly values: (words: Vocabulary, next: () => number, i: number) => Values;
 }
 
-export const SHAPES: readonly Shape[] = [
+const SHAPES: readonly Shape[] = [
   {
     // What telemetry's entries tell, told as spans: as much text, and a model call among four.
     scenario: "OTLP, 100 spans as entries are, protobuf, gzip",
@@ -88,7 +88,7 @@ export async function measureOtlp({ quick, reckon }: Settings, report: Report): 
 }
 
 /** Spans of one session a request; another trace each time. */
-export function makeSpans({ scenario, values }: Shape, round: number): Buffer[][] {
+function makeSpans({ scenario, values }: Shape, round: number): Buffer[][] {
   const words = new Vocabulary(1_000);
   return Array.from({ length: CONNECTIONS }, (_, connection) => {
     const next = randomOf(1_000 * round + connection + 1);
