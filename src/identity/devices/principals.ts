@@ -37,7 +37,12 @@ interface Cache {
  */
 const cacheOf = slot((core): Cache => {
   const byToken = new Map<string, DevicePrincipal>();
-  core.store.onChange(["teams", "devices", "device_tokens"], () => byToken.clear());
+  core.store.onChange(["teams", "device_tokens"], () => byToken.clear());
+  // Each is noted as heard of once a minute: if all were forgotten then, a thousand would be forgotten as soon as they are known.
+  const forget = (deviceId: unknown) => {
+    for (const [token, device] of byToken) if (device.deviceId === deviceId) byToken.delete(token);
+  };
+  core.store.onChange(["devices"], forget, "id");
   return { byToken, hasChangedOutside: core.store.watchOutside() };
 });
 

@@ -186,16 +186,17 @@ function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
     reclaim: () => reclaim(db, (change) => queue.write(change)),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
-    onChange(tables, listener) {
+    onChange(tables, listener, column) {
       const name = `changed_${listeners++}`;
-      db.function(name, () => {
-        listener();
+      const value = column === undefined ? "NULL" : `OLD.${column}`;
+      db.function(name, (changed: unknown) => {
+        listener(changed);
         return null;
       });
       for (const table of tables)
         for (const event of ["UPDATE", "DELETE"])
           db.exec(
-            `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(); END`,
+            `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(${value}); END`,
           );
     },
     checkInPlace() {

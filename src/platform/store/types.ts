@@ -22,8 +22,11 @@ export interface Store {
   outsideVersion(): number;
   /** Makes what tells whether another process committed since it said so last; see `outsideWatch`. */
   watchOutside(): (now: number) => boolean;
-  /** Calls back whenever a row of these tables is changed or removed through this connection, committed or not. */
-  onChange(tables: readonly string[], listener: () => void): void;
+  /**
+   * Calls back whenever a row of these tables is changed or removed through this connection, committed or not.
+   * @param column of which the listener is handed what stood in that row
+   */
+  onChange(tables: readonly string[], listener: (value: unknown) => void, column?: string): void;
   /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
   checkInPlace(): boolean;
   walBytes(): number;

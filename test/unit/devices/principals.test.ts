@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { touchDevice } from "../../../src/identity/devices/devices.ts";
+import { findDevice } from "../../../src/identity/devices/principals.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("remembers a device while others are heard of, and what changed of it once it is", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [one, other] = [await t.device(), await t.device()];
+  const known = findDevice(core, one.token);
+  expect(known).toMatchObject({ revokedAt: null });
+  const heardOf = findDevice(core, other.token);
+  t.clock.advance(60_000);
+  const now = t.clock.now();
+  await core.store.write(() => touchDevice(core, heardOf as NonNullable<typeof heardOf>, now));
+  expect(findDevice(core, one.token)).toBe(known);
+  expect(findDevice(core, other.token)).toMatchObject({ deviceId: heardOf?.deviceId, lastSeenAt: now });
+
+  await core.store.write(() =>
+    core.store.db.prepare("UPDATE devices SET revoked_at = ? WHERE id = ?").run(now, known?.deviceId),
+  );
+  expect(findDevice(core, one.token)).toMatchObject({ revokedAt: now });
+  await core.store.write(() => core.store.db.prepare("UPDATE teams SET name = 'Renamed ' || id").run());
+  expect(findDevice(core, other.token)).toMatchObject({ teamName: `Renamed ${heardOf?.teamId}` });
+});
