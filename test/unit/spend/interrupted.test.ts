@@ -15,6 +15,22 @@ function jumping(clock: { monotonic(): number } | Performance): void {
   onTestFinished(() => spy.mockRestore());
 }
 
+it("counts calls without an id once in a session that grows while it is read", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const usage = { input_tokens: 5, output_tokens: 1 };
+  const deliver = async (spans: readonly object[]) => {
+    const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans }];
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  };
+  await deliver([{ id: "first", usage }, ...Array.from({ length: 5_000 }, (_, i) => ({ id: `${i}` }))]);
+  jumping(t.clock);
+  await Promise.all([catchUpSpend(t.instance.core), deliver([{ id: "second", usage }])]);
+  await catchUpSpend(t.instance.core);
+  expect(Object.values(rolledUp(t))).toMatchObject([{ usages: 2 }]);
+  expect(rolledUp(t)).toEqual(await recount(t));
+});
+
 it("counts what entries tell once, though the server stops between two transactions of it", async () => {
   const t = await startInstance();
   const { token } = await t.device();
