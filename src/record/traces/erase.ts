@@ -46,9 +46,13 @@ async function* eraseSession(
   yield* whileAny("spans", () => {
     const spans = sql.someSpans.all(id, MAX_ERASED_ROWS);
     forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
-    return spans.reduce((sum, span) => sum + sql.dropSpan.run(span.id).changes, 0);
+    for (const span of spans) sql.dropSpan.run(span.id);
+    markGone(core, spans, erasureId);
+    return spans.length;
   });
-  yield* whileAny("labels", () => dropLabels(core, sql.someLabels.all(deviceId, externalId, MAX_ERASED_ROWS)));
+  yield* whileAny("labels", () =>
+    dropLabels(core, sql.someLabels.all(deviceId, externalId, MAX_ERASED_ROWS), erasureId),
+  );
   yield () => {
     const own = sql.asItem.get(id);
     isGone = own?.deliveryId === grownBy;
@@ -72,10 +76,18 @@ function forget<Row extends ErasableItem>(core: Core, list: readonly Row[], text
   }
 }
 
+/** Marks deliveries of rows that went, of which nothing else is left either. */
+function markGone(core: Core, list: readonly ErasableItem[], erasureId: string): void {
+  const deliveryIds = new Set(list.flatMap(({ deliveryId, item }) => (item === null ? [] : [deliveryId])));
+  for (const id of deliveryIds) if (!isHeld(core, id)) deliveryErasure.markErased(core, id, erasureId);
+}
+
 /** @returns how many there were */
-function dropLabels(core: Core, labels: readonly ErasableItem[]): number {
+function dropLabels(core: Core, labels: readonly ErasableItem[], erasureId: string): number {
   forget(core, labels, ({ document }) => labelText(document));
-  return labels.reduce((sum, { id }) => sum + eraseRows(core.store).dropLabel.run(id).changes, 0);
+  for (const { id } of labels) eraseRows(core.store).dropLabel.run(id);
+  markGone(core, labels, erasureId);
+  return labels.length;
 }
 
 /** What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased. */
@@ -86,6 +98,7 @@ function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
       labels: dropLabels(
         core,
         some.flatMap(({ id }) => sql.label.get(id) ?? []),
+        portion.erasureId,
       ),
     });
   for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {

@@ -98,10 +98,12 @@ function drop(
 const textsOf = (notes: readonly NoteRow[]) =>
   new Map(notes.map(({ item, commit, content }) => [item, noteText(commit, content)]));
 
-/** Whether a session or a note is there that a delivery brought or changed last. */
-export const isHeld = (core: Core, deliveryId: number): boolean =>
-  eraseRows(core.store).ofDelivery.get(deliveryId) !== undefined ||
-  noteRows(core.store).ofDelivery.get(deliveryId) !== undefined;
+/** Whether anything is there that a delivery brought or changed last: of a session that goes on, earlier ones brought spans. */
+export function isHeld(core: Core, deliveryId: number): boolean {
+  const { ofDelivery, spanOfDelivery, labelOfDelivery } = eraseRows(core.store);
+  const kinds = [ofDelivery, spanOfDelivery, labelOfDelivery, noteRows(core.store).ofDelivery];
+  return kinds.some((kind) => kind.get(deliveryId) !== undefined);
+}
 
 /** The notes that would go with a device's portion, or only with some sessions of it, by their numbers. */
 function notesOf(

@@ -125,3 +125,41 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([0, 0]);
 });
+
+it("leaves what earlier deliveries brought of a session that goes on to be compared, and other sessions of a delivery", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  let spans = 0;
+  const deliver = async (...ids: string[]) => {
+    const sessions = ids.map((id) => ({ id, outcome: "ok", spans: [{ id: `${spans++}`, name: id }] }));
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  };
+  await deliver("ends", "goes on");
+  await deliver("goes on");
+  t.clock.advance(60 * DAY);
+  await deliver("goes on");
+  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await retentionJob.run(t.instance.core);
+  expect(t.rows("SELECT name FROM trace_spans ORDER BY id")).toEqual(Array(3).fill({ name: "goes on" }));
+  expect(faults(t)).toEqual([]);
+  const deliveries = t.rows("SELECT id FROM deliveries ORDER BY id").map(({ id }) => id);
+  t.rows("UPDATE trace_spans SET document = replace(document, 'on', 'up') RETURNING id");
+  expect(faults(t).map(({ deliveryId, problem }) => [deliveryId, problem])).toEqual(
+    deliveries.map((id) => [id, "content"]),
+  );
+});
+
+it("lets a session go with a label that came by itself and later", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const deliver = async (json: object) => {
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions: [], ...json } })).status).toBe(200);
+  };
+  await deliver({ sessions: [{ id: "s", outcome: "ok", spans: [] }] });
+  t.clock.advance(60 * DAY);
+  await deliver({ labels: [{ sessionId: "s", name: "good" }] });
+  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await retentionJob.run(t.instance.core);
+  expect([t.count("trace_sessions"), t.count("trace_labels")]).toEqual([0, 0]);
+  expect(faults(t)).toEqual([]);
+});
