@@ -90,10 +90,13 @@ function dropLabels(core: Core, labels: readonly ErasableItem[], erasureId: stri
   return labels.length;
 }
 
-/** What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased. */
-function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
+/**
+ * What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased.
+ * @param keepsLabels whether a hold keeps the labels
+ */
+function* eraseRemains(core: Core, portion: Portion, keepsLabels: boolean): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  for (const some of portions(looseLabels(core, portion)))
+  for (const some of portions(keepsLabels ? [] : looseLabels(core, portion)))
     yield () => ({
       labels: dropLabels(
         core,

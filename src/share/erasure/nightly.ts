@@ -109,11 +109,11 @@ async function* stepsOfKind(
   const portions = deviceIdsOf(core, teamId).map(
     (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, erasureId: run.erasureId }),
   );
-  const { all, devices, isSession } = heldOf(core, teamId);
+  const { devices, isSession, ofNote } = heldOf(core, teamId);
   const isKept: Kept = {
     session: ({ deviceId, externalId }) => isSession(deviceId, externalId),
-    note: (deviceId, sessions) =>
-      isSession(deviceId, "") || all.some(({ session }) => session !== null && sessions.includes(session)),
+    labels: (deviceId) => devices.has(deviceId),
+    note: (deviceId, sessions) => ofNote(deviceId, sessions) !== undefined,
   };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
   if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);

@@ -163,3 +163,18 @@ it("lets a session go with a label that came by itself and later", async () => {
   expect([t.count("trace_sessions"), t.count("trace_labels")]).toEqual([0, 0]);
   expect(faults(t)).toEqual([]);
 });
+
+it("keeps labels of no session where their device is held, or a session of it", async () => {
+  const { t, device, keep, night } = await twice();
+  await keep(30);
+  const { core } = t.instance;
+  for (const held of [{ device: device.deviceId }, { session: "lavender-s10" }]) {
+    const hold = await placeHold(core, { ...held, reason: "a claim" });
+    await night();
+    expect(filesWith(t.directory, "marigold loose")).not.toEqual([]);
+    await releaseHold(core, hold.id);
+  }
+  await night();
+  expect(filesWith(t.directory, "marigold loose")).toEqual([]);
+  expect(faults(t)).toEqual([]);
+});
