@@ -88,13 +88,15 @@ interface Run {
 async function* stepsOf(core: Core, teamId: string, retention: Retention, run: Run): AsyncGenerator<EraseStep> {
   const { all, team } = heldOf(core, teamId);
   if (team) return;
+  const known = new Set(all.map(({ id }) => id));
+  const isAnyNew = () => heldOf(core, teamId).all.some(({ id }) => !known.has(id));
   for (const kind of RETENTION_KINDS) {
     const days = retention[kind];
     if (days === null) continue;
     for await (const step of stepsOfKind(core, teamId, kind, run.now - days * DAY_MS, run)) {
-      // One that is placed meanwhile ends the run; the next goes by it.
-      if (heldOf(core, teamId).all.length > all.length) return;
-      yield step;
+      // One that is placed meanwhile ends the run, up to the transaction itself; the next goes by it.
+      if (isAnyNew()) return;
+      yield () => (isAnyNew() ? {} : step());
     }
   }
 }

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
 import { placeHold, releaseHold, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const DAY = 86_400_000;
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
@@ -162,6 +163,33 @@ it("lets a session go with a label that came by itself and later", async () => {
   await retentionJob.run(t.instance.core);
   expect([t.count("trace_sessions"), t.count("trace_labels")]).toEqual([0, 0]);
   expect(faults(t)).toEqual([]);
+});
+
+it("gives way to a hold that is placed while it runs, though another is released", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team({ name: "Acme" });
+  const devices: TestDevice[] = [];
+  for (let i = 0; i < 4; i++) devices.push(await t.device(team));
+  for (const { token, deviceId } of devices) {
+    const entries = [{ seq: 1, payload: { text: `of ${deviceId}` } }];
+    expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+  }
+  const [first, , , last] = deviceIdsOf(core, team.id) as [string, string, string, string];
+  await placeHold(core, { device: first, reason: "a claim" });
+  await setRetention(core, "Acme", "telemetry", 30);
+  t.clock.advance(60 * DAY);
+  const erased = () => t.rows("SELECT 1 FROM deliveries WHERE erased_by IS NOT NULL").length;
+  const run = retentionJob.run(core);
+  while (erased() === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.rows("UPDATE holds SET released_at = 1, released_by = '' RETURNING id");
+  t.rows(
+    "INSERT INTO holds (id, kind, team_id, device_id, reason, placed_by, placed_at) VALUES ('hold_2', 'device', ?, ?, '', '', 1) RETURNING id",
+    ...[team.id, last],
+  );
+  await run;
+  expect(erased()).toBe(1);
+  expect(filesWith(t.directory, `of ${last}`)).not.toEqual([]);
 });
 
 it("keeps labels of no session where their device is held, or a session of it", async () => {
