@@ -20,10 +20,10 @@ import { holdRows } from "./hold-rows.ts";
 import { digestOf } from "./targets.ts";
 
 /**
- * What waits to be read, or is being read, would be made of what goes once it is gone. What cannot be made keeps nobody from being
- * forgotten.
+ * What waits to be read, or is being read, would be made of what goes once it is gone; or never, where it is to stay, as figures of spend
+ * do when entries run out. What cannot be made keeps nobody from being forgotten.
  */
-const deriveWhatWaits = (core: Core): Promise<void> =>
+export const deriveWhatWaits = (core: Core): Promise<void> =>
   deriveAll(core).catch((error: unknown) => {
     if (error instanceof StoreUnavailable) throw error;
   });

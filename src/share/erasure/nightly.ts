@@ -12,7 +12,7 @@ import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
-import { eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
+import { deriveWhatWaits, eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
 import { type Counts, countsOf, inSteps, reclaim, recordErasure } from "./erasures.ts";
 import { heldOf } from "./holds.ts";
 import { RETENTION_KINDS, type Retention, type RetentionKind, retentionOf } from "./retention.ts";
@@ -118,7 +118,10 @@ async function* stepsOfKind(
     note: (deviceId, sessions) => ofNote(deviceId, sessions) !== undefined,
   };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
-  if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
+  if (kind === "telemetry") {
+    await deriveWhatWaits(core);
+    for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
+  }
   if (kind === "traces") for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
   if (kind === "brain") {
     for (const portion of free) yield* eraseBrain(core, portion, true);

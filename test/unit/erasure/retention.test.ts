@@ -2,7 +2,14 @@ import { expect, it } from "vitest";
 import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
-import { placeHold, releaseHold, setRetention } from "../../../src/share/erasure/erasure.ts";
+import {
+  carryOut,
+  placeHold,
+  releaseHold,
+  requestErasure,
+  resolveTarget,
+  setRetention,
+} from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
@@ -55,6 +62,26 @@ it("lets go what is older than its days, once a day, and keeps the sums of spend
   expect(await finding(t)).toMatchObject({ status: "ok" });
   t.clock.advance(3 * DAY);
   expect(await finding(t)).toMatchObject({ status: "warning" });
+});
+
+it.each([
+  ["run out", async (t: TestInstance) => void (await retentionJob.run(t.instance.core))],
+  [
+    "are erased one by one",
+    async ({ instance: { core } }: TestInstance) =>
+      void (await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for"))),
+  ],
+])("counts entries that were not worked through yet before they %s", async (_, letGo) => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const entries = [{ seq: 1, payload: { usage: { input_tokens: 100, output_tokens: 1 } } }];
+  expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+  await setRetention(t.instance.core, "Acme", "telemetry", 30);
+  t.clock.advance(60 * DAY);
+  await letGo(t);
+  await t.instance.settle();
+  expect(t.rows("SELECT erased_items AS erased FROM deliveries")).toEqual([{ erased: 1 }]);
+  expect(t.rows("SELECT input FROM spend_cells")).toEqual([{ input: 100 }]);
 });
 
 it("keeps the current brain of a repository, however old", async () => {
