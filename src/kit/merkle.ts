@@ -99,6 +99,19 @@ export function rootOver(hashes: Buffer): Buffer {
   return Buffer.from(row.subarray(0, HASH_BYTES));
 }
 
+/** Gives the complete subtrees over leaf hashes, each of which is made once, however many paths lead past it. */
+export function nodesOver(leaves: readonly Buffer[]): NodeAt {
+  const levels = [leaves];
+  return (level, n) => {
+    while (levels.length <= level) {
+      const below = levels.at(-1) as readonly Buffer[];
+      const pairs = Array.from({ length: Math.floor(below.length / 2) }, (_, i) => below.slice(2 * i, 2 * i + 2));
+      levels.push(pairs.map(([left, right]) => nodeHash(left as Buffer, right as Buffer)));
+    }
+    return levels[level]?.[n] as Buffer;
+  };
+}
+
 /** The complete subtrees that a tree is made of, from left to right: one for each bit of its size. */
 export function completeSubtrees(size: number): { readonly level: number; readonly n: number }[] {
   const found: { level: number; n: number }[] = [];

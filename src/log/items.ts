@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { sameDigest } from "../kit/hash.ts";
 import { contextText } from "../kit/items.ts";
-import { inclusionProof, itemHash, rootOf, SALT_BYTES, saltsOf } from "../kit/merkle.ts";
+import { inclusionProof, itemHash, nodesOver, rootOf, SALT_BYTES, saltsOf } from "../kit/merkle.ts";
 import { leafTextOf } from "./leaf.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
 
@@ -95,14 +95,13 @@ function proveItems(
   const hashes = itemHashes(core, row, texts);
   const isHeld = chosen.every((item) => item === 0 || texts.has(item));
   if (!isHeld || !salts || !hashes || !sameDigest(rootOf(hashes), row.contentSha256)) return undefined;
+  const nodeAt = nodesOver(hashes);
   return chosen.map((index) => ({
     index,
     count: hashes.length,
     salt: saltAt(salts, index),
     text: index === 0 ? contextText(row.repoKey, row.mode) : String(texts.get(index)),
-    path: inclusionProof(index, hashes.length, (level, n) =>
-      rootOf(hashes.slice(n * 2 ** level, (n + 1) * 2 ** level)),
-    ),
+    path: inclusionProof(index, hashes.length, nodeAt),
   }));
 }
 

@@ -9,6 +9,7 @@ import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { proveDelivery } from "../../src/log/log.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { prove } from "../../src/share/proofs/prove.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const text = async (t: TestInstance, path: string, token?: string) =>
@@ -129,6 +130,20 @@ it("proves to a team's devices what the team has in the log, and nothing to anot
   t.instance.core.store.db.exec("UPDATE trace_spans SET document = '{}' WHERE external_id = 'b'");
   const altered = await proof(ada.token, "session", 1);
   expect([altered.status, altered.body]).toMatchObject([409, { error: expect.anything() }]);
+});
+
+it("proves a snapshot of as many files as one may have without keeping others waiting", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const files = Array.from({ length: t.instance.core.config.maxBrainFiles }, (_, i) => ({
+    path: `${i}.md`,
+    content: "",
+  }));
+  expect((await t.post("/api/brain/ingest", { token, json: { version: 1, files } })).status).toBe(200);
+  const began = performance.now();
+  const proof = prove(t.instance.core, null, "snapshot", 1);
+  expect(performance.now() - began).toBeLessThan(150);
+  expect(checkBundle(proof, await logKey(t), [])).toMatchObject({ proven: true });
 });
 
 it("proves what is left of a delivery that something was erased of, and keeps nothing to guess that by", async () => {

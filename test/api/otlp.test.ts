@@ -512,6 +512,22 @@ describe("otlpLogs", () => {
     ).toEqual(before);
   });
 
+  it("tells once what is withheld of a request that is stored in several transactions", async () => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+    const prompts = Array.from(
+      { length: 1_200 },
+      (_, i) =>
+        ["user_prompt", { prompt: "A word of mine", "prompt.id": `p-${i}` }] as Parameters<typeof claudeLogs>[0],
+    );
+    expect((await t.post("/v1/logs", { token, json: claudeLogs(...prompts) })).status).toBe(200);
+    const deliveries = t.rows("SELECT items, withheld FROM deliveries WHERE kind = 'telemetry' ORDER BY id");
+    expect(deliveries.map(({ items }) => items)).toEqual([500, 500, 200]);
+    expect(deliveries.map(({ withheld }) => withheld)).toEqual([deliveries[0]?.withheld, 0, 0]);
+    expect(deliveries[0]?.withheld).toBeGreaterThan(0);
+  });
+
   it("replaces secrets before anything is stored", async () => {
     const t = await startInstance();
     const { token } = await t.device();

@@ -1,7 +1,9 @@
+import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
-import { addRecords, applySome, type Changes } from "./changes.ts";
+import { addRecords, applyChanges, applySome, type Changes } from "./changes.ts";
+import { isByMeasures } from "./dedupe-key.ts";
 import { readEntry } from "./read-entry.ts";
 import type { UsageRecord } from "./usage-record.ts";
 
@@ -34,7 +36,21 @@ export const spendEntriesProjection: Projection = {
     if (to === checkpoint) return undefined;
     const changes: Changes = new Map();
     addRecords(changes, [...records, ...marks.values()]);
-    return { to, apply: () => applySome(core, changes) };
+    return { to, apply: applyAll(core, changes) };
   },
   skip: (core, checkpoint) => usageCandidates(core, checkpoint, 1)?.to,
 };
+
+/**
+ * Applies what entries report, for as long as one transaction may take. What is reported with an id is the same however often it is
+ * applied; what is without adds up, so all of it goes with the checkpoint: a batch that was stored in part is begun anew as a whole.
+ */
+function applyAll(core: Core, changes: Changes): () => "more" | undefined {
+  const [withoutId, others]: [Changes, Changes] = [new Map(), new Map()];
+  for (const [name, change] of changes) (isByMeasures(change.key) ? withoutId : others).set(name, change);
+  return () => {
+    if (applySome(core, others)) return "more";
+    applyChanges(core, withoutId);
+    return undefined;
+  };
+}

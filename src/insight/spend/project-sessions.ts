@@ -30,7 +30,8 @@ export const spendSessionsProjection: Projection = {
   newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
-    const sessions: ReadSession[] = [];
+    // One that grows while others are read comes again: what it said before is not to be counted beside what it says then.
+    const sessions = new Map<number, ReadSession>();
     let calls = 0;
     let to = checkpoint;
     do {
@@ -44,13 +45,13 @@ export const spendSessionsProjection: Projection = {
       const more = some.reduce((sum, { session }) => sum + session.calls.length, 0);
       // One that is too large for a batch is one of its own.
       if (to !== checkpoint && calls + more > MAX_CALLS) break;
-      sessions.push(...some);
+      for (const one of some) sessions.set(one.session.id, one);
       calls += more;
       to = found.deliveryId;
       await yieldNow();
-    } while (!alone && calls < ENOUGH_CALLS && sessions.length < ENOUGH_SESSIONS);
+    } while (!alone && calls < ENOUGH_CALLS && sessions.size < ENOUGH_SESSIONS);
     if (to === checkpoint) return undefined;
-    return { to, apply: applyAll(core, sessions) };
+    return { to, apply: applyAll(core, [...sessions.values()]) };
   },
   skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
 };

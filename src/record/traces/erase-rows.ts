@@ -38,6 +38,13 @@ export const eraseRows = statements((db) => ({
   dropSession: db.prepare<[number]>("DELETE FROM trace_sessions WHERE id = ?"),
   // By trace_sessions_by_delivery.
   ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_sessions WHERE delivery_id = ? LIMIT 1").pluck(),
+  // By trace_spans_by_delivery and trace_labels_by_delivery.
+  spanOfDelivery: db
+    .prepare<[number], number>("SELECT id FROM trace_spans WHERE delivery_id = ? AND item IS NOT NULL LIMIT 1")
+    .pluck(),
+  labelOfDelivery: db
+    .prepare<[number], number>("SELECT id FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL LIMIT 1")
+    .pluck(),
   // By trace_spans_by_session.
   countSpans: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
   someSpans: db.prepare<[number, number], ErasableItem & { externalId: string }>(

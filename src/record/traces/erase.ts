@@ -46,9 +46,13 @@ async function* eraseSession(
   yield* whileAny("spans", () => {
     const spans = sql.someSpans.all(id, MAX_ERASED_ROWS);
     forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
-    return spans.reduce((sum, span) => sum + sql.dropSpan.run(span.id).changes, 0);
+    for (const span of spans) sql.dropSpan.run(span.id);
+    markGone(core, spans, erasureId);
+    return spans.length;
   });
-  yield* whileAny("labels", () => dropLabels(core, sql.someLabels.all(deviceId, externalId, MAX_ERASED_ROWS)));
+  yield* whileAny("labels", () =>
+    dropLabels(core, sql.someLabels.all(deviceId, externalId, MAX_ERASED_ROWS), erasureId),
+  );
   yield () => {
     const own = sql.asItem.get(id);
     isGone = own?.deliveryId === grownBy;
@@ -72,20 +76,32 @@ function forget<Row extends ErasableItem>(core: Core, list: readonly Row[], text
   }
 }
 
-/** @returns how many there were */
-function dropLabels(core: Core, labels: readonly ErasableItem[]): number {
-  forget(core, labels, ({ document }) => labelText(document));
-  return labels.reduce((sum, { id }) => sum + eraseRows(core.store).dropLabel.run(id).changes, 0);
+/** Marks deliveries of rows that went, of which nothing else is left either. */
+function markGone(core: Core, list: readonly ErasableItem[], erasureId: string): void {
+  const deliveryIds = new Set(list.flatMap(({ deliveryId, item }) => (item === null ? [] : [deliveryId])));
+  for (const id of deliveryIds) if (!isHeld(core, id)) deliveryErasure.markErased(core, id, erasureId);
 }
 
-/** What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased. */
-function* eraseRemains(core: Core, portion: Portion): Generator<EraseStep> {
+/** @returns how many there were */
+function dropLabels(core: Core, labels: readonly ErasableItem[], erasureId: string): number {
+  forget(core, labels, ({ document }) => labelText(document));
+  for (const { id } of labels) eraseRows(core.store).dropLabel.run(id);
+  markGone(core, labels, erasureId);
+  return labels.length;
+}
+
+/**
+ * What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased.
+ * @param keepsLabels whether a hold keeps the labels
+ */
+function* eraseRemains(core: Core, portion: Portion, keepsLabels: boolean): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  for (const some of portions(looseLabels(core, portion)))
+  for (const some of portions(keepsLabels ? [] : looseLabels(core, portion)))
     yield () => ({
       labels: dropLabels(
         core,
         some.flatMap(({ id }) => sql.label.get(id) ?? []),
+        portion.erasureId,
       ),
     });
   for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {

@@ -25,14 +25,30 @@ function* eraseNotes(
   yield* dropped(core, notes, portion.erasureId, onErased);
 }
 
-/** Erases the notes that name a session, whoever sent them: its id stands in their texts. */
+/**
+ * Erases the notes that name a session, whoever sent them: its id stands in their texts.
+ * @param isKept told who sent a note, and the sessions that it names
+ */
 function* eraseNotesOf(
   core: Core,
   { teamId, externalId }: { readonly teamId: string; readonly externalId: string },
   erasureId: string,
+  isKept: (deviceId: string, sessions: readonly string[]) => boolean,
   onErased: (sessions: readonly string[]) => void,
 ): Generator<EraseStep> {
-  yield* dropped(core, noteRows(core.store).ofSession.all(teamId, externalId), erasureId, onErased);
+  const notes = noteRows(core.store)
+    .ofSession.all(teamId, externalId)
+    .filter(({ id }) => {
+      const { deviceId, sessions } = factsOfNote(core, id);
+      return !isKept(deviceId, sessions);
+    });
+  yield* dropped(core, notes, erasureId, onErased);
+}
+
+/** Who sent a note, and the sessions that it names, by its number. */
+function factsOfNote(core: Core, id: number): { readonly deviceId: string; readonly sessions: readonly string[] } {
+  const { senderOf, names } = noteRows(core.store);
+  return { deviceId: senderOf.get(id) ?? "", sessions: names.all(id) };
 }
 
 /** Notes looked through at once for a text. */
@@ -45,13 +61,24 @@ function* eraseNotesNaming(
   erasureId: string,
   onErased: (sessions: readonly string[]) => void,
 ): Generator<EraseStep> {
-  const sql = noteRows(core.store);
-  const last = sql.last.get() ?? 0;
-  for (let after = 0; after < last; after += MAX_SEARCHED) {
-    yield* dropped(core, sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED }), erasureId, onErased);
+  for (const notes of naming(core, teamId, text)) {
+    yield* dropped(core, notes, erasureId, onErased);
     // Others get their turn between two steps.
     yield () => ({});
   }
+}
+
+/** The notes of a team in which a text stands, as many looked through at a time as others wait for. */
+function* naming(core: Core, teamId: string, text: string): Generator<readonly SizedNote[]> {
+  const sql = noteRows(core.store);
+  const last = sql.last.get() ?? 0;
+  for (let after = 0; after < last; after += MAX_SEARCHED)
+    yield sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED });
+}
+
+/** The same by their numbers. */
+function* notesNaming(core: Core, teamId: string, text: string): Generator<readonly number[]> {
+  for (const notes of naming(core, teamId, text)) yield notes.map(({ id }) => id);
 }
 
 function* dropped(
@@ -98,10 +125,12 @@ function drop(
 const textsOf = (notes: readonly NoteRow[]) =>
   new Map(notes.map(({ item, commit, content }) => [item, noteText(commit, content)]));
 
-/** Whether a session or a note is there that a delivery brought or changed last. */
-export const isHeld = (core: Core, deliveryId: number): boolean =>
-  eraseRows(core.store).ofDelivery.get(deliveryId) !== undefined ||
-  noteRows(core.store).ofDelivery.get(deliveryId) !== undefined;
+/** Whether anything is there that a delivery brought or changed last: of a session that goes on, earlier ones brought spans. */
+export function isHeld(core: Core, deliveryId: number): boolean {
+  const { ofDelivery, spanOfDelivery, labelOfDelivery } = eraseRows(core.store);
+  const kinds = [ofDelivery, spanOfDelivery, labelOfDelivery, noteRows(core.store).ofDelivery];
+  return kinds.some((kind) => kind.get(deliveryId) !== undefined);
+}
 
 /** The notes that would go with a device's portion, or only with some sessions of it, by their numbers. */
 function notesOf(
@@ -117,4 +146,4 @@ function notesOf(
 }
 
 /** Erasing notes of commits. */
-export const noteErasure = { eraseNotes, eraseNotesOf, eraseNotesNaming, notesOf };
+export const noteErasure = { eraseNotes, eraseNotesOf, eraseNotesNaming, notesOf, notesNaming, factsOfNote };

@@ -80,6 +80,7 @@ export const noteRows = statements((db) => ({
   ),
   last: db.prepare<[], number | null>("SELECT max(id) FROM trace_notes").pluck(),
   byId: db.prepare<[number], NoteRow>(`SELECT ${NOTE} FROM trace_notes WHERE id = ?`),
+  senderOf: db.prepare<[number], string>("SELECT device_id FROM trace_notes WHERE id = ?").pluck(),
   drop: db.prepare<[number]>("DELETE FROM trace_notes WHERE id = ?"),
   ofDelivery: db.prepare<[number], number>("SELECT id FROM trace_notes WHERE delivery_id = ? LIMIT 1").pluck(),
   // By primary key.

@@ -20,10 +20,10 @@ import { holdRows } from "./hold-rows.ts";
 import { digestOf } from "./targets.ts";
 
 /**
- * What waits to be read, or is being read, would be made of what goes once it is gone. What cannot be made keeps nobody from being
- * forgotten.
+ * What waits to be read, or is being read, would be made of what goes once it is gone; or never, where it is to stay, as figures of spend
+ * do when entries run out. What cannot be made keeps nobody from being forgotten.
  */
-const deriveWhatWaits = (core: Core): Promise<void> =>
+export const deriveWhatWaits = (core: Core): Promise<void> =>
   deriveAll(core).catch((error: unknown) => {
     if (error instanceof StoreUnavailable) throw error;
   });
@@ -47,14 +47,16 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
 
 type Session = ReturnType<typeof traceErasure.sessionsOfPortion>[number];
 
-/** What a hold keeps. */
+/** What holds keep. */
 export interface Kept {
   session(session: Session): boolean;
+  /** Labels of no session. */
+  labels(deviceId: string): boolean;
   /** @param sessions that it names, by their agents' ids */
   note(deviceId: string, sessions: readonly string[]): boolean;
 }
 
-const NOTHING: Kept = { session: () => false, note: () => false };
+const NOTHING: Kept = { session: () => false, labels: () => false, note: () => false };
 
 /** Erases sessions and notes with what was made of them. @param spend what becomes of the figures that sessions reported */
 export async function* eraseTraces(
@@ -64,11 +66,11 @@ export async function* eraseTraces(
   isKept = NOTHING,
 ): AsyncGenerator<EraseStep> {
   for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (!isKept.session(session)) yield* eraseSession(core, session, portion.erasureId, spend);
+    if (!isKept.session(session)) yield* eraseSession(core, session, portion.erasureId, spend, isKept);
   yield* eraseNotes(core, portion.teamId, (onErased) =>
     traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
   );
-  yield* traceErasure.eraseRemains(core, portion);
+  yield* traceErasure.eraseRemains(core, portion, isKept.labels(portion.deviceId));
 }
 
 /** Erases the notes of a team that name a person, whoever sent them. @param text their e-mail address */
@@ -88,18 +90,32 @@ async function* eraseNotes(
   yield* causeErasure.eraseNoted(core, teamId, named);
 }
 
-function eraseSession(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
-  return traceErasure.eraseSession(core, session, erasureId, () => derivedOf(core, session, erasureId, spend));
+function eraseSession(
+  core: Core,
+  session: Session,
+  erasureId: string,
+  spend: Spend,
+  isKept: Kept,
+): AsyncGenerator<EraseStep> {
+  return traceErasure.eraseSession(core, session, erasureId, () => derivedOf(core, session, erasureId, spend, isKept));
 }
 
 /** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
 type Spend = "all" | "goes" | "stays";
 
-async function* derivedOf(core: Core, session: Session, erasureId: string, spend: Spend): AsyncGenerator<EraseStep> {
+async function* derivedOf(
+  core: Core,
+  session: Session,
+  erasureId: string,
+  spend: Spend,
+  isKept: Kept,
+): AsyncGenerator<EraseStep> {
   await deriveWhatWaits(core);
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
   if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
-  yield* eraseNotes(core, session.teamId, (onErased) => traceErasure.eraseNotesOf(core, session, erasureId, onErased));
+  yield* eraseNotes(core, session.teamId, (onErased) =>
+    traceErasure.eraseNotesOf(core, session, erasureId, isKept.note, onErased),
+  );
   yield* causeErasure.eraseEvidence(core, session.id);
   yield* sessionErasure.eraseSession(core, session.id);
   yield* whileAny("views of sessions", () => sessionViewErasure.ofSession(core, session.id));
@@ -116,7 +132,7 @@ export async function* eraseOneSession(core: Core, portion: Portion, sha256: str
   yield* telemetryErasure.eraseEntries(core, portion, isOfSession);
   yield* whileAny("notices", () => eraseNotices(core, portion));
   for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, "all");
+    if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, "all", NOTHING);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

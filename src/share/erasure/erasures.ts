@@ -3,7 +3,8 @@ import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
-import { heldOf, readReason } from "./holds.ts";
+import { holdOfNotes } from "./held-notes.ts";
+import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, type Target } from "./journal.ts";
 import { type ErasureRow, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
@@ -42,12 +43,21 @@ export function requireNotHeld(core: Core, target: Target): void {
   for (const teamId of teamsOf(core, target)) {
     const holds = heldOf(core, teamId);
     const hold = holds.team ?? [...holds.devices].find(([deviceId]) => devices.has(deviceId))?.[1];
-    if (hold)
-      fail(
-        conflict,
-        `The hold ${hold.id} keeps it (of a ${hold.kind}, placed by ${hold.placedBy}: ${hold.reason}). Nothing was erased; release the hold first.`,
-      );
+    if (hold) failHeld(hold);
   }
+}
+
+function failHeld({ id, kind, placedBy, reason }: Hold): never {
+  return fail(
+    conflict,
+    `The hold ${id} keeps it (of a ${kind}, placed by ${placedBy}: ${reason}). Nothing was erased; release the hold first.`,
+  );
+}
+
+/** The same of notes of commits that would go with it, whoever sent them. @throws Problem naming the hold that keeps one */
+export async function requireNotesNotHeld(core: Core, target: Target): Promise<void> {
+  const hold = await holdOfNotes(core, target);
+  if (hold) failHeld(hold);
 }
 
 /**
@@ -68,6 +78,7 @@ export async function requestErasure(
     requestedBy: by.label,
     requestedAt: core.clock.now(),
   };
+  await requireNotesNotHeld(core, target);
   await core.store.write(() => {
     requireNotHeld(core, target);
     note(core, erasure);

@@ -92,6 +92,8 @@ export interface Held {
   readonly devices: ReadonlyMap<string, Hold>;
   /** Whether a session must stay. */
   isSession(deviceId: string, externalId: string): boolean;
+  /** What keeps a note of a commit. @param sessions that it names, by their agents' ids */
+  ofNote(deviceId: string, sessions: readonly string[]): Hold | undefined;
 }
 
 export function heldOf(core: Core, teamId: string): Held {
@@ -105,6 +107,8 @@ export function heldOf(core: Core, teamId: string): Held {
     team: holds.find(({ kind }) => kind === "team"),
     devices: new Map(holds.flatMap((hold) => (hold.deviceId === null ? [] : [[hold.deviceId, hold]]))),
     isSession: (deviceId, externalId) => whole.has(deviceId) || sessions.has(nameOf(deviceId, externalId)),
+    ofNote: (deviceId, ids) =>
+      holds.find((hold) => (hold.kind === "device" ? hold.deviceId === deviceId : ids.includes(hold.session ?? ""))),
   };
 }
 

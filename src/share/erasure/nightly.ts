@@ -12,7 +12,7 @@ import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
-import { eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
+import { deriveWhatWaits, eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
 import { type Counts, countsOf, inSteps, reclaim, recordErasure } from "./erasures.ts";
 import { heldOf } from "./holds.ts";
 import { RETENTION_KINDS, type Retention, type RetentionKind, retentionOf } from "./retention.ts";
@@ -88,13 +88,15 @@ interface Run {
 async function* stepsOf(core: Core, teamId: string, retention: Retention, run: Run): AsyncGenerator<EraseStep> {
   const { all, team } = heldOf(core, teamId);
   if (team) return;
+  const known = new Set(all.map(({ id }) => id));
+  const isAnyNew = () => heldOf(core, teamId).all.some(({ id }) => !known.has(id));
   for (const kind of RETENTION_KINDS) {
     const days = retention[kind];
     if (days === null) continue;
     for await (const step of stepsOfKind(core, teamId, kind, run.now - days * DAY_MS, run)) {
-      // One that is placed meanwhile ends the run; the next goes by it.
-      if (heldOf(core, teamId).all.length > all.length) return;
-      yield step;
+      // One that is placed meanwhile ends the run, up to the transaction itself; the next goes by it.
+      if (isAnyNew()) return;
+      yield () => (isAnyNew() ? {} : step());
     }
   }
 }
@@ -109,14 +111,17 @@ async function* stepsOfKind(
   const portions = deviceIdsOf(core, teamId).map(
     (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, erasureId: run.erasureId }),
   );
-  const { all, devices, isSession } = heldOf(core, teamId);
+  const { devices, isSession, ofNote } = heldOf(core, teamId);
   const isKept: Kept = {
     session: ({ deviceId, externalId }) => isSession(deviceId, externalId),
-    note: (deviceId, sessions) =>
-      isSession(deviceId, "") || all.some(({ session }) => session !== null && sessions.includes(session)),
+    labels: (deviceId) => devices.has(deviceId),
+    note: (deviceId, sessions) => ofNote(deviceId, sessions) !== undefined,
   };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
-  if (kind === "telemetry") for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
+  if (kind === "telemetry") {
+    await deriveWhatWaits(core);
+    for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
+  }
   if (kind === "traces") for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
   if (kind === "brain") {
     for (const portion of free) yield* eraseBrain(core, portion, true);

@@ -8,7 +8,7 @@ import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
-import { requireNotHeld } from "./erasures.ts";
+import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
 import { digestOf, portionsOf, type Resolved, teamsOf } from "./targets.ts";
 
 /** What an erasure would take, and what it cannot reach. */
@@ -26,6 +26,7 @@ export interface ErasurePlan {
 export async function planErasure(core: Core, resolved: Resolved): Promise<ErasurePlan> {
   const { target, label } = resolved;
   requireNotHeld(core, target);
+  await requireNotesNotHeld(core, target);
   const portions = portionsOf(core, target, core.clock.now(), "");
   const endsDevices = target.kind === "person" || target.kind === "device";
   return {

@@ -29,7 +29,7 @@ import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
-import { eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
+import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure } from "./journal.ts";
 import { devicesOf, portionsOf, teamsOf } from "./targets.ts";
@@ -45,6 +45,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);
       return;
     case "entry":
+      await deriveWhatWaits(core);
       for (const portion of portions)
         yield* telemetryErasure.eraseEntries(core, portion, ({ seq }) => seq === target.seq);
       return;

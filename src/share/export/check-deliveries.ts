@@ -25,6 +25,8 @@ interface Committed {
   /** Of all items, end to end; those that are not known are zeros. */
   readonly hashes: Buffer;
   known: number;
+  /** Items of which the delivery's line tells the hash. */
+  readonly noted: Set<number>;
   /** Its leaf says that it brought what an export does not have: a number that came again with other content, or what was withheld. */
   readonly isPartial: boolean;
   readonly isErased: boolean;
@@ -91,10 +93,12 @@ export class Deliveries {
     const isPartial = said.flagged === "rollback" || Number(said.withheld) > 0;
     const isErased = typeof line.erasedBy === "string";
     const one = { line, root, count: itemCount, hashes: Buffer.alloc(itemCount * HASH_BYTES), known: 0 };
-    const committed: Committed = { ...one, isPartial, isErased };
+    const committed: Committed = { ...one, noted: new Set(), isPartial, isErased };
     this.#committed.set(id, committed);
-    for (const [item, hash] of Object.entries(isObject(line.noted) ? line.noted : {}))
+    for (const [item, hash] of Object.entries(isObject(line.noted) ? line.noted : {})) {
       put(committed, Number(item), bytesOf(hash));
+      committed.noted.add(Number(item));
+    }
     this.hold({ deliveryId: id, item: 0, text: contextText(repoKey, mode), facts: {} });
   }
 
@@ -112,7 +116,10 @@ export class Deliveries {
     if (!salts) return;
     const salt = salts.subarray(item * SALT_BYTES, (item + 1) * SALT_BYTES);
     if (salt.length < SALT_BYTES) fail(invalid, `delivery ${deliveryId} has no item ${item}`);
-    put(one, item, itemHash(salt, Buffer.from(text)));
+    const hash = itemHash(salt, Buffer.from(text));
+    // It was replaced once it had been read for the archive.
+    if (one.noted.delete(item) && hashAt(one, item).equals(hash)) return;
+    put(one, item, hash);
   }
 
   /** Undefined where they were forgotten with all that they were of. */
@@ -146,9 +153,11 @@ export class Deliveries {
   }
 }
 
+const hashAt = ({ hashes }: Committed, item: number) => hashes.subarray(item * HASH_BYTES, (item + 1) * HASH_BYTES);
+
 function put(one: Committed, item: number, hash: Buffer | undefined): void {
   if (!Number.isInteger(item) || item < 0 || item >= one.count || hash?.length !== HASH_BYTES) return;
-  const place = one.hashes.subarray(item * HASH_BYTES, (item + 1) * HASH_BYTES);
+  const place = hashAt(one, item);
   // Of two that are shown one would not be compared.
   if (place.some((byte) => byte !== 0)) fail(invalid, `item ${item} of delivery ${one.line.id} is there twice`);
   one.known++;

@@ -15,17 +15,20 @@ export type Part =
   | { readonly lines: string; readonly text: string }
   | { readonly file: string; readonly content: string };
 
-/** Everything of a scope, in pieces that are held in memory one at a time. */
+/**
+ * Everything of a scope, in pieces that are held in memory one at a time. Checkpoint first, and deliveries after what they brought: what is
+ * delivered meanwhile is none that was signed, and what it replaces has its hash noted by then.
+ */
 export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<Part> {
   const { teams, repoKey, person } = scope;
   if (person) yield { file: "person.json", content: `${JSON.stringify(person, null, 2)}\n` };
   const head = checkpoint(core);
   if (head) yield { file: "checkpoint", content: head.note };
   for (const { teamId, deviceIds } of teams) {
-    yield* deliveries(core, teamId, new Set(deviceIds), { repoKey, head });
     yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
     for (const deviceId of deviceIds) yield* sessions(core, deviceId, repoKey);
     yield* brains(core, deviceIds, repoKey);
+    yield* deliveries(core, teamId, new Set(deviceIds), { repoKey, head });
     if (!person) yield* triage(core, teamId, { repoKey, personId: null });
     if (scope.kind === "team") yield* events(core, { teamId });
   }

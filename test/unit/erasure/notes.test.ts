@@ -3,6 +3,7 @@ import { DAY_MS } from "../../../src/kit/clock.ts";
 import {
   carryOut,
   placeHold,
+  planErasure,
   requestErasure,
   resolveTarget,
   setRetention,
@@ -96,4 +97,24 @@ it("lets notes run out with sessions, but for those of a held one", async () => 
   await upload(t, mine.token, { [sha("d")]: noteBy("d", "unknown") });
   await retentionJob.run(t.instance.core);
   expect([commits(t), faults(t)]).toEqual([[sha("b"), sha("d")], []]);
+});
+
+it.each([
+  ["of their device", (key: TestDevice) => ({ device: key.deviceId }), { person: "ada@example.com" }, ["a", "b"]],
+  ["of a session that they name", () => ({ session: "theirs" }), { repo: "shop" }, ["b"]],
+] as const)("keeps notes that are held, though what they name goes: by a hold %s", async (_, held, target, kept) => {
+  const { t, mine, key } = await team();
+  const { core } = t.instance;
+  await personWith(t, mine, "ada@example.com");
+  const notes = { [sha("a")]: noteBy("a", "mine"), [sha("b")]: noteBy("b", "mine", "theirs") };
+  await upload(t, key.token, notes);
+  const hold = await placeHold(core, { ...held(key), reason: "claim" });
+  for (const one of [{ session: "mine" }, { device: mine.deviceId }, target]) {
+    await expect(erase(t, one)).rejects.toThrow(hold.id);
+    await expect(planErasure(core, resolveTarget(core, one))).rejects.toThrow(hold.id);
+  }
+  await setRetention(core, "Acme", "traces", 30);
+  t.clock.advance(40 * DAY_MS);
+  await retentionJob.run(core);
+  expect([commits(t), faults(t)]).toEqual([kept.map(sha), []]);
 });

@@ -1,11 +1,19 @@
 import { expect, it } from "vitest";
+import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
-import { placeHold, releaseHold, setRetention } from "../../../src/share/erasure/erasure.ts";
+import {
+  carryOut,
+  placeHold,
+  releaseHold,
+  requestErasure,
+  resolveTarget,
+  setRetention,
+} from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const DAY = 86_400_000;
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
@@ -54,6 +62,26 @@ it("lets go what is older than its days, once a day, and keeps the sums of spend
   expect(await finding(t)).toMatchObject({ status: "ok" });
   t.clock.advance(3 * DAY);
   expect(await finding(t)).toMatchObject({ status: "warning" });
+});
+
+it.each([
+  ["run out", async (t: TestInstance) => void (await retentionJob.run(t.instance.core))],
+  [
+    "are erased one by one",
+    async ({ instance: { core } }: TestInstance) =>
+      void (await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for"))),
+  ],
+])("counts entries that were not worked through yet before they %s", async (_, letGo) => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const entries = [{ seq: 1, payload: { usage: { input_tokens: 100, output_tokens: 1 } } }];
+  expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+  await setRetention(t.instance.core, "Acme", "telemetry", 30);
+  t.clock.advance(60 * DAY);
+  await letGo(t);
+  await t.instance.settle();
+  expect(t.rows("SELECT erased_items AS erased FROM deliveries")).toEqual([{ erased: 1 }]);
+  expect(t.rows("SELECT input FROM spend_cells")).toEqual([{ input: 100 }]);
 });
 
 it("keeps the current brain of a repository, however old", async () => {
@@ -124,4 +152,84 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   t.clock.advance(20 * DAY);
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([0, 0]);
+});
+
+it("leaves what earlier deliveries brought of a session that goes on to be compared, and other sessions of a delivery", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  let spans = 0;
+  const deliver = async (...ids: string[]) => {
+    const sessions = ids.map((id) => ({ id, outcome: "ok", spans: [{ id: `${spans++}`, name: id }] }));
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  };
+  await deliver("ends", "goes on");
+  await deliver("goes on");
+  t.clock.advance(60 * DAY);
+  await deliver("goes on");
+  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await retentionJob.run(t.instance.core);
+  expect(t.rows("SELECT name FROM trace_spans ORDER BY id")).toEqual(Array(3).fill({ name: "goes on" }));
+  expect(faults(t)).toEqual([]);
+  const deliveries = t.rows("SELECT id FROM deliveries ORDER BY id").map(({ id }) => id);
+  t.rows("UPDATE trace_spans SET document = replace(document, 'on', 'up') RETURNING id");
+  expect(faults(t).map(({ deliveryId, problem }) => [deliveryId, problem])).toEqual(
+    deliveries.map((id) => [id, "content"]),
+  );
+});
+
+it("lets a session go with a label that came by itself and later", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const deliver = async (json: object) => {
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions: [], ...json } })).status).toBe(200);
+  };
+  await deliver({ sessions: [{ id: "s", outcome: "ok", spans: [] }] });
+  t.clock.advance(60 * DAY);
+  await deliver({ labels: [{ sessionId: "s", name: "good" }] });
+  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await retentionJob.run(t.instance.core);
+  expect([t.count("trace_sessions"), t.count("trace_labels")]).toEqual([0, 0]);
+  expect(faults(t)).toEqual([]);
+});
+
+it("gives way to a hold that is placed while it runs, though another is released", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team({ name: "Acme" });
+  const devices: TestDevice[] = [];
+  for (let i = 0; i < 4; i++) devices.push(await t.device(team));
+  for (const { token, deviceId } of devices) {
+    const entries = [{ seq: 1, payload: { text: `of ${deviceId}` } }];
+    expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+  }
+  const [first, , , last] = deviceIdsOf(core, team.id) as [string, string, string, string];
+  await placeHold(core, { device: first, reason: "a claim" });
+  await setRetention(core, "Acme", "telemetry", 30);
+  t.clock.advance(60 * DAY);
+  const erased = () => t.rows("SELECT 1 FROM deliveries WHERE erased_by IS NOT NULL").length;
+  const run = retentionJob.run(core);
+  while (erased() === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.rows("UPDATE holds SET released_at = 1, released_by = '' RETURNING id");
+  t.rows(
+    "INSERT INTO holds (id, kind, team_id, device_id, reason, placed_by, placed_at) VALUES ('hold_2', 'device', ?, ?, '', '', 1) RETURNING id",
+    ...[team.id, last],
+  );
+  await run;
+  expect(erased()).toBe(1);
+  expect(filesWith(t.directory, `of ${last}`)).not.toEqual([]);
+});
+
+it("keeps labels of no session where their device is held, or a session of it", async () => {
+  const { t, device, keep, night } = await twice();
+  await keep(30);
+  const { core } = t.instance;
+  for (const held of [{ device: device.deviceId }, { session: "lavender-s10" }]) {
+    const hold = await placeHold(core, { ...held, reason: "a claim" });
+    await night();
+    expect(filesWith(t.directory, "marigold loose")).not.toEqual([]);
+    await releaseHold(core, hold.id);
+  }
+  await night();
+  expect(filesWith(t.directory, "marigold loose")).toEqual([]);
+  expect(faults(t)).toEqual([]);
 });

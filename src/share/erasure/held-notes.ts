@@ -1,0 +1,42 @@
+import type { Core } from "../../core.ts";
+import { findUser } from "../../identity/people/people.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { traceErasure } from "../../record/traces/traces.ts";
+import { type Hold, heldOf } from "./holds.ts";
+import type { Target } from "./journal.ts";
+import { digestOf, portionsOf, teamsOf } from "./targets.ts";
+
+/**
+ * The hold that keeps a note of a commit which would go with a target, whoever sent it. Looked for outside of a transaction, in slices:
+ * what names a person is found by looking through the texts.
+ */
+export async function holdOfNotes(core: Core, target: Target): Promise<Hold | undefined> {
+  const yieldNow = cooperative(core.clock);
+  for (const teamId of teamsOf(core, target)) {
+    const { all, ofNote } = heldOf(core, teamId);
+    if (all.length === 0) continue;
+    for (const ids of notesOf(core, target, teamId)) {
+      for (const id of ids) {
+        const { deviceId, sessions } = traceErasure.factsOfNote(core, id);
+        const hold = ofNote(deviceId, sessions);
+        if (hold) return hold;
+      }
+      await yieldNow();
+    }
+  }
+  return undefined;
+}
+
+/** The numbers of the notes of a team that would go, some at a time. */
+function* notesOf(core: Core, target: Target, teamId: string): Generator<readonly number[]> {
+  if (target.kind === "entry") return;
+  for (const portion of portionsOf(core, target, core.clock.now(), "")) {
+    if (portion.teamId !== teamId) continue;
+    if (target.kind !== "session") yield traceErasure.notesOf(core, portion, [], true);
+    for (const session of traceErasure.sessionsOfPortion(core, portion))
+      if (target.kind !== "session" || digestOf(session.externalId) === target.sessionSha256)
+        yield traceErasure.notesOf(core, portion, [session], false);
+  }
+  const person = target.kind === "person" ? findUser(core, target.personId) : undefined;
+  if (person) yield* traceErasure.notesNaming(core, teamId, person.email);
+}
