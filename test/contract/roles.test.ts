@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Page } from "../../src/platform/http/page.ts";
 import {
@@ -256,16 +257,20 @@ it("tells no program of theirs more than they see", async () => {
       headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
       json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
     });
-  for (const path of paths) expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
-  for (const as of [token, ownDevice.token]) {
-    const found = await call("brain_search", { query: CANARY }, as);
-    expect(found.status).toBe(200);
-    expect(JSON.stringify(found.body)).toContain("Nothing was found");
-    for (const tool of ["brain_briefing", "errors_recurring", "spend"]) {
-      const { body } = await call(tool, {}, as);
-      expect([tool, JSON.stringify(body).includes("opens no team")]).toEqual([tool, true]);
+  const readsNothing = async (tokens: readonly string[] = [ownDevice.token]) => {
+    for (const path of paths)
+      expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
+    for (const as of tokens) {
+      const found = await call("brain_search", { query: CANARY }, as);
+      expect(found.status).toBe(200);
+      expect(JSON.stringify(found.body)).toContain("Nothing was found");
+      for (const tool of ["brain_briefing", "errors_recurring", "spend"]) {
+        const { body } = await call(tool, {}, as);
+        expect([tool, JSON.stringify(body).includes("opens no team")]).toEqual([tool, true]);
+      }
     }
-  }
+  };
+  await readsNothing([token, ownDevice.token]);
   expect((await context()).body).toMatchObject({ total: 0, hits: [] });
   // A member's would: what was refused is what the role takes away.
   await setRole(t.instance.core, teamId, narrow.id, "member");
@@ -275,4 +280,11 @@ it("tells no program of theirs more than they see", async () => {
   expect(JSON.stringify((await call("brain_search", { query: CANARY }, ownDevice.token)).body)).toContain(CANARY);
   await setRole(t.instance.core, teamId, narrow.id, "own_only");
   expect(owner.id).not.toBe(narrow.id);
+  // Leaving is open to every role, and the machine reports on: it must not gain by it.
+  await ask(t, "POST", "/people/leave", { as: narrow, form: { _csrf: narrow.csrf } });
+  expect(t.rows("SELECT 1 FROM memberships WHERE user_id = ?", narrow.id)).toEqual([]);
+  await readsNothing();
+  await setRole(t.instance.core, teamId, narrow.id, "member");
+  await setDisabled(t.instance.core, narrow.id, true);
+  await readsNothing();
 });
