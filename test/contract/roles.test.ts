@@ -3,6 +3,7 @@ import { assignDevice, renameDevice } from "../../src/identity/devices/devices.t
 import { setRole } from "../../src/identity/members/members.ts";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { readBundle } from "../../src/kit/transparency/bundle.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Page } from "../../src/platform/http/page.ts";
 import {
@@ -40,7 +41,7 @@ interface Site {
 }
 
 async function build(): Promise<Site> {
-  const t = await startInstance();
+  const t = await startInstance({ settings: { limitRead: "off" } });
   const { core } = t.instance;
   const team = await t.team({ name: "Acme" });
   const { device, owner } = await fill(t, team);
@@ -287,4 +288,36 @@ it("tells no program of theirs more than they see", async () => {
   await setRole(t.instance.core, teamId, narrow.id, "member");
   await setDisabled(t.instance.core, narrow.id, true);
   await readsNothing();
+});
+
+it("proves to their machines what those delivered and no more, and the audit to those of owners and admins alone", async () => {
+  const { t, member, owner, ownDevice, ownSession } = await build();
+  const teamId = t.rows("SELECT team_id FROM devices WHERE id = ?", ownDevice.deviceId)[0]?.team_id as string;
+  const leaves = t.rows("SELECT leaf FROM audit_events WHERE team_id = ?", teamId).map(({ leaf }) => leaf as number);
+  const numbers = t
+    .rows("SELECT id FROM telemetry_entries UNION SELECT id FROM deliveries")
+    .map(({ id }) => id as number);
+  const proved = async () => {
+    const found: string[] = [];
+    for (const kind of ["entry", "snapshot", "session", "delivery", "event"])
+      for (const id of kind === "event" ? leaves : numbers) {
+        const { status, text } = await t.call("GET", `/ledger/proof?kind=${kind}&id=${id}`, { token: ownDevice.token });
+        if (status === 200) found.push(`${kind} ${JSON.stringify(readBundle(text).items.map((item) => item.text))}`);
+        else expect([kind, id, status]).toEqual([kind, id, 404]);
+      }
+    return found;
+  };
+  const own = await proved();
+  expect(own.filter((one) => one.replaceAll(`${CANARY}-session`, "").includes(CANARY))).toEqual([]);
+  expect(own.map((one) => one.split(" ")[0])).not.toContain("event");
+  expect(own.some((one) => one.startsWith("entry") && one.includes(OWN))).toBe(true);
+  const session = await t.call("GET", `/ledger/proof?kind=session&id=${ownSession}`, { token: ownDevice.token });
+  expect(session.status).toBe(200);
+  const give = (person: Somebody) => assignDevice(t.instance.core, ownDevice.deviceId, person.email);
+  await give(member);
+  const all = await proved();
+  expect(all.some((one) => one.startsWith("entry") && one.includes(CANARY))).toBe(true);
+  expect(all.map((one) => one.split(" ")[0])).not.toContain("event");
+  await give(owner);
+  expect((await proved()).map((one) => one.split(" ")[0])).toContain("event");
 });

@@ -15,6 +15,13 @@ export function isOwnOnly(core: Core, { deviceId, teamId }: Pick<DevicePrincipal
   return role === undefined || role === "own_only" || person?.disabledAt !== null;
 }
 
+/** Whether a device may be told of the team's audit: it is somebody's who owns or administers the team. */
+export function readsAudit(core: Core, device: Pick<DevicePrincipal, "deviceId" | "teamId">): boolean {
+  const personId = findDeviceOf(core, device.teamId, device.deviceId)?.personId ?? null;
+  if (personId === null || isOwnOnly(core, device)) return false;
+  return ["owner", "admin"].includes(roleIn(core, device.teamId, personId) ?? "");
+}
+
 /** A device's token where it reads what the whole team sent; such an endpoint declares `forbidden`. */
 export const teamDevice = credential<DevicePrincipal>({
   ...device,
