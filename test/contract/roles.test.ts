@@ -252,6 +252,14 @@ it("tells no program of theirs more than they see", async () => {
     "/api/spend",
     `/adapters/git-ai/worker/notes?commits=${SHA}`,
   ];
+  const content = "## 2026-11-20 Theirs\n\n**Prevention rule:** Look.\n";
+  const theirs = { repoKey: OWN, version: 7, files: [{ path: "errors.md", content }] };
+  expect((await t.post("/api/brain/ingest", { token: ownDevice.token, json: theirs })).status).toBe(200);
+  const cause = { repoKey: OWN, file: "errors.md", heading: "2026-11-20 Theirs", commit: SHA };
+  const writes = [
+    ["/api/causal-link", cause],
+    ["/api/causal-link/correlate", {}],
+  ] as const;
   const call = (name: string, args: unknown, as: string) =>
     t.post("/mcp", {
       token: as,
@@ -261,6 +269,9 @@ it("tells no program of theirs more than they see", async () => {
   const readsNothing = async (tokens: readonly string[] = [ownDevice.token]) => {
     for (const path of paths)
       expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
+    // A cause is told with the prompt behind it: whoever has a commit from the repository's history would read its prompt.
+    for (const [path, json] of writes)
+      expect([path, (await t.post(path, { token: ownDevice.token, json })).status]).toEqual([path, 403]);
     for (const as of tokens) {
       const found = await call("brain_search", { query: CANARY }, as);
       expect(found.status).toBe(200);
