@@ -65,36 +65,30 @@ export function quotedLines(text: string): string {
   return lines.map((line) => `> ${line.replace(/[^\P{Cc}\t]/gu, " ")}`.trimEnd()).join("\n");
 }
 
+/** What an index takes for a word: what stands between spaces, punctuation and symbols. */
+const WORD = /[^\s\p{P}\p{S}]+/gu;
+
 /**
  * Where in a text most of some words stand together. Where several places hold as many, the first.
- * @param words in lower case
+ * @param words in lower case; hundreds, where a question ends in a beginning: text and places are walked through once for all of them
  * @param span how far apart words count as together, in UTF-16 units
  */
 export function densestAt(text: string, words: readonly string[], span: number): number {
-  const lower = text.toLowerCase();
-  const places = words.flatMap((word) => placesOf(lower, word).map((at) => ({ word, at }))).sort((a, b) => a.at - b.at);
+  const sought = new Set(words);
+  const places = Array.from(text.toLowerCase().matchAll(WORD), ({ 0: word, index: at }) => ({ word, at })).filter(
+    ({ word }) => sought.has(word),
+  );
   let best = { count: 0, at: 0 };
-  for (const { at } of places) {
-    const within = new Set(places.filter((place) => place.at >= at && place.at < at + span).map(({ word }) => word));
+  /** Of each word, how often it stands within the span. */
+  const within = new Map<string, number>();
+  let end = 0;
+  for (const { word, at } of places) {
+    for (let next = places[end]; next !== undefined && next.at < at + span; next = places[++end])
+      within.set(next.word, (within.get(next.word) ?? 0) + 1);
     if (within.size > best.count) best = { count: within.size, at };
+    const left = (within.get(word) ?? 0) - 1;
+    if (left > 0) within.set(word, left);
+    else within.delete(word);
   }
   return best.at;
 }
-
-/** Places of one word that are looked at. */
-const MAX_PLACES = 20;
-
-/** Where a word stands by itself in a text; enough of the places to choose from, not all of a hostile text's. */
-function placesOf(lower: string, word: string): number[] {
-  const places: number[] = [];
-  for (
-    let at = lower.indexOf(word);
-    at !== -1 && places.length < MAX_PLACES;
-    at = lower.indexOf(word, at + word.length)
-  ) {
-    if (!isWordChar(lower[at - 1]) && !isWordChar(lower[at + word.length])) places.push(at);
-  }
-  return places;
-}
-
-const isWordChar = (char: string | undefined) => char !== undefined && /[^\s\p{P}\p{S}]/u.test(char);

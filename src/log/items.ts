@@ -80,9 +80,18 @@ export function proveDelivery(
   deliveryId: number,
   texts: ReadonlyMap<number, string | Uint8Array>,
   chosen: readonly number[],
-): { readonly teamId: string; readonly leaf: string; readonly items: readonly ProvedItem[] | undefined } | undefined {
+): ProvedDelivery | undefined {
   const row = rows(core.store).whole.get(deliveryId);
-  return row && { teamId: row.teamId, leaf: leafTextOf(row), items: proveItems(core, row, texts, chosen) };
+  if (!row) return undefined;
+  const { teamId, deviceId } = row;
+  return { teamId, deviceId, leaf: leafTextOf(row), items: proveItems(core, row, texts, chosen) };
+}
+
+interface ProvedDelivery {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly leaf: string;
+  readonly items: readonly ProvedItem[] | undefined;
 }
 
 function proveItems(

@@ -130,6 +130,24 @@ describe("brainSearch", () => {
     expect(late).toMatchObject({ query: `${"x".repeat(255)} `, total: 0 });
   });
 
+  it("gives a beginning or a misspelling up that would be looked for nearly everywhere, until it is rarer again", async () => {
+    const t = await startInstance();
+    const { token } = await filled(t);
+    const words = Array.from({ length: 400 }, (_, i) => `abcdef${i.toString(36).padStart(2, "0")}`).join(" ");
+    const publish = (version: number, sections: number) => {
+      const content = Array.from({ length: sections }, (_, i) => `## ${i}\n\n${words}\n`).join("\n");
+      const json = { version, repoKey: "shop", files: [{ path: "words.md", content }] };
+      return t.post("/api/brain/ingest", { token, json });
+    };
+    const totals = async () =>
+      Promise.all(["abcd", "abcdef0", "abcdef00"].map(async (q) => (await hits(t, token, `q=${q}`)).total));
+    await publish(2, 100);
+    expect(await totals()).toEqual([0, 100, 100]);
+    // What is gone is not counted any more, however often a brain was published.
+    await publish(3, 5);
+    expect(await totals()).toEqual([5, 5, 5]);
+  });
+
   it.each([
     "",
     "q=",

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
@@ -68,6 +69,8 @@ it("writes everything of a team, a repository or a person into an archive whose 
   await deliverAll(t, mine, "shop", "marigold");
   await deliverAll(t, mine, "till", "crocus");
   await deliverAll(t, other, "till", "lavender");
+  // Somebody else, whose address ends as theirs does.
+  await createUser(t.instance.core, { email: "rada@example.com", name: "Rada", password: "plough-the-north-field" });
   await t.close();
   const made = async (name: string, ...args: string[]) => {
     const out = join(t.directory, name);
@@ -112,6 +115,8 @@ it("writes everything of a team, a repository or a person into an archive whose 
   ]);
   expect(JSON.parse(person.files.get("person.json") ?? "")).toMatchObject({ email: "ada@example.com" });
   expect(theirs).not.toContain("passwordHash");
+  expect(lines(person.files.get("audit/00001.jsonl")).length).toBeGreaterThan(0);
+  expect(theirs).not.toContain("rada@example.com");
 
   expect(rowsOf(t.directory, "SELECT count(*) AS n FROM audit_events WHERE action = 'record.exported'")).toEqual([
     { n: 3 },

@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { readBundle } from "../../src/kit/transparency/bundle.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Page } from "../../src/platform/http/page.ts";
 import {
@@ -39,7 +41,7 @@ interface Site {
 }
 
 async function build(): Promise<Site> {
-  const t = await startInstance();
+  const t = await startInstance({ settings: { limitRead: "off" } });
   const { core } = t.instance;
   const team = await t.team({ name: "Acme" });
   const { device, owner } = await fill(t, team);
@@ -250,22 +252,37 @@ it("tells no program of theirs more than they see", async () => {
     "/api/spend",
     `/adapters/git-ai/worker/notes?commits=${SHA}`,
   ];
+  const content = "## 2026-11-20 Theirs\n\n**Prevention rule:** Look.\n";
+  const theirs = { repoKey: OWN, version: 7, files: [{ path: "errors.md", content }] };
+  expect((await t.post("/api/brain/ingest", { token: ownDevice.token, json: theirs })).status).toBe(200);
+  const cause = { repoKey: OWN, file: "errors.md", heading: "2026-11-20 Theirs", commit: SHA };
+  const writes = [
+    ["/api/causal-link", cause],
+    ["/api/causal-link/correlate", {}],
+  ] as const;
   const call = (name: string, args: unknown, as: string) =>
     t.post("/mcp", {
       token: as,
       headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
       json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
     });
-  for (const path of paths) expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
-  for (const as of [token, ownDevice.token]) {
-    const found = await call("brain_search", { query: CANARY }, as);
-    expect(found.status).toBe(200);
-    expect(JSON.stringify(found.body)).toContain("Nothing was found");
-    for (const tool of ["brain_briefing", "errors_recurring", "spend"]) {
-      const { body } = await call(tool, {}, as);
-      expect([tool, JSON.stringify(body).includes("opens no team")]).toEqual([tool, true]);
+  const readsNothing = async (tokens: readonly string[] = [ownDevice.token]) => {
+    for (const path of paths)
+      expect([path, (await t.get(path, { token: ownDevice.token })).status]).toEqual([path, 403]);
+    // A cause is told with the prompt behind it: whoever has a commit from the repository's history would read its prompt.
+    for (const [path, json] of writes)
+      expect([path, (await t.post(path, { token: ownDevice.token, json })).status]).toEqual([path, 403]);
+    for (const as of tokens) {
+      const found = await call("brain_search", { query: CANARY }, as);
+      expect(found.status).toBe(200);
+      expect(JSON.stringify(found.body)).toContain("Nothing was found");
+      for (const tool of ["brain_briefing", "errors_recurring", "spend"]) {
+        const { body } = await call(tool, {}, as);
+        expect([tool, JSON.stringify(body).includes("opens no team")]).toEqual([tool, true]);
+      }
     }
-  }
+  };
+  await readsNothing([token, ownDevice.token]);
   expect((await context()).body).toMatchObject({ total: 0, hits: [] });
   // A member's would: what was refused is what the role takes away.
   await setRole(t.instance.core, teamId, narrow.id, "member");
@@ -275,4 +292,43 @@ it("tells no program of theirs more than they see", async () => {
   expect(JSON.stringify((await call("brain_search", { query: CANARY }, ownDevice.token)).body)).toContain(CANARY);
   await setRole(t.instance.core, teamId, narrow.id, "own_only");
   expect(owner.id).not.toBe(narrow.id);
+  // Leaving is open to every role, and the machine reports on: it must not gain by it.
+  await ask(t, "POST", "/people/leave", { as: narrow, form: { _csrf: narrow.csrf } });
+  expect(t.rows("SELECT 1 FROM memberships WHERE user_id = ?", narrow.id)).toEqual([]);
+  await readsNothing();
+  await setRole(t.instance.core, teamId, narrow.id, "member");
+  await setDisabled(t.instance.core, narrow.id, true);
+  await readsNothing();
+});
+
+it("proves to their machines what those delivered and no more, and the audit to those of owners and admins alone", async () => {
+  const { t, member, owner, ownDevice, ownSession } = await build();
+  const teamId = t.rows("SELECT team_id FROM devices WHERE id = ?", ownDevice.deviceId)[0]?.team_id as string;
+  const leaves = t.rows("SELECT leaf FROM audit_events WHERE team_id = ?", teamId).map(({ leaf }) => leaf as number);
+  const numbers = t
+    .rows("SELECT id FROM telemetry_entries UNION SELECT id FROM deliveries")
+    .map(({ id }) => id as number);
+  const proved = async () => {
+    const found: string[] = [];
+    for (const kind of ["entry", "snapshot", "session", "delivery", "event"])
+      for (const id of kind === "event" ? leaves : numbers) {
+        const { status, text } = await t.call("GET", `/ledger/proof?kind=${kind}&id=${id}`, { token: ownDevice.token });
+        if (status === 200) found.push(`${kind} ${JSON.stringify(readBundle(text).items.map((item) => item.text))}`);
+        else expect([kind, id, status]).toEqual([kind, id, 404]);
+      }
+    return found;
+  };
+  const own = await proved();
+  expect(own.filter((one) => one.replaceAll(`${CANARY}-session`, "").includes(CANARY))).toEqual([]);
+  expect(own.map((one) => one.split(" ")[0])).not.toContain("event");
+  expect(own.some((one) => one.startsWith("entry") && one.includes(OWN))).toBe(true);
+  const session = await t.call("GET", `/ledger/proof?kind=session&id=${ownSession}`, { token: ownDevice.token });
+  expect(session.status).toBe(200);
+  const give = (person: Somebody) => assignDevice(t.instance.core, ownDevice.deviceId, person.email);
+  await give(member);
+  const all = await proved();
+  expect(all.some((one) => one.startsWith("entry") && one.includes(CANARY))).toBe(true);
+  expect(all.map((one) => one.split(" ")[0])).not.toContain("event");
+  await give(owner);
+  expect((await proved()).map((one) => one.split(" ")[0])).toContain("event");
 });

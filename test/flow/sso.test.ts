@@ -244,6 +244,12 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("web_sessions")).toBe(1);
   });
 
+  it("takes no issuer by the name that stands for a proxy: nobody could stay signed in", async () => {
+    const { t, issuer } = await withIssuer();
+    expect(() => addIssuer(t.instance.core, "proxy", acme(issuer))).toThrow("stands for a proxy");
+    expect(t.count("sso_issuers")).toBe(1);
+  });
+
   it("signs everybody out whom an issuer that is removed let in", async () => {
     const site = await withIssuer();
     const jar = new Jar();

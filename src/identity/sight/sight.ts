@@ -2,4 +2,4 @@
  * Sight: which devices may be told of what a whole team sent.
  * Not here: what people may open (the pages), who has which role (members).
  */
-export { isOwnOnly, teamDevice } from "./team-device.ts";
+export { isOwnOnly, readsAudit, teamDevice } from "./team-device.ts";

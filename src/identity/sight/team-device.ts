@@ -4,10 +4,22 @@ import { credential } from "../../platform/http/credential.ts";
 import { type DevicePrincipal, device, findDeviceOf } from "../devices/devices.ts";
 import { roleIn } from "../members/members.ts";
 
-/** Whether a device is somebody's who sees only what their own devices sent: nothing of the rest of the team is told to it then. */
+/**
+ * Whether a device is told nothing of the rest of the team: it is somebody's who sees only what their own devices sent, or who has left
+ * the team or has no open account any more. It reports on all the same, so what it reads must end by itself.
+ */
 export function isOwnOnly(core: Core, { deviceId, teamId }: Pick<DevicePrincipal, "deviceId" | "teamId">): boolean {
-  const personId = findDeviceOf(core, teamId, deviceId)?.personId;
-  return typeof personId === "string" && roleIn(core, teamId, personId) === "own_only";
+  const { personId = null, person } = findDeviceOf(core, teamId, deviceId) ?? {};
+  if (personId === null) return false;
+  const role = roleIn(core, teamId, personId);
+  return role === undefined || role === "own_only" || person?.disabledAt !== null;
+}
+
+/** Whether a device may be told of the team's audit: it is somebody's who owns or administers the team. */
+export function readsAudit(core: Core, device: Pick<DevicePrincipal, "deviceId" | "teamId">): boolean {
+  const personId = findDeviceOf(core, device.teamId, device.deviceId)?.personId ?? null;
+  if (personId === null || isOwnOnly(core, device)) return false;
+  return ["owner", "admin"].includes(roleIn(core, device.teamId, personId) ?? "");
 }
 
 /** A device's token where it reads what the whole team sent; such an endpoint declares `forbidden`. */
@@ -16,6 +28,9 @@ export const teamDevice = credential<DevicePrincipal>({
   judge(core, principal) {
     device.judge?.(core, principal);
     if (isOwnOnly(core, principal))
-      fail(forbidden, "Whose device this is sees only what their own devices sent, and this tells of the whole team.");
+      fail(
+        forbidden,
+        "Whose device this is sees only what their own devices sent, or has left: this tells of the whole team.",
+      );
   },
 });

@@ -71,8 +71,7 @@ export async function signIn(
   return core.store.write(() => {
     const now = findUser(core, user.id);
     // Said only to who knows the password.
-    if (now && !mayUsePassword(core, now))
-      fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
+    if (now) requirePasswordsFor(core, now);
     // Closed, or given another password, while the hash was being computed.
     if (now?.disabledAt !== null || now.passwordHash !== user.passwordHash) fail(unauthorized, WRONG);
     return enter(core, now, origin, previousSessionId);
@@ -95,10 +94,13 @@ function notifyRefused(core: Core, userId: string | undefined): void {
 }
 
 /**
- * Whether somebody may sign in with their password: operators always may, so that there is a way in while nothing else answers.
+ * Demands that somebody may sign in with a password: operators always may, so that there is a way in while nothing else answers.
+ * @throws Problem 403
  */
-const mayUsePassword = ({ config }: Core, { operator }: { readonly operator: 0 | 1 }): boolean =>
-  config.passwords === "all" || operator === 1;
+export function requirePasswordsFor({ config }: Core, { operator }: { readonly operator: 0 | 1 }): void {
+  if (config.passwords === "all" || operator === 1) return;
+  fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
+}
 
 /**
  * Has somebody who is signed in say their password again. Wrong ones make this person wait, and nobody else.

@@ -8,6 +8,7 @@ import { emailKey, findUserByEmail, getUser, hasUsers, storeUser, type User } fr
 import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
 import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
+import { requirePasswordsFor } from "./authenticate.ts";
 import { type Entered, enter } from "./enter.ts";
 
 /*
@@ -121,6 +122,8 @@ export async function resetPassword(
   alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<Entered> {
   const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
+  // A sign-in by a link would last for weeks, whatever the issuer says meanwhile.
+  requirePasswordsFor(core, user);
   const hash = await preparePassword(core, user, password);
   return core.store.write(() => {
     useLink(core, token, "reset");

@@ -107,6 +107,8 @@ const rowOf = ({ groups: _, ...issuer }: Issuer): IssuerRow => ({
 export function addIssuer(core: Core, name: string, change: IssuerChange, by: Actor = COMMAND_LINE): Promise<Issuer> {
   if (!/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/.test(name))
     fail(invalid, "A name has up to 40 lower-case letters, digits and hyphens: it stands in addresses.");
+  // A sign-in keeps the name of who vouched for it: one by this would pass for one by a trusted proxy, and end at once.
+  if (name === "proxy") fail(invalid, "The name “proxy” is taken: it stands for a proxy that signs people in.");
   const blank: Issuer = {
     id: newId("sso", core.clock, core.random),
     name,

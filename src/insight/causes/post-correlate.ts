@@ -1,6 +1,8 @@
 import * as v from "valibot";
-import { device, touchDevice } from "../../identity/devices/devices.ts";
+import { touchDevice } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
 import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
+import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { Count, openObject, RepoKey } from "../../platform/http/fields.ts";
@@ -17,7 +19,7 @@ export const correlateLinks = endpoint(
     path: "/api/causal-link/correlate",
     summary: "Put the brain's defects down to agent sessions",
     tag: "Causes",
-    auth: device,
+    auth: teamDevice,
     body: { schema: openObject({ repoKey: v.optional(RepoKey) }), maxBytes: () => 16 * 1024, optional: true },
     ok: v.object({
       ok: v.boolean(),
@@ -26,7 +28,7 @@ export const correlateLinks = endpoint(
       possible: v.pipe(Count, v.description("Of these, with sessions that are possible and no more.")),
       unlinked: Count,
     }),
-    faults: [...inShape("tierGate", tierGate)],
+    faults: [...inShape("tierGate", tierGate), forbidden],
     limits: [{ name: "correlate", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       body: { repoKey: "github.com/acme/shop" },

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import { type DevicePrincipal, device, findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import { type DevicePrincipal, findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
+import { teamDevice } from "../../identity/sight/sight.ts";
 import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
-import { fail, malformed } from "../../kit/problem.ts";
+import { fail, forbidden, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
@@ -48,10 +49,10 @@ export const createCausalLink = endpoint(
     path: "/api/causal-link",
     summary: "Say what a defect was caused by",
     tag: "Causes",
-    auth: device,
+    auth: teamDevice,
     body: { schema: PersonsLink, maxBytes: () => 64 * 1024 },
     ok: v.object({ ok: v.boolean(), link: CausalLink }),
-    faults: [...inShape("tierGate", tierGate), entryUnknown, sessionUnknown],
+    faults: [...inShape("tierGate", tierGate), forbidden, entryUnknown, sessionUnknown],
     limits: [{ name: "link", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       body: {

@@ -4,6 +4,7 @@ import { itemUnder } from "../../kit/items.ts";
 import { isObject } from "../../kit/json.ts";
 import { eventText } from "./leaf.ts";
 import { type EventRow, rows } from "./rows.ts";
+import { wholeNames } from "./whole-names.ts";
 
 /** Whoever is to be forgotten, in events that stay. */
 export interface Forgotten {
@@ -60,9 +61,7 @@ const isSame = (a: EventRow, b: EventRow) =>
 function replacer(texts: Forgotten["texts"]): (text: string) => string {
   const names = [...texts.keys()].filter((name) => name !== "");
   if (names.length === 0) return (text) => text;
-  const anyName = names.map((name) => RegExp.escape(name)).join("|");
-  // An address is not to be found within a longer one.
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}._%+-])(?:${anyName})(?![\\p{L}\\p{N}@-])`, "giu");
+  const pattern = wholeNames(names);
   const byKey = new Map([...texts].map(([name, mark]) => [name.toLowerCase(), mark]));
   return (text) => text.replace(pattern, (found) => byKey.get(found.toLowerCase()) ?? "erased");
 }

@@ -3,6 +3,7 @@ import { cutPage, type Page } from "../../kit/page.ts";
 import { likePattern } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type EventRow, rows, type Selection } from "./rows.ts";
+import { wholeNames } from "./whole-names.ts";
 
 export interface EventFilter {
   /** Only what concerns this team; everything when null, for who runs the installation. */
@@ -10,6 +11,8 @@ export interface EventFilter {
   readonly action?: string | undefined;
   /** Part of an actor's or target's name or of an address. */
   readonly text?: string | undefined;
+  /** Only where that text stands whole: an address is not to be found within a longer one. */
+  readonly whole?: boolean;
   /** Milliseconds since the epoch, inclusive; `to` exclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -65,11 +68,15 @@ export async function* chunks(
     from: filter.from ?? null,
     to: filter.to ?? null,
   };
+  const names = filter.whole && filter.text ? wholeNames([filter.text]) : undefined;
+  const isMeant = ({ actorLabel, targetLabel, targetId }: EventRow) =>
+    names === undefined ||
+    [actorLabel, targetLabel, targetId].some((label) => label !== null && label.search(names) >= 0);
   const sign = after === undefined ? -1 : 1;
   let at = after === undefined ? Math.min((before ?? lastId + 1) - 1, lastId) : Math.max(after + 1, 1);
   while (at >= 1 && at <= lastId) {
     const end = at + sign * (BATCH_IDS - 1);
-    const found = statement.all({ ...narrowed, low: Math.min(at, end), high: Math.max(at, end) });
+    const found = statement.all({ ...narrowed, low: Math.min(at, end), high: Math.max(at, end) }).filter(isMeant);
     if (found.length > 0)
       yield found.map((row) => ({ ...row, detail: JSON.parse(row.detail) as StoredEvent["detail"] }));
     at = end + sign;

@@ -14,6 +14,8 @@ const PART_CHARS = 4_000;
 const SHORT_QUESTION = 4;
 /** The last word of a question may be unfinished; shorter beginnings stand for too many words to tell anything. */
 const MIN_BEGINNING_CHARS = 4;
+/** How often the words of a brain may stand in it that a beginning or a misspelling is taken for: each place costs a look. */
+const MAX_PLACES = 20_000;
 
 /** Words that one index knows at most, many times what a large brain holds, and how long they are. */
 const MAX_WORDS = 100_000;
@@ -54,7 +56,8 @@ class TeamIndex {
     // Small steps with pauses: a vacuum in one go would keep other requests waiting.
     autoVacuum: { minDirtCount: 200, minDirtFactor: 0.1, batchSize: 100, batchWait: 10 },
   });
-  readonly #vocabulary = new Set<string>();
+  /** How often each word stands in the sections. */
+  readonly #vocabulary = new Map<string, number>();
   readonly #repos = new Map<string, { snapshotId: number; files: Map<string, IndexedFile> }>();
   #updating: Promise<void> | undefined;
   #nextId = 1;
@@ -94,7 +97,10 @@ class TeamIndex {
       if (repo.snapshotId === snapshotId) continue;
       const current = new Map(JSON.parse(entries) as ManifestEntries);
       for (const [path, file] of repo.files)
-        if (current.get(path) !== file.blobId) this.#remove(repo.files, path, file);
+        if (current.get(path) !== file.blobId) {
+          this.#remove(repo.files, path, file);
+          await yieldNow();
+        }
       for (const [path, blobId] of current) {
         if (repo.files.has(path)) continue;
         const documents: number[] = [];
@@ -112,11 +118,19 @@ class TeamIndex {
   /** A question by beginnings visits every word that begins so: without a bound on words one team could stall all. */
   #admit(term: string): string | null {
     if (term.length > MAX_WORD_CHARS) return null;
-    if (!this.#vocabulary.has(term)) {
-      if (this.#vocabulary.size >= MAX_WORDS) return null;
-      this.#vocabulary.add(term);
-    }
+    const places = this.#vocabulary.get(term) ?? 0;
+    if (places === 0 && this.#vocabulary.size >= MAX_WORDS) return null;
+    this.#vocabulary.set(term, places + 1);
     return term;
+  }
+
+  #forgetWords({ text, heading, path }: Document): void {
+    for (const word of words(`${text} ${heading} ${path}`)) {
+      const term = word.toLowerCase();
+      const places = this.#vocabulary.get(term) ?? 0;
+      if (places > 1) this.#vocabulary.set(term, places - 1);
+      else this.#vocabulary.delete(term);
+    }
   }
 
   #add(document: Omit<Document, "id">): number {
@@ -130,22 +144,28 @@ class TeamIndex {
   #remove(files: Map<string, IndexedFile>, path: string, file: IndexedFile): void {
     files.delete(path);
     for (const id of file.documents) {
+      const document = this.documents.get(id);
       this.#mini.discard(id);
-      this.textChars -= this.documents.get(id)?.text.length ?? 0;
       this.documents.delete(id);
+      if (!document) continue;
+      this.textChars -= document.text.length;
+      this.#forgetWords(document);
     }
   }
 
   /**
    * Sections with all the words; when those are few, followed by those with some. Only the last word may be a beginning, and
-   * misspellings are looked for in short questions only: each costs a walk through the vocabulary.
+   * misspellings are looked for in short questions only: each costs a walk through the vocabulary. Either is given up where it would be
+   * found nearly everywhere.
    */
   search(query: string, keep: (document: Document) => boolean): SearchResult[] {
     const count = words(query).length;
     const results = this.#mini.search(query, {
       boost: { heading: 3, path: 2 },
-      prefix: (term, i) => term.length >= MIN_BEGINNING_CHARS && i === count - 1,
-      fuzzy: (term) => (term.length >= 6 && count <= SHORT_QUESTION ? 1 : false),
+      prefix: (term, i) =>
+        term.length >= MIN_BEGINNING_CHARS && i === count - 1 && this.#areFew((word) => word.startsWith(term)),
+      fuzzy: (term) =>
+        term.length >= 6 && count <= SHORT_QUESTION && this.#areFew((word) => isNear(word, term)) ? 1 : false,
       filter: (result) => {
         const document = this.documents.get(result.id as number);
         return document !== undefined && keep(document);
@@ -156,6 +176,23 @@ class TeamIndex {
     if (full.length >= MIN_FULL_MATCHES) return full;
     return [...full, ...results.filter((result) => result.queryTerms.length < count)];
   }
+
+  /** Whether the places of all words that are meant are few enough to be looked at. */
+  #areFew(isMeant: (word: string) => boolean): boolean {
+    let all = 0;
+    for (const [word, places] of this.#vocabulary) if (isMeant(word)) all += places;
+    return all <= MAX_PLACES;
+  }
+}
+
+/** Whether one letter more, less or other makes a word of another; more than that now and then, where letters repeat. */
+function isNear(a: string, b: string): boolean {
+  const most = Math.max(a.length, b.length);
+  if (most - Math.min(a.length, b.length) > 1) return false;
+  let same = 0;
+  while (same < most && a[same] === b[same]) same++;
+  for (let i = 1; same < most && a.at(-i) === b.at(-i); i++) same++;
+  return same >= most - 1;
 }
 
 function* parts(content: string): Generator<{ heading: string; line: number; text: string }> {

@@ -35,7 +35,7 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   if (!person) return;
   // Somebody may have spoken of errors in a team where no device is theirs.
   for (const { id } of listTeams(core)) yield* triage(core, id, { repoKey: null, personId: person.id });
-  yield* events(core, { teamId: null, text: person.email });
+  yield* events(core, { teamId: null, text: person.email, whole: true });
 }
 
 /** What people said of errors. */

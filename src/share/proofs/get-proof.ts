@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { device } from "../../identity/devices/devices.ts";
+import { isOwnOnly, readsAudit } from "../../identity/sight/sight.ts";
 import { conflict, notFound } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { PROVABLE, prove } from "./prove.ts";
@@ -31,7 +32,10 @@ export const getProof = endpoint(
     example: { query: { kind: "delivery", id: "2" }, ok: "c2sp.org/tlog-proof@v1\nindex 1\n" },
   },
   ({ core, principal, query }) => {
-    const content = prove(core, principal.teamId, query.kind, Number(query.id));
+    const content = prove(core, principal.teamId, query.kind, Number(query.id), {
+      ofDevice: isOwnOnly(core, principal) ? principal.deviceId : undefined,
+      noEvents: !readsAudit(core, principal),
+    });
     return new Reply(content, { content });
   },
 );

@@ -37,21 +37,43 @@ const FINDERS: Readonly<Record<Exclude<Provable, "event">, (core: Core, id: numb
   delivery: (_core, deliveryId) => ({ deliveryId, texts: new Map(), chosen: [] }),
 };
 
+/** What of a team is shown: a proof holds what it proves. */
+interface Shown {
+  /** Only what this device delivered. */
+  readonly ofDevice?: string | undefined;
+  /** Not the audit. */
+  readonly noEvents?: boolean;
+}
+
 /**
  * Proves that something is in the log, for whoever has the log's key and nothing else.
  * @param teamId whose it must be; null for who has the data directory
  * @param id as it stands in addresses of pages; of an event the number of its leaf
+ * @param shown all of the team's without it
  * @returns the text of a file that `reckon ledger check` reads
  * @throws Problem notFound; conflict where it is not in the log as it is held, or came before there was a tree
  */
-export function prove(core: Core, teamId: string | null, kind: Provable, id: number): string {
-  return writeBundle(kind === "event" ? eventBundle(core, teamId, id) : deliveryBundle(core, teamId, kind, id));
+export function prove(core: Core, teamId: string | null, kind: Provable, id: number, shown: Shown = {}): string {
+  if (kind !== "event") return writeBundle(deliveryBundle(core, teamId, kind, id, shown));
+  if (shown.noEvents) fail(notFound, noEvent(id));
+  return writeBundle(eventBundle(core, teamId, id));
 }
 
-function deliveryBundle(core: Core, teamId: string | null, kind: Exclude<Provable, "event">, id: number): ProofBundle {
+const noEvent = (leaf: number) => `There is no event with leaf ${leaf}.`;
+
+function deliveryBundle(
+  core: Core,
+  teamId: string | null,
+  kind: Exclude<Provable, "event">,
+  id: number,
+  { ofDevice }: Shown,
+): ProofBundle {
   const found = FINDERS[kind](core, id);
   const delivery = found && proveDelivery(core, found.deliveryId, found.texts, found.chosen);
-  if (!delivery || (teamId !== null && delivery.teamId !== teamId)) fail(notFound, `There is no ${kind} ${id}.`);
+  const isOthers =
+    delivery &&
+    ((teamId !== null && delivery.teamId !== teamId) || (ofDevice !== undefined && delivery.deviceId !== ofDevice));
+  if (!delivery || isOthers) fail(notFound, `There is no ${kind} ${id}.`);
   const { leaf } = delivery;
   const items = found.chosen.length === 0 ? [] : delivery.items;
   if (!items)
@@ -65,7 +87,7 @@ function deliveryBundle(core: Core, teamId: string | null, kind: Exclude<Provabl
 
 function eventBundle(core: Core, teamId: string | null, leaf: number): ProofBundle {
   const row = eventOfLeaf(core, leaf);
-  if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, `There is no event with leaf ${leaf}.`);
+  if (!row || (teamId !== null && row.teamId !== teamId)) fail(notFound, noEvent(leaf));
   if (!row.itemKey) fail(conflict, "Names were erased from this event: what it was cannot be shown.");
   const text = eventText(row);
   const root = itemUnder(row.itemKey, 0, text);

@@ -295,3 +295,17 @@ it("take twenty forms a minute each, so that an invitation does not tell who has
   expect(await useOf(acceptAsNew(core, one.token, chosen("bob@example.com"), ORIGIN))).toBe(200);
   expect(t.count("users")).toBe(2);
 });
+
+it("open no account with a password where passwords are for operators alone", async () => {
+  const t = await startInstance({ settings: { passwords: "operators" } });
+  const { core } = t.instance;
+  const [ada, root] = [
+    await createUser(core, { email: "ada@example.com", password: PASSWORD }),
+    await createUser(core, { email: "root@example.com", password: PASSWORD, operator: true }),
+  ];
+  const use = async (id: string) =>
+    resetPassword(core, (await createResetLink(core, id)).token, "plough-the-south-field", ORIGIN);
+  await expect(use(ada.id)).rejects.toMatchObject({ status: 403, message: expect.stringContaining("single sign-on") });
+  expect([t.count("web_sessions"), findUser(core, ada.id)?.passwordHash]).toEqual([0, ada.passwordHash]);
+  expect(await use(root.id)).toMatchObject({ session: expect.stringMatching(/^rks_/) });
+});
