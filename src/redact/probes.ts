@@ -109,10 +109,15 @@ const folded = (anchors: readonly string[], payload: Probe, by = 0): Target<Prob
 /** What the first pass looks for, and what is done where it is found. */
 export const targets = (): Target<Probe>[] => [
   ...RULES.flatMap((rule, rank) => {
-    const probe = new TableProbe(rule, rank);
     const { anchors, at, glued, pattern } = rule;
     const isApart = !glued && at[0] === at[1];
-    return anchors.map((anchor) => ({ anchor, fold: pattern.ignoreCase, payload: probe, by: at[0], isApart }));
+    return anchors.map((anchor) => ({
+      anchor,
+      fold: pattern.ignoreCase,
+      payload: new TableProbe(rule, rank, anchor),
+      by: at[0],
+      isApart,
+    }));
   }),
   ...exact(["---BEGIN"], armour, 2),
   ...exact(["---- BEGIN", "PuTTY-User-Key-File"], armour),
