@@ -72,14 +72,17 @@ export function shapeOf(pattern: RegExp, anchored?: Anchored): Shape {
     run,
     hinge: hingeOf("all" in root ? root.all : []),
     tail: tailOf("all" in root ? root.all : []),
-    isPlain:
-      fewest <= MAX_PLACES && "all" in root && root.all.every((part, i, { length }) => isPlain(part, i === length - 1)),
+    isPlain: fewest <= MAX_PLACES && "all" in root && isPlain(root.all),
   };
 }
 
-/** Whether a part is of one kind, and of one length unless it is the last. */
-const isPlain = (part: Node, isLast: boolean): boolean =>
-  "kind" in part || ("node" in part && "kind" in part.node && (isLast || part.least === part.most));
+/** Whether all parts are of one kind each, and of one length but for the last that must be there. */
+function isPlain(parts: readonly Node[]): boolean {
+  const needed = parts.slice(0, parts.findLastIndex((part) => lengths(part)[0] > 0) + 1);
+  const isFixed = (part: Node, i: number) =>
+    "kind" in part || ("node" in part && "kind" in part.node && (i === needed.length - 1 || part.least === part.most));
+  return needed.every(isFixed);
+}
 
 /** A pattern without the alternatives that cannot hold a text where it stands. */
 function pruned(root: Node, anchored: Anchored | undefined): Node {
