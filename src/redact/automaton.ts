@@ -30,7 +30,7 @@ const PIECE = 100;
 
 export class Automaton {
   readonly #pattern: RegExp;
-  readonly #mode: "start" | "end" | "anywhere";
+  readonly #mode: "start" | "first" | "end" | "anywhere";
   /** For each character the group of those that the pattern tells apart from no other of the group. */
   readonly #groups = new Uint8Array(1 << 16);
   #groupCount = 0;
@@ -39,12 +39,13 @@ export class Automaton {
 
   /**
    * @param pattern in the syntax that `pattern.ts` reads
-   * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards
+   * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards; `first` is
+   * `start` for those who ask `test` alone, and is made when it is first asked
    */
-  constructor(pattern: RegExp, mode: "start" | "end" | "anywhere" = "start") {
+  constructor(pattern: RegExp, mode: "start" | "first" | "end" | "anywhere" = "start") {
     this.#pattern = pattern;
     this.#mode = mode;
-    declared.push(this);
+    if (mode !== "first") declared.push(this);
   }
 
   /** In pieces, and nothing where that is done. */
@@ -155,7 +156,9 @@ export class Automaton {
       if (i % PIECE === 0) yield;
       const row = next.length;
       for (let group = 0; group < samples.length; group++) next.push(nowhere);
-      for (const [group, to] of ledTo(sets[i] as Set<State>, groupsOf)) next[row + group] = numberOf(to);
+      const set = sets[i] as Set<State>;
+      if (this.#mode === "first" && set.has(last)) continue;
+      for (const [group, to] of ledTo(set, groupsOf)) next[row + group] = numberOf(to);
     }
     const accepts = sets.map((set) => (set.has(last) ? ACCEPTS : 0));
     this.#next = Int32Array.from(next, (state) => ((state * samples.length) << 1) | (accepts[state] as number));

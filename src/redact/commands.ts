@@ -1,8 +1,9 @@
 /** Passwords that programs take on their command line, in a netrc file, and in an SQL statement. */
 
 import { Automaton } from "./automaton.ts";
+import { CROWD_RULE } from "./crowd.ts";
 import { kindOf, mayStand } from "./pattern.ts";
-import { endOfKind, type Reading, type Span } from "./reading.ts";
+import { endOfKind, MARKER_START, type Reading, type Span } from "./reading.ts";
 import { isSecretValue, judgeValue, MAX_JUDGED } from "./values.ts";
 
 /** How far after a program's name its password is looked for, in code units. */
@@ -160,6 +161,7 @@ const STATEMENT = /(?:create|alter)\s{1,8}(?:user|role)|grant\s/gi;
 /** How far after the beginning of its statement a password is looked for, in code units. */
 const STATEMENT_CAP = 320;
 const MAX_STATEMENT_START = 16;
+const CROWD_MARKER = `${MARKER_START}${CROWD_RULE}]`;
 const IN_WORD = kindOf("\\w$#!-");
 
 class Statements {
@@ -173,7 +175,9 @@ class Statements {
     for (const { index } of reading.text.slice(from, at).matchAll(STATEMENT)) this.lastAt = from + index;
     reading.work += Math.max(0, at - from);
     this.until = Math.max(at, this.until);
-    return at - this.lastAt <= STATEMENT_CAP;
+    if (at - this.lastAt > STATEMENT_CAP) return false;
+    // The marker of a crowd is shorter than the crowd was, and brings no statement nearer.
+    return !reading.holdsMarker(this.lastAt, at) || !reading.text.slice(this.lastAt, at).includes(CROWD_MARKER);
   }
 }
 

@@ -37,6 +37,12 @@ export function kindOf(classBody: string): Kind {
   return new Parser(`[${classBody}]`, false).kind();
 }
 
+/** What may stand at each place of a text of literals and classes. @param fold whether in either case */
+export function kindsOf(text: string, fold: boolean): Kind[] {
+  const node = new Parser(text.replaceAll(/[$^*+?.()|{}]/g, "\\$&"), fold).whole();
+  return ("all" in node ? node.all : []).flatMap((part) => ("kind" in part ? [part.kind] : []));
+}
+
 /** @throws Error where a pattern leaves the syntax above */
 export const nodeOf = (pattern: RegExp): Node => new Parser(pattern.source, pattern.ignoreCase).whole();
 

@@ -10,6 +10,7 @@ import {
   securePassword,
   sqlPassword,
 } from "./commands.ts";
+import { CROWD_RULE } from "./crowd.ts";
 import {
   encodedKey,
   encodedLogin,
@@ -50,22 +51,30 @@ const armour: Probe = {
 
 type Find = (reading: Reading, at: number, key: object) => Span | readonly Span[] | undefined;
 
-/** @param may left out where any anchor is reason enough to look */
+/**
+ * @param may left out where any anchor is reason enough to look
+ * @param reach how far a value may begin behind the anchor, for those that need not judge each of a crowd
+ */
 function judged(
   rule: string,
   find: Find,
   may: (text: string, at: number) => boolean = () => true,
   strength: Strength = "likely",
+  reach?: "near" | "far",
 ): Probe {
+  const look = (reading: Reading, at: number): void => {
+    const found = find(reading, at, probe);
+    if (found === undefined || found.length === 0) return;
+    reading.crowd.found(at);
+    if (typeof found[0] === "number")
+      reading.candidates.push({ rule, strength, start: found[0], end: found[1] as number });
+    else for (const [start, end] of found as readonly Span[]) reading.candidates.push({ rule, strength, start, end });
+  };
   const probe: Probe = {
     gate: undefined,
     find(reading, at) {
       reading.work++;
-      const found = find(reading, at, probe);
-      if (found === undefined || found.length === 0) return;
-      if (typeof found[0] === "number")
-        reading.candidates.push({ rule, strength, start: found[0], end: found[1] as number });
-      else for (const [start, end] of found as readonly Span[]) reading.candidates.push({ rule, strength, start, end });
+      if (reach === undefined || !reading.crowd.covers(reading, at, look, reach === "far")) look(reading, at);
     },
     may,
   };
@@ -91,6 +100,7 @@ const ORDER: readonly string[] = [
   "tink-key",
   "kubernetes-secret",
   ASSIGNED_RULE,
+  CROWD_RULE,
 ];
 
 const RANKS: ReadonlyMap<string, number> = new Map(ORDER.map((rule, rank) => [rule, rank]));
@@ -99,7 +109,7 @@ const RANKS: ReadonlyMap<string, number> = new Map(ORDER.map((rule, rank) => [ru
 export const rankOf = (rule: string): number => RANKS.get(rule) ?? ORDER.length;
 
 const header = judged("authorization-header", headerValue, mayBeHeader);
-const assigned = judged(ASSIGNED_RULE, assignedValue, mayBeAssigned);
+const assigned = judged(ASSIGNED_RULE, assignedValue, mayBeAssigned, "likely", "near");
 
 const exact = (anchors: readonly string[], payload: Probe, by = 0): Target<Probe>[] =>
   anchors.map((anchor) => ({ anchor, fold: false, payload, by }));
@@ -109,10 +119,15 @@ const folded = (anchors: readonly string[], payload: Probe, by = 0): Target<Prob
 /** What the first pass looks for, and what is done where it is found. */
 export const targets = (): Target<Probe>[] => [
   ...RULES.flatMap((rule, rank) => {
-    const probe = new TableProbe(rule, rank);
     const { anchors, at, glued, pattern } = rule;
     const isApart = !glued && at[0] === at[1];
-    return anchors.map((anchor) => ({ anchor, fold: pattern.ignoreCase, payload: probe, by: at[0], isApart }));
+    return anchors.map((anchor) => ({
+      anchor,
+      fold: pattern.ignoreCase,
+      payload: new TableProbe(rule, rank, anchor),
+      by: at[0],
+      isApart,
+    }));
   }),
   ...exact(["---BEGIN"], armour, 2),
   ...exact(["---- BEGIN", "PuTTY-User-Key-File"], armour),
@@ -122,20 +137,26 @@ export const targets = (): Target<Probe>[] => [
     ["cookie: ", 'cookie"', "cookie:\\", "cookie'", "cookie="],
     judged("session-cookie", cookieValues, mayBeCookies),
   ),
-  ...exact(["://"], judged("url-password", urlPassword, mayHoldUrlPassword)),
+  ...exact(["://"], judged("url-password", urlPassword, mayHoldUrlPassword, "likely", "near")),
   ...COMMANDS.flatMap((command) =>
     exact(
       command.anchors,
-      judged(command.rule, (reading, at, key) => commandPassword(command, reading, at, key), mayBeCommand),
+      judged(
+        command.rule,
+        (reading, at, key) => commandPassword(command, reading, at, key),
+        mayBeCommand,
+        "likely",
+        "far",
+      ),
     ),
   ),
   ...exact(
     ["machine "],
-    judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600))),
+    judged("netrc-password", netrcPassword, (text, at) => /login/.test(text.slice(at, at + 600)), "likely", "far"),
   ),
   ...folded(["convertto-securestring"], judged("command-password", securePassword, mayBeSecurePassword)),
   ...exact(["google.crypto.tink."], judged("tink-key", tinkKey, mayBeTinkKey)),
-  ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified)),
+  ...folded(["identified "], judged("sql-password", sqlPassword, mayBeIdentified, "likely", "near")),
   ...exact(['"auth"', '"auth\\', "_auth"], judged("registry-login", encodedLogin, mayBeLogin)),
   ...exact(
     ["kind: Secret", 'kind: "Secret', "kind: 'Secret"],

@@ -1,4 +1,5 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
+import { Crowd } from "./crowd.ts";
 import { type Kind, mayStand, othersThan } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
 import { LONG_RUN, nextOf, Scratch, type Units } from "./units.ts";
@@ -46,6 +47,7 @@ export class Reading implements Units {
   readonly units: Uint16Array;
   readonly candidates: Finding[] = [];
   readonly assigned = new AssignedState();
+  readonly crowd = new Crowd<Reading>();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
   /** The last place looked at for whether a token may start there, and whether one may. */

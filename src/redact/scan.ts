@@ -1,6 +1,7 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
 import { finish, type Slices } from "../kit/slices.ts";
 import { compileAll } from "./automaton.ts";
+import { CROWD_RULE } from "./crowd.ts";
 import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
@@ -76,7 +77,8 @@ class Merge {
     for (const next of candidates) {
       if (next.start >= before) break;
       taken++;
-      if (this.#mayHoldMarkers && touchesMarker(this.#text, next)) continue;
+      // What covers a crowd was not judged before.
+      if (this.#mayHoldMarkers && next.rule !== CROWD_RULE && touchesMarker(this.#text, next)) continue;
       const last = this.merged[this.merged.length - 1];
       if (last === undefined || next.start >= last.end) this.merged.push(next);
       else
@@ -137,6 +139,7 @@ class Search {
 
   /** What was found, once the search is at its end. */
   findings(): Finding[] {
+    if (this.#reading !== undefined) this.#reading.crowd.close(this.#reading);
     this.#take(this.#text.length);
     return this.#merge?.merged ?? [];
   }

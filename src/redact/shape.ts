@@ -21,6 +21,8 @@ export interface Shape {
   readonly hinge: Hinge | undefined;
   /** What every match ends with, where it is one text. */
   readonly tail: string;
+  /** Whether every text that has at each place what may stand there is a match. */
+  readonly isPlain: boolean;
 }
 
 /** A stretch of one kind that has no fixed length, and a sign behind it that ends it for sure. */
@@ -36,12 +38,19 @@ export interface Hinge {
   readonly isAll: boolean;
 }
 
+/** A text that stands at one place of every match asked about: it is looked at last. */
+export interface Anchored {
+  readonly at: number;
+  readonly signs: readonly Kind[];
+}
+
 /**
- * @param known the places from the one to the other hold what the pattern wants more often than not, and are looked at last
+ * @param anchored leaves out the alternatives of the pattern that do not fit
  * @throws Error where a pattern leaves the syntax above
  */
-export function shapeOf(pattern: RegExp, known: readonly [from: number, to: number] = [0, 0]): Shape {
-  const root = nodeOf(pattern);
+export function shapeOf(pattern: RegExp, anchored?: Anchored): Shape {
+  const root = pruned(nodeOf(pattern), anchored);
+  const known = anchored === undefined ? [0, 0] : [anchored.at, anchored.at + anchored.signs.length];
   const [fewest, most] = lengths(root);
   const places = Array.from({ length: Math.min(fewest, MAX_PLACES) }, () => new Set<Kind>());
   mark(root, new Set([0]), places);
@@ -49,7 +58,8 @@ export function shapeOf(pattern: RegExp, known: readonly [from: number, to: numb
   const run = longestRun(kinds);
   const choice = kinds.map(
     (kind, place) =>
-      kind.reduce((sum, stands) => sum + stands, 0) + (place >= known[0] && place < known[1] ? KIND_SIZE : 0),
+      kind.reduce((sum, stands) => sum + stands, 0) +
+      (place >= (known[0] as number) && place < (known[1] as number) ? KIND_SIZE : 0),
   );
   const order = Uint16Array.from(kinds.keys().filter((place) => place < run.from || place >= run.to)).sort(
     (a, b) => (choice[a] as number) - (choice[b] as number) || a - b,
@@ -62,7 +72,38 @@ export function shapeOf(pattern: RegExp, known: readonly [from: number, to: numb
     run,
     hinge: hingeOf("all" in root ? root.all : []),
     tail: tailOf("all" in root ? root.all : []),
+    isPlain: fewest <= MAX_PLACES && "all" in root && isPlain(root.all),
   };
+}
+
+/** Whether all parts are of one kind each, and of one length but for the last that must be there. */
+function isPlain(parts: readonly Node[]): boolean {
+  const needed = parts.slice(0, parts.findLastIndex((part) => lengths(part)[0] > 0) + 1);
+  const isFixed = (part: Node, i: number) =>
+    "kind" in part || ("node" in part && "kind" in part.node && (i === needed.length - 1 || part.least === part.most));
+  return needed.every(isFixed);
+}
+
+/** A pattern without the alternatives that cannot hold a text where it stands. */
+function pruned(root: Node, anchored: Anchored | undefined): Node {
+  if (anchored === undefined || !("all" in root)) return root;
+  const { at, signs } = anchored;
+  const fits = (node: Node): boolean => {
+    const places = Array.from({ length: at + signs.length }, () => new Set<Kind>());
+    mark(node, new Set([0]), places);
+    return signs.every((sign, i) => {
+      const kind = union(places[at + i] as Set<Kind>);
+      return sign.some((stands, code) => stands === 1 && kind[code] === 1);
+    });
+  };
+  const all = root.all.flatMap((part, i): readonly Node[] => {
+    if (!("any" in part)) return [part];
+    const any = part.any.filter((one) => fits({ all: root.all.with(i, one) }));
+    const [only] = any;
+    if (any.length !== 1 || only === undefined) return [{ any }];
+    return "all" in only ? only.all : [only];
+  });
+  return { all };
 }
 
 /** What a pattern reads sooner than it is asked where a stretch of it ends. */

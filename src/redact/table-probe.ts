@@ -1,8 +1,8 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
-
+import { Automaton } from "./automaton.ts";
 import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
 import { Gate } from "./gate.ts";
-import { BEYOND, KIND_SIZE, mayStand } from "./pattern.ts";
+import { BEYOND, KIND_SIZE, kindsOf, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
@@ -43,6 +43,9 @@ const LONG_MATCH = 256;
 
 const isInPath = (code: number): boolean => code === DASH || code === SLASH;
 
+/** A longer mark pays for its expression. */
+const LONG_MARK = 12;
+
 /** How far around a match is looked for what softens it, in code units. */
 const NEAR = 400;
 
@@ -52,11 +55,14 @@ interface Looks extends Shape {
   /** All of `kinds`, one behind the other. */
   readonly table: Uint8Array;
   readonly beforeHinge: Run | undefined;
+  /** Of the pattern, where the signs at its places do not tell all. */
+  readonly automaton: Automaton | undefined;
 }
 
-/** The probe of a row of the table. */
+/** The probe of a row of the table, where one of its anchors stands. */
 export class TableProbe implements Probe {
   readonly #rule: Rule;
+  readonly #anchor: string;
   readonly #rank: number;
   /** How far before the last place a match may start at the first one lies. */
   readonly #range: number;
@@ -72,9 +78,10 @@ export class TableProbe implements Probe {
   #tailAt = 0;
   #tailIn = 0;
 
-  /** @param rank the row's place in the table */
-  constructor(rule: Rule, rank: number) {
+  /** @param rank the row's place in the table @param anchor which of the row's anchors it is called for */
+  constructor(rule: Rule, rank: number, anchor: string) {
     this.#rule = rule;
+    this.#anchor = anchor;
     this.#rank = rank;
     this.#range = rule.at[1] - rule.at[0];
     this.#asksFresh = !rule.glued && this.#range > 0;
@@ -89,7 +96,7 @@ export class TableProbe implements Probe {
     }
     this.#shape ??= this.#looks();
     const { gate } = this.#shape;
-    for (let start = Math.max(0, at - this.#range); start <= at; start++) {
+    for (let start = Math.max(reading.readUntil(this.#rank), at - this.#range); start <= at; start++) {
       reading.work++;
       if (!gate.refuses(reading, start) && (!this.#asksFresh || isFresh(reading, start))) this.#look(reading, start);
     }
@@ -98,8 +105,9 @@ export class TableProbe implements Probe {
   /** @param start where the gate was passed, and a token may begin */
   #look(reading: Reading, start: number): void {
     if (start < reading.readUntil(this.#rank) || (this.#apart && isInPath(unitBefore(reading.units, start)))) return;
-    if (this.#fits(reading, start) && this.#passesHinge(reading, start) && this.#holdsTail(reading, start))
-      this.#match(reading, start);
+    const { automaton } = this.#shape as Looks;
+    if (automaton === undefined && !this.#fits(reading, start)) return;
+    if (this.#passesHinge(reading, start) && this.#holdsTail(reading, start)) this.#match(reading, start);
   }
 
   may(text: string, at: number): boolean {
@@ -126,19 +134,17 @@ export class TableProbe implements Probe {
   }
 
   #looks(): Looks {
-    const shape = shapeOf(this.#rule.pattern, this.#anchored());
+    const { pattern, at } = this.#rule;
+    const shape = shapeOf(
+      pattern,
+      this.#range === 0 ? { at: at[0], signs: kindsOf(this.#anchor, pattern.ignoreCase) } : undefined,
+    );
     const gate = new Gate(shape);
     if (this.#range === 0) this.gate = gate;
     const table = new Uint8Array(shape.kinds.length * KIND_SIZE);
     for (const [i, kind] of shape.kinds.entries()) table.set(kind, i * KIND_SIZE);
-    return { ...shape, gate, table, beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
-  }
-
-  /** Where in a match an anchor stands for sure. */
-  #anchored(): readonly [from: number, to: number] {
-    const { anchors, at } = this.#rule;
-    if (this.#range > 0) return [0, 0];
-    return [at[0], at[0] + Math.min(...anchors.map((anchor) => anchor.replaceAll(/\[[^\]]*\]/g, "x").length))];
+    const automaton = shape.isPlain || this.#anchor.length > LONG_MARK ? undefined : new Automaton(pattern, "first");
+    return { ...shape, gate, table, automaton, beforeHinge: shape.hinge && new Run(shape.hinge.kind) };
   }
 
   #passesHinge(reading: Reading, start: number): boolean {
@@ -173,10 +179,11 @@ export class TableProbe implements Probe {
 
   #match(reading: Reading, start: number): void {
     const { id, pattern, glued, needs, softenedBy, strength } = this.#rule;
-    const { fewest, hinge, gate } = this.#shape as Looks;
+    const { fewest, hinge, gate, automaton } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
-    if (!pattern.test(text)) {
+    // The expression only tells where a match ends.
+    if (automaton?.test(reading.units, start, text.length) === false || !pattern.test(text)) {
       if (hinge?.isAll) gate.refuseUntil(start, this.#hingeAt - hinge.from + 1);
       reading.work += fewest;
       return;
