@@ -115,6 +115,26 @@ it("erases a session with what entries and spend tell of it, and leaves its devi
   expect(report(t).faults).toEqual([]);
 });
 
+it("erases a session that came in several parts, and what came with its last is still compared", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const spans = Array.from({ length: 600 }, (_, i) => ({ id: `${i}` }));
+  const sessions = [
+    { id: "goes", outcome: "ok", spans },
+    { id: "stays", outcome: "ok", spans: [{ id: "a", name: "a" }] },
+  ];
+  expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  await erase(t, { session: "goes" });
+  expect(t.rows("SELECT name FROM trace_spans")).toEqual([{ name: "a" }]);
+  expect(report(t).faults).toEqual([]);
+  t.rows("UPDATE trace_spans SET document = replace(document, 'a', 'b') RETURNING id");
+  expect(report(t).faults).toMatchObject([{ problem: "content", kind: "traces" }]);
+  t.rows("DELETE FROM trace_spans RETURNING id");
+  expect(report(t).faults).toMatchObject([{ problem: "content", kind: "traces" }]);
+  await erase(t, { session: "stays" });
+  expect(t.count("trace_sessions")).toBe(0);
+});
+
 it("erases an entry of a delivery; the others are still compared, and sent again it is not recorded", async () => {
   const t = await startInstance();
   const { token } = await t.device();
