@@ -296,7 +296,7 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
       },
     });
   expect((await deliver("first")).status).toBe(200);
-  const erasure = await request(t, { device: device.deviceId });
+  const erasure = await request(t, { session: "marigold" });
   const { rows } = t;
   let steps = 0;
   // What is derived is looked for after every step, as often as the server itself may come to it.
@@ -316,3 +316,28 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
   ])
     expect(rows(`SELECT * FROM ${table}`), table).toEqual([]);
 });
+
+it.each(["device", "person"])(
+  "takes what a %s goes on sending while it is erased, and what came while the clock was ahead",
+  async (kind) => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const device = await t.device();
+    await personWith(t, device, "ada@example.com");
+    await deliverAll(t, device, "shop", "marigold");
+    t.clock.jump(60 * 60_000);
+    await deliverAll(t, device, "shop", "lavender", 10);
+    t.clock.jump(-60 * 60_000);
+    const erasure = await request(t, kind === "device" ? { device: device.deviceId } : { person: "ada@example.com" });
+    t.clock.advance(1_000);
+    let isFirst = true;
+    for await (const step of stepsOf(core, erasure)) {
+      if (isFirst) await deliverAll(t, device, "shop", "crocus", 20);
+      isFirst = false;
+      await core.store.write(step);
+    }
+    for (const table of ["trace_sessions", "trace_labels", "trace_notes", "brain_snapshots", "spend_cells"])
+      expect([table, t.count(table)]).toEqual([table, 0]);
+    expect(t.rows("SELECT payload FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
+  },
+);
