@@ -42,6 +42,21 @@ const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) =>
   itemHash(saltAt(salts, item), typeof text === "string" ? Buffer.from(text) : text);
 
 /**
+ * The hashes of items of a delivery, in hexadecimal digits by their places; none where it was delivered before there were items.
+ * @param texts by item, from 1 on
+ */
+export function itemDigests(
+  core: Core,
+  deliveryId: number,
+  texts: ReadonlyMap<number, string | Uint8Array>,
+): Record<string, string> {
+  const salts = saltsFor(rows(core.store).whole.get(deliveryId));
+  return salts
+    ? Object.fromEntries([...texts].map(([item, text]) => [item, hashAt(salts, item, text).toString("hex")]))
+    : {};
+}
+
+/**
  * Whether what is held of a delivery is what it brought.
  * @param texts by item, from 1 on, as held now; those that were replaced since are absent
  * @param digest what was noted of it before there were items

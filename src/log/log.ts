@@ -195,6 +195,6 @@ export function teamDeliveries(
 export { activity, type FlagRow, recentFlags } from "./activity.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
 export { deliveryErasure, type Portion } from "./erased.ts";
-export { isAsDelivered, keepItems, proveDelivery } from "./items.ts";
+export { isAsDelivered, itemDigests, keepItems, proveDelivery } from "./items.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { listPulses } from "../../src/record/pulses/pulses.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -136,4 +137,15 @@ it("adds up what a team's devices tell, and which classes two of them know", asy
   expect(all.shared).toEqual([{ fingerprint: "bbbbbbbb", devices: 2 }]);
   expect(all.pulses.map(({ deviceId, repoKey }) => [deviceId, repoKey]).at(-1)).toEqual([two.deviceId, "shop"]);
   expect(listPulses(t.instance.core, one.team.id, Date.UTC(2026, 10, 21)).pulses).toHaveLength(2);
+});
+
+it("takes nothing once the team moved, though the token was judged before", async () => {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  const [, answer] = await Promise.all([
+    teamMoves.begin(t.instance.core, team.id, "https://new.example"),
+    send(t, token, pulse()),
+  ]);
+  expect([answer.status, answer.body.movedTo]).toEqual([401, "https://new.example"]);
+  expect(t.count("brain_pulses")).toBe(0);
 });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { device } from "../../identity/devices/devices.ts";
-import { tierGate } from "../../identity/teams/teams.ts";
+import { teamMoves, tierGate } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, malformed } from "../../kit/problem.ts";
@@ -108,6 +108,8 @@ export const ingest = endpoint(
       return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(at) };
     }
     const storedAt = await intake.store((now) => {
+      // It is no delivery of the log, which judges that again for others: what is acknowledged after the move would stay behind.
+      teamMoves.requireHere(core, teamId);
       const sql = rows(core.store);
       sql.put.run(deviceId, repoKey, teamId, at, counts, fingerprints, now);
       return sql.at.get(deviceId, repoKey) as number;

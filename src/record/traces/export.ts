@@ -67,8 +67,27 @@ function itemText({ type, session, externalId }: ExportedLine, document: string)
   return type === "span" ? spanText(session, externalId, document) : labelText(document);
 }
 
+/**
+ * What is held of a delivery, by where it stands now: a session may have moved to another repository since, or grown by a delivery that
+ * named none.
+ * @returns whether anything is of a repository, and the texts of the other items by their places
+ */
+function besideRepo(core: Core, deliveryId: number, repoKey: string): { isAny: boolean; others: Map<number, string> } {
+  const sql = exportRows(core.store);
+  const found = [
+    ...sql.sessionsOf.all(deliveryId).map((one) => ({ ...one, text: sessionText(one.externalId, one.document) })),
+    ...sql.spansOf
+      .all(deliveryId)
+      .map((one) => ({ ...one, text: spanText(one.session, one.externalId, one.document) })),
+    ...sql.labelsOf.all(deliveryId).map((one) => ({ ...one, text: labelText(one.document) })),
+  ];
+  const others = found.filter((one) => one.repoKey !== repoKey);
+  return { isAny: others.length < found.length, others: new Map(others.map(({ item, text }) => [item, text])) };
+}
+
 /** What an export writes of sessions and notes, and how it is read again. */
 export const traceExport = {
+  besideRepo,
   sessions: exportSessions,
   itemsOf,
   notes: noteExport.notes,

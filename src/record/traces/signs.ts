@@ -4,8 +4,8 @@
  */
 export const SIGNS = { failure: 1, edits: 2, usage: 4 } as const;
 
-/** What stands in any document of a step that failed. */
-const FAILURE = /rror|ERROR|xit|ail|AIL|success|"code"/;
+/** What stands in any document of a step that failed; a status can be OpenTelemetry's number. */
+const FAILURE = /rror|ERROR|xit|ail|AIL|success|"code"|otel\.status_code|"status"\s*:\s*2/;
 
 /** The signs of a span; what bears one may still tell of nothing. */
 export function signsOf(document: string): number {

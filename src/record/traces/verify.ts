@@ -27,7 +27,7 @@ export const traceDeliveries: DeliveryKind = {
       check(delivery) {
         const { id, deviceId, itemCount } = delivery;
         const texts = items.of(id);
-        if (deliveryErasure.isErased(delivery)) {
+        if (isGone(delivery)) {
           // Of what came before it, it cannot be told what is to be there either.
           newest.delete(deviceId);
           return;
@@ -50,6 +50,13 @@ export const traceDeliveries: DeliveryKind = {
     };
   },
 };
+
+/**
+ * Whether nothing is left of what a delivery brought. What it counts are sessions that began with it: others may have gone on, and labels
+ * come with them. While anything is left of it, the salts are.
+ */
+const isGone = (delivery: Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0]): boolean =>
+  deliveryErasure.isErased(delivery) && delivery.itemKey === null && delivery.itemSalts === null;
 
 /** Hands out the items' texts delivery by delivery, in ascending order of these. */
 function readItems(core: Core): { of(deliveryId: number): Map<number, string | Uint8Array>; close(): void } {

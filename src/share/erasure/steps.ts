@@ -55,12 +55,14 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "repo", target.repoKey));
       return;
     case "device":
+      yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
       yield* devices(core, devicesOf(core, target), undefined);
       return;
     case "person": {
       const user = findUser(core, target.personId);
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
+      yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
       if (person && person.email !== person.mark)
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
@@ -70,11 +72,15 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
   }
 }
 
-/** Ends the bindings of devices, and takes their names out of the audit, with that of the person whose they are. */
-function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
+/** Ends the bindings of devices: first, so that nothing comes from them while what they sent is erased. */
+function* endBindings(core: Core, ids: readonly string[]): Generator<EraseStep> {
   const by: Actor = SYSTEM;
+  for (const id of ids) yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
+}
+
+/** Takes the names of devices out of the audit, with that of the person whose they are, and what they asked. */
+function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
   for (const id of ids) {
-    yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
     yield* whileAny("reads", () => eraseDeviceReads(core, id));
     yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, id));
   }

@@ -89,8 +89,13 @@ export function oneSession(core: Core, named: string) {
   return session;
 }
 
-/** Everything delivered that a target is of, or a part of it. */
-export function portionsOf(core: Core, target: Target, until: number, erasureId: string): Portion[] {
+/**
+ * Everything delivered that a target is of, or a part of it. Of a device and of a person's it is all, whenever it came: their bindings
+ * end, so nothing that comes later is another's; and by a clock that was set back, what was sent before is of later.
+ * @param requestedAt when it was asked for, in milliseconds since the epoch: of the others what comes later is new
+ */
+export function portionsOf(core: Core, target: Target, requestedAt: number, erasureId: string): Portion[] {
+  const until = target.kind === "device" || target.kind === "person" ? Number.MAX_SAFE_INTEGER : requestedAt;
   const repoKey = target.kind === "repo" || target.kind === "entry" ? target.repoKey : null;
   const deviceOf = deviceFinder(core);
   // A backup from before it was connected does not know a device.

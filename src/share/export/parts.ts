@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
 import { exportTriage } from "../../insight/triage/triage.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { exportDeliveries } from "../../log/log.ts";
+import { exportDeliveries, itemDigests } from "../../log/log.ts";
 import { exportEvents } from "../../platform/audit/audit.ts";
 import { checkpoint, proveLeaf } from "../../platform/transparency/transparency.ts";
 import { brainExport, readBlob } from "../../record/brain/brain.ts";
@@ -43,7 +43,10 @@ function* triage(core: Core, teamId: string, scope: Parameters<typeof exportTria
   for (const one of exportTriage(core, teamId, scope)) yield lines("triage", one);
 }
 
-/** Each with the audit path of its leaf to the checkpoint; null for what came after that. */
+/**
+ * Each with the audit path of its leaf to the checkpoint; null for what came after that. Of what it brought of other repositories than
+ * the one asked for there are hashes.
+ */
 function* deliveries(
   core: Core,
   teamId: string,
@@ -51,10 +54,15 @@ function* deliveries(
   { repoKey, head }: Pick<ExportScope, "repoKey"> & { readonly head: ReturnType<typeof checkpoint> },
 ): Generator<Part> {
   for (const delivery of exportDeliveries(core, teamId)) {
-    if (!devices.has(delivery.deviceId) || (repoKey !== null && delivery.repoKey !== repoKey)) continue;
-    const proof = proveLeaf(core, delivery.id, head);
+    const { id, kind } = delivery;
+    if (!devices.has(delivery.deviceId)) continue;
+    const placed = repoKey !== null && kind === "traces" ? traceExport.besideRepo(core, id, repoKey) : undefined;
+    if (repoKey !== null && delivery.repoKey !== repoKey && !placed?.isAny) continue;
+    const proof = proveLeaf(core, id, head);
+    const others = placed && placed.others.size > 0 ? itemDigests(core, id, placed.others) : undefined;
     yield lines("deliveries", {
       ...delivery,
+      ...(others ? { noted: { ...delivery.noted, ...others } } : {}),
       receivedAt: isoInstant(delivery.receivedAt),
       inclusion: proof?.hashes.map((hash) => hash.toString("base64")) ?? null,
     });

@@ -115,6 +115,26 @@ it("erases a session with what entries and spend tell of it, and leaves its devi
   expect(report(t).faults).toEqual([]);
 });
 
+it("erases a session that came in several parts, and what came with its last is still compared", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const spans = Array.from({ length: 600 }, (_, i) => ({ id: `${i}` }));
+  const sessions = [
+    { id: "goes", outcome: "ok", spans },
+    { id: "stays", outcome: "ok", spans: [{ id: "a", name: "a" }] },
+  ];
+  expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  await erase(t, { session: "goes" });
+  expect(t.rows("SELECT name FROM trace_spans")).toEqual([{ name: "a" }]);
+  expect(report(t).faults).toEqual([]);
+  t.rows("UPDATE trace_spans SET document = replace(document, 'a', 'b') RETURNING id");
+  expect(report(t).faults).toMatchObject([{ problem: "content", kind: "traces" }]);
+  t.rows("DELETE FROM trace_spans RETURNING id");
+  expect(report(t).faults).toMatchObject([{ problem: "content", kind: "traces" }]);
+  await erase(t, { session: "stays" });
+  expect(t.count("trace_sessions")).toBe(0);
+});
+
 it("erases an entry of a delivery; the others are still compared, and sent again it is not recorded", async () => {
   const t = await startInstance();
   const { token } = await t.device();
@@ -276,7 +296,7 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
       },
     });
   expect((await deliver("first")).status).toBe(200);
-  const erasure = await request(t, { device: device.deviceId });
+  const erasure = await request(t, { session: "marigold" });
   const { rows } = t;
   let steps = 0;
   // What is derived is looked for after every step, as often as the server itself may come to it.
@@ -296,3 +316,28 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
   ])
     expect(rows(`SELECT * FROM ${table}`), table).toEqual([]);
 });
+
+it.each(["device", "person"])(
+  "takes what a %s goes on sending while it is erased, and what came while the clock was ahead",
+  async (kind) => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const device = await t.device();
+    await personWith(t, device, "ada@example.com");
+    await deliverAll(t, device, "shop", "marigold");
+    t.clock.jump(60 * 60_000);
+    await deliverAll(t, device, "shop", "lavender", 10);
+    t.clock.jump(-60 * 60_000);
+    const erasure = await request(t, kind === "device" ? { device: device.deviceId } : { person: "ada@example.com" });
+    t.clock.advance(1_000);
+    let isFirst = true;
+    for await (const step of stepsOf(core, erasure)) {
+      if (isFirst) await deliverAll(t, device, "shop", "crocus", 20);
+      isFirst = false;
+      await core.store.write(step);
+    }
+    for (const table of ["trace_sessions", "trace_labels", "trace_notes", "brain_snapshots", "spend_cells"])
+      expect([table, t.count(table)]).toEqual([table, 0]);
+    expect(t.rows("SELECT payload FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
+  },
+);

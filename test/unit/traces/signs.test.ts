@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { understandSpan } from "../../../src/formats/session.ts";
 import { countFailedSpans, sourceSpans } from "../../../src/record/traces/follow.ts";
 import { readMetered } from "../../../src/record/traces/metered.ts";
+import { SIGNS, signsOf } from "../../../src/record/traces/signs.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 const AT = "2026-11-20T10:00:00Z";
@@ -57,4 +59,19 @@ it("finds what spans tell of by their signs, and reads those that came before th
   // A span that comes again says what it says now.
   expect((await deliver([{ id: "call", attributes: { "error.type": "boom" } }, { id: "failed" }])).status).toBe(200);
   expect(await told(t, id)).toEqual({ failed: 1, edits: ["edit"], calls: [2], times });
+});
+
+it.each([
+  { status: 2 },
+  { status: "Failed" },
+  { status: { code: "STATUS_CODE_ERROR" } },
+  { attributes: { "otel.status_code": 2 } },
+  { attributes: [{ key: "process.exit.code", value: { intValue: "1" } }] },
+  { error: { type: "boom" } },
+  { level: "ERROR" },
+  { output: { is_error: true } },
+  { success: false },
+])("bears a sign of each way in which a step says that it failed: %j", (span) => {
+  expect(understandSpan(span).failure).not.toBeNull();
+  expect(signsOf(JSON.stringify(span)) & SIGNS.failure).toBe(SIGNS.failure);
 });

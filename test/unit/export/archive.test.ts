@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { parseVkey } from "../../../src/kit/transparency/note.ts";
+import { checkArchive } from "../../../src/share/export/check.ts";
+import { exportArchive, resolveScope } from "../../../src/share/export/export.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+/** Makes an archive of a team, or a repository of it. @returns the steps of its check that do not hold */
+async function faultsOfArchive(t: TestInstance, scope: { readonly team: string; readonly repo?: string }) {
+  const { core } = t.instance;
+  const folder = mkdtempSync(join(tmpdir(), "reckon-export-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "a.tar.zst");
+  await exportArchive(core, resolveScope(core, scope), async (archive) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of archive) chunks.push(chunk);
+    await writeFile(file, Buffer.concat(chunks));
+    return 0;
+  });
+  const key = parseVkey((await t.call("GET", "/ledger/key")).text.trim());
+  const { steps } = await checkArchive(file, key, []);
+  return steps.filter(({ ok }) => !ok);
+}
+
+it("makes an archive that proves itself, whatever is delivered meanwhile", async () => {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  const deliver = async (i: number) => {
+    const json = { sessions: [{ id: "s", outcome: `${i}`, spans: [{ id: "a", i }, { id: `${i}` }] }] };
+    expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+    const entries = [{ seq: i, payload: { i } }];
+    expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
+  };
+  for (let i = 1; i <= 100; i++) await deliver(i);
+  let now = 0;
+  const clock = vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 20));
+  onTestFinished(() => clock.mockRestore());
+  let isDone = false;
+  const writing = (async () => {
+    for (let i = 101; !isDone; i++) await deliver(i);
+  })();
+  const faults = await faultsOfArchive(t, { team: team.id });
+  isDone = true;
+  await writing;
+  expect(faults).toEqual([]);
+});
+
+it.each([undefined, "till"])(
+  "makes an archive of a repository though a session of it came to be in %s",
+  async (next) => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const deliver = async (repoKey: string | undefined, ...ids: string[]) => {
+      const sessions = ids.map((id) => ({ id, outcome: "ok", spans: [{ id: repoKey ?? "none" }] }));
+      const labels = [{ sessionId: ids[0], name: repoKey ?? "none" }];
+      const json = { repoKey, sessions, labels };
+      expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+    };
+    await deliver("shop", "s", "t");
+    await deliver(next, "s", "u");
+    for (const repo of ["shop", "till"]) expect(await faultsOfArchive(t, { team: team.id, repo })).toEqual([]);
+  },
+);
