@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
-import { fail } from "../../kit/problem.ts";
+import { fail, unauthorized } from "../../kit/problem.ts";
 import { newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findTeam, type Team } from "../teams/teams.ts";
@@ -68,9 +68,14 @@ export function bindDevice(
   });
 }
 
+/** What is said to a device whose binding has ended. */
+export const disconnected = "The device was disconnected; connect it again with a new code.";
+
 /**
- * Notes that a device was heard of; call inside a transaction.
+ * Notes that a device was heard of; call inside the transaction that stores what it said. Its body may have been long in coming since its
+ * token was judged, and what were stored once its binding had ended for an erasure would stay.
  * @param userAgent what it calls its program, as `readUserAgent` gives it; null leaves what is known
+ * @throws Problem unauthorized (401) once its binding has ended
  */
 export function touchDevice(
   core: Core,
@@ -78,6 +83,7 @@ export function touchDevice(
   now: number,
   userAgent: string | null = null,
 ): void {
+  if (rows(core.store).revokedAt.get(device.deviceId) !== null) fail(unauthorized, disconnected);
   if (device.lastSeenAt === null || now - device.lastSeenAt >= SEEN_EVERY_MS || now < device.lastSeenAt)
     rows(core.store).touchDevice.run(now, userAgent, device.deviceId);
 }

@@ -2,6 +2,7 @@ import { fail, unauthorized } from "../../kit/problem.ts";
 import { credential } from "../../platform/http/credential.ts";
 import { inShape } from "../../platform/http/faults.ts";
 import { teamMoves } from "../teams/teams.ts";
+import { disconnected } from "./binding.ts";
 import { findDevice } from "./principals.ts";
 
 /** The token that binds one machine to one team. */
@@ -14,7 +15,7 @@ export const device = credential({
   find: findDevice,
   faults: inShape("moved", teamMoves.moved),
   judge({ clock }, { revokedAt, tokenReplacedAt, tokenExpiresAt, movedTo }) {
-    if (revokedAt !== null) fail(unauthorized, "The device was disconnected; connect it again with a new code.");
+    if (revokedAt !== null) fail(unauthorized, disconnected);
     if (tokenReplacedAt !== null) fail(unauthorized, "The bearer token was replaced by a newer one.");
     if (tokenExpiresAt !== null && tokenExpiresAt <= clock.now()) fail(unauthorized, "The bearer token has expired.");
     teamMoves.requireNotMoved(movedTo);

@@ -113,6 +113,8 @@ export const rows = statements((db) => ({
   nameOf: db.prepare<[string], { teamId: string; label: string | null }>(
     "SELECT team_id AS teamId, label FROM devices WHERE id = ?",
   ),
+  // By primary key.
+  revokedAt: db.prepare<[string], number | null>("SELECT revoked_at FROM devices WHERE id = ?").pluck(),
   insertDevice: db.prepare<[string, string, string | null, string, number, string | null, string | null]>(
     "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent, person_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
   ),

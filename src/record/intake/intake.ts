@@ -66,7 +66,11 @@ export class Intake {
     this.#sent = ready.sent;
   }
 
-  /** Runs row changes in a transaction, in which the device is noted as heard of. @param change is given the instant */
+  /**
+   * Runs row changes in a transaction, in which the device is noted as heard of.
+   * @param change is given the instant
+   * @throws Problem unauthorized (401) once the device is no longer bound
+   */
   store<T>(change: (now: number) => T): Promise<T> {
     const { core, device } = this;
     const payer = { team: device.teamId, credential: device.deviceId };
