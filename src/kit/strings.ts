@@ -60,6 +60,16 @@ export function sentence(text: string): string {
   return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
 }
 
+/**
+ * A text without the signs of some kind at its end. `/[…]+$/` begins anew at each sign of a run that does not stand at the end, which takes
+ * time with the square of the run: hours for a megabyte.
+ */
+export function withoutEnd(text: string, sign: RegExp): string {
+  let end = text.length;
+  while (end > 0 && sign.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
 const UNEVEN = /[^\S ]|^ | {2}| $|\p{Cc}/u;
 
 /** A text on one line, white space and control characters folded, cut to a number of UTF-16 units. */
