@@ -31,6 +31,26 @@ export function likePattern(text: string): string | null {
   return trimmed === "" ? null : `%${escapeLike(trimmed)}%`;
 }
 
+/** What LIKE is given of a text where `instr` looks for the whole. */
+const BEGINNING_CHARS = 8;
+
+/**
+ * A text to be found anywhere within texts that others make, in any case of ASCII's letters: `x LIKE @begins ESCAPE '\' AND
+ * instr(lower(x), @text)`. LIKE alone takes the pattern's length at each place of a text that is made so that the pattern nearly fits
+ * there: seconds for a few megabytes. It is faster on all other texts, so the beginning is its.
+ * @returns null each for a blank text, which narrows nothing
+ */
+export function soughtText(text: string): { readonly text: string | null; readonly begins: string | null } {
+  const sought = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
+  return sought === "" ? { text: null, begins: null } : soughtWhole(sought);
+}
+
+/** The same of a text as it is, however long. */
+export function soughtWhole(text: string): { readonly text: string; readonly begins: string } {
+  const begins = `%${escapeLike(beginning(text, BEGINNING_CHARS))}%`;
+  return { text: text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()), begins };
+}
+
 /** A text as LIKE takes it with `\\` as its ESCAPE: nothing in it stands for others. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
@@ -38,6 +58,16 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$
 export function sentence(text: string): string {
   const upper = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?)]$/.test(upper) ? upper : `${upper}.`;
+}
+
+/**
+ * A text without the signs of some kind at its end. `/[…]+$/` begins anew at each sign of a run that does not stand at the end, which takes
+ * time with the square of the run: hours for a megabyte.
+ */
+export function withoutEnd(text: string, sign: RegExp): string {
+  let end = text.length;
+  while (end > 0 && sign.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
 }
 
 const UNEVEN = /[^\S ]|^ | {2}| $|\p{Cc}/u;

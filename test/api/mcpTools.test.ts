@@ -213,6 +213,33 @@ describe("resources and prompts", () => {
     }
   });
 
+  it("lists files page by page, those of two teams once, and quickly though there are thousands", async () => {
+    const t = await startInstance({ settings: { limitBrain: "off", limitRead: "off", limitReadDaily: "1000" } });
+    const [{ user, token }, other] = [await shop(t), await shop(t, "Other", "github.com/other/place")];
+    await setRole(t.instance.core, other.device.team.id, user.id, "member");
+    const bearer = await token();
+    const named = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`docs/é ${i}.md`, "x"]));
+    const mine = await t.device(other.device.team);
+    for (let repo = 0; repo < 20; repo++) await publish(t, mine, named(500), { repoKey: `github.com/other/r${repo}` });
+    const uris: string[] = [];
+    const list = async (params: object) => (await rpc(t, bearer, { method: "resources/list", params })).body.result;
+    await list({});
+    const started = performance.now();
+    for (let page = await list({}), left = 40; ; page = await list({ cursor: page.nextCursor })) {
+      uris.push(...page.resources.map(({ uri }: { uri: string }) => uri));
+      if (--left === 0) break;
+    }
+    // Each page took as long as all files take to be spelled.
+    expect(performance.now() - started).toBeLessThan(2_700);
+    expect([uris.length, new Set(uris).size]).toEqual([2_000, 2_000]);
+    const last = await list({ cursor: "10000" });
+    expect([last.resources.length, last.nextCursor]).toEqual([4, undefined]);
+    // The same repository in both of the reader's teams.
+    await publish(t, mine, { "docs/guide.md": "theirs", "docs/more.md": "theirs" }, { repoKey: REPO });
+    expect((await list({ cursor: "10000" })).resources).toHaveLength(5);
+  });
+
   it("gives the briefing and the way to a postmortem as prompts", async () => {
     const t = await startInstance();
     const { device } = await shop(t);

@@ -1,4 +1,5 @@
 import type { TextBlock } from "../../kit/markdown-blocks.ts";
+import { withoutEnd } from "../../kit/strings.ts";
 import { DECORATION, SEPARATORS } from "./entry.ts";
 import { isStatusLine } from "./status.ts";
 
@@ -57,7 +58,7 @@ function afterLead(line: string): string | undefined {
     end === -1 || REST_OF_LABEL.test(after.slice(0, end))
       ? after.slice(end === -1 ? 0 : end + mark.length)
       : after.slice(0, end) + after.slice(end + mark.length);
-  return withoutSeparators(line.trimStart().startsWith("|") ? rest.replace(/[\s|]+$/, "") : rest);
+  return withoutSeparators(line.trimStart().startsWith("|") ? withoutEnd(rest, /[\s|]/) : rest);
 }
 
 /** Lines of a paragraph as one, up to one that begins another matter. */

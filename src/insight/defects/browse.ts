@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
-import { likePattern } from "../../kit/strings.ts";
+import { soughtText } from "../../kit/strings.ts";
 import { readBlob } from "../../record/brain/brain.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
@@ -26,7 +26,7 @@ export function pageOfDefects(
   filter: EntryFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
 ): Page<Defect> {
   const { repoKey = null, kind = null, open, text = "", cursor, limit } = filter;
-  const filters = { teamId, repoKey, kind, like: likePattern(text), open: open === undefined ? null : asBit(open) };
+  const filters = { teamId, repoKey, kind, ...soughtText(text), open: open === undefined ? null : asBit(open) };
   return keysetPage({
     cursor,
     limit,

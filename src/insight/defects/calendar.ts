@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
-import { likePattern } from "../../kit/strings.ts";
+import { soughtText } from "../../kit/strings.ts";
 import { classRange } from "./class-changes.ts";
 import { pageRows } from "./page-rows.ts";
 import { trendRange, weeksUntil } from "./trend.ts";
@@ -37,7 +37,7 @@ interface Having {
 
 /** The classes that have an entry with all of this, by the first 8 digits of their fingerprints. */
 const classesWith = (core: Core, teamId: string, { text = "", from = "", to = "9999-12-31" }: Having): string[] =>
-  pageRows(core.store).classesWith.all({ teamId, like: likePattern(text), from, to });
+  pageRows(core.store).classesWith.all({ teamId, ...soughtText(text), from, to });
 
 /** Files with level-2 headings that are no entry, those with the most first. */
 const undatedFiles = (core: Core, teamId: string, repoKey?: string) =>

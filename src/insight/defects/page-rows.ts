@@ -7,8 +7,9 @@ export interface PageRange {
   readonly repoKey: string | null;
   readonly kind: string | null;
   readonly open: 0 | 1 | null;
-  /** As `likePattern` makes it. */
-  readonly like: string | null;
+  /** As `soughtText` makes them. */
+  readonly text: string | null;
+  readonly begins: string | null;
   /** Where the row stands to begin beyond; without a date at the top. */
   readonly date: string | null;
   readonly atRepo: string;
@@ -17,9 +18,10 @@ export interface PageRange {
   readonly count: number;
 }
 
+const holds = (column: string) => `(${column} LIKE @begins ESCAPE '\\' AND instr(lower(${column}), @text))`;
+const HOLDS_TEXT = `(@text IS NULL OR ${["heading", "rule", "path"].map(holds).join(" OR ")})`;
 const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey) AND (@kind IS NULL OR kind = @kind)
-  AND (@open IS NULL OR open = @open) AND (@like IS NULL OR heading LIKE @like ESCAPE '\\' OR rule LIKE @like ESCAPE '\\'
-    OR path LIKE @like ESCAPE '\\')`;
+  AND (@open IS NULL OR open = @open) AND ${HOLDS_TEXT}`;
 
 /** What is counted of an entry. */
 export interface CountedRow {
@@ -78,9 +80,9 @@ export const pageRows = statements((db) => ({
      GROUP BY date ORDER BY date`,
   ),
   classesWith: db
-    .prepare<[{ teamId: string; like: string | null; from: string; to: string }], string>(
+    .prepare<[Pick<PageRange, "teamId" | "text" | "begins"> & { from: string; to: string }], string>(
       `SELECT DISTINCT lower(hex(substr(fingerprint, 1, 4))) FROM defects WHERE team_id = @teamId AND date BETWEEN @from AND @to
-         AND (@like IS NULL OR heading LIKE @like ESCAPE '\\' OR rule LIKE @like ESCAPE '\\' OR path LIKE @like ESCAPE '\\')`,
+         AND ${HOLDS_TEXT}`,
     )
     .pluck(),
   // By the primary key of defect_files, its first column.

@@ -70,10 +70,14 @@ export const browseRows = statements((db) => {
       .prepare<[number], number>("SELECT octet_length(document) FROM trace_sessions WHERE id = ?")
       .pluck(),
     document: db.prepare<[number], string>("SELECT document FROM trace_sessions WHERE id = ?").pluck(),
-    // By primary key, each of some.
-    holding: db.prepare<[{ a: string; b: string | null; ids: string }], HoldingRow>(
+    // By primary key, each of some. What is looked for, and how it begins, as `soughtWhole` makes them.
+    holding: db.prepare<
+      [Record<"a" | "aBegins", string> & Record<"b" | "bBegins", string | null> & { ids: string }],
+      HoldingRow
+    >(
       `SELECT sum(octet_length(document)) AS bytes, json_group_array(id) FILTER (
-         WHERE document LIKE @a ESCAPE '\\' OR (@b IS NOT NULL AND document LIKE @b ESCAPE '\\')) AS found
+         WHERE (document LIKE @aBegins ESCAPE '\\' AND instr(lower(document), @a))
+           OR (@b IS NOT NULL AND document LIKE @bBegins ESCAPE '\\' AND instr(lower(document), @b))) AS found
        FROM trace_sessions WHERE id IN (SELECT value FROM json_each(@ids))`,
     ),
     // Within trace_spans_by_arrival.

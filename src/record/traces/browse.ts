@@ -5,7 +5,7 @@ import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import type { Key, Page, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent, scanPage } from "../../kit/scan-page.ts";
-import { escapeLike } from "../../kit/strings.ts";
+import { soughtWhole } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { browseRows, type HoldingRow, type SessionListRow } from "./browse-rows.ts";
 
@@ -216,7 +216,8 @@ export function textFinder(core: Core, text: string): (ids: readonly number[]) =
   const spelled = JSON.stringify(plain).slice(1, -1);
   // SQLite folds the letters of ASCII alone, and is several times as fast as reading each document here.
   if (/^\p{ASCII}+$/u.test(plain) && !plain.includes("\0")) {
-    const either = { a: `%${escapeLike(plain)}%`, b: spelled === plain ? null : `%${escapeLike(spelled)}%` };
+    const [a, b] = [soughtWhole(plain), spelled === plain ? undefined : soughtWhole(spelled)];
+    const either = { a: a.text, aBegins: a.begins, b: b?.text ?? null, bBegins: b?.begins ?? null };
     return (ids) => {
       const { found, bytes } = sql.holding.get({ ...either, ids: JSON.stringify(ids) }) as HoldingRow;
       return { found: new Set(JSON.parse(found) as number[]), chars: bytes ?? 0 };

@@ -23,23 +23,53 @@ const NOTE_BYTES = 1_000;
 const uriOf = (repoKey: string, path: string) =>
   `brain://${encodeURIComponent(repoKey)}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
+const resourceOf = (repoKey: string, path: string) => ({
+  uri: uriOf(repoKey, path),
+  name: word(path),
+  title: word(`${repoKey} ${path}`.trim()),
+  mimeType: "text/markdown",
+});
+
+/** A file as a scope judges it; its kind is told when it is asked for. */
+const fileAt = (repoKey: string, path: string) => ({
+  repoKey,
+  path,
+  get kind() {
+    return kindOf(path);
+  },
+});
+
+/**
+ * The files that a reader may open, each once. There may be tens of thousands: what went before is remembered only where another team may
+ * have the same.
+ */
+function* filesReached(visit: Visit): Generator<readonly [repoKey: string, path: string]> {
+  const { teams, keep } = reachOf(visit);
+  const reached = teams();
+  const known = new Set<string>();
+  for (const [i, { id }] of reached.entries())
+    for (const { repoKey, files } of currentBrains(visit.core, id))
+      for (const [path] of files) {
+        if (!keep(fileAt(repoKey, path)) || (i > 0 && known.has(`${repoKey}\n${path}`))) continue;
+        if (i < reached.length - 1) known.add(`${repoKey}\n${path}`);
+        yield [repoKey, path];
+      }
+}
+
 /** A page of the files that a reader may open. @param cursor of the page before @throws Problem invalid for one that is none */
 export async function listResources(visit: Visit, cursor = "0") {
   if (!/^\d{1,7}$/.test(cursor)) fail(invalid, "The cursor is not one of ours.");
-  const { teams, keep } = reachOf(visit);
-  const files = new Map<string, { uri: string; name: string; title: string; mimeType: string }>();
-  for (const { id } of teams())
-    for (const { repoKey, files: ofBrain } of currentBrains(visit.core, id))
-      for (const [path] of ofBrain) {
-        if (!keep({ repoKey, path, kind: kindOf(path) })) continue;
-        const uri = uriOf(repoKey, path);
-        files.set(uri, { uri, name: word(path), title: word(`${repoKey} ${path}`.trim()), mimeType: "text/markdown" });
-      }
   const from = Number(cursor);
-  const resources = [...files.values()].slice(from, from + PAGE);
-  const next = from + PAGE < files.size ? { nextCursor: `${from + PAGE}` } : {};
+  const resources: ReturnType<typeof resourceOf>[] = [];
+  let total = 0;
+  for (const [repoKey, path] of filesReached(visit)) {
+    // Only the page's own are spelled.
+    if (total >= from && resources.length < PAGE) resources.push(resourceOf(repoKey, path));
+    total++;
+  }
+  const next = from + PAGE < total ? { nextCursor: `${from + PAGE}` } : {};
   const question = `resources/list from ${from}`;
-  await recordVisit(visit, { tool: "resources/list", question, total: files.size, shown: resources.length });
+  await recordVisit(visit, { tool: "resources/list", question, total, shown: resources.length });
   return { resources, ...next };
 }
 

@@ -160,3 +160,27 @@ it("counts weeks as far back as asked, the last four as the trend does", async (
   expect(weeklyHistory(core, team, 26).reduce((sum, { count }) => sum + count, 0)).toBe(2);
   expect(weeklyHistory(core, team, 4, "elsewhere").map(({ count }) => count)).toEqual([0, 0, 0, 0]);
 });
+
+it("finds a text in any case, with nothing in it that stands for others, however the entries were made for it", async () => {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  const publish = (version: number, contents: readonly string[]) => {
+    const files = contents.map((content, i) => ({ path: `f${i}/errors.md`, content }));
+    return t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version, files } });
+  };
+  const found = (text: string) => pageOfDefects(t.instance.core, team.id, { text }).rows.map(({ title }) => title);
+  await publish(1, ["## 2026-11-20 Half of 100%_of it\n\n**Prevention rule:** Ask FIRST, then look.\n"]);
+  await t.instance.settle();
+  for (const text of ["100%_OF", "ask first, then", "F0/errors.md", " of 100%_ "])
+    expect([text, found(text).length]).toEqual([text, 1]);
+  for (const text of ["100__of", "half%it", "ask first, then turn"]) expect([text, found(text)]).toEqual([text, []]);
+
+  const alike = "a".repeat(900);
+  const entry = (i: number) => `## 2026-11-20 ${i} ${alike}\n\n**Prevention rule:** ${i} ${alike}\n`;
+  await publish(2, Array<string>(7).fill(Array.from({ length: 500 }, (_, i) => entry(i)).join("\n")));
+  await t.instance.settle();
+  const started = performance.now();
+  expect(found(`${"a".repeat(190)}b`)).toEqual([]);
+  // By LIKE alone it took a second, and each page asks several times.
+  expect(performance.now() - started).toBeLessThan(600);
+});

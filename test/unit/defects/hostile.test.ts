@@ -61,3 +61,17 @@ it.each(UNITS)("reads a MiB of %s in time that grows with its size", { timeout: 
   expect(b).toBeLessThan(4 * a + 50);
   expect(b).toBeLessThan(3_000);
 });
+
+it.each([
+  ["spaces and edges within a rule in a table", "## 2026-01-01 A\n| **Prevention rule:** a", "| ", "b |"],
+  ["spaces within a rule", "## 2026-01-01 A\n**Prevention rule:** a", " ", "b"],
+  ["signs within a heading", "## 2026-01-01 a", " ~*", "b"],
+  ["signs within a word", "## 2026-01-01 A\nsrc/a", '".', "b.ts"],
+])(
+  "reads a run of %s that does not stand at the end in time that grows with it",
+  { timeout: 60_000 },
+  (_what, before, unit, after) => {
+    // Expressions that end in a run begin anew at each of its signs.
+    expect(cost(() => parseFile(`${before}${filled(unit, HALF)}${after}\n`))).toBeLessThan(5_000);
+  },
+);

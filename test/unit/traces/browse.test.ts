@@ -219,3 +219,23 @@ it("offers the values that a team's sessions hold to narrow by", async () => {
     branches: ["feature", "main"],
   });
 });
+
+it("finds a long text in any case, and in a time that does not depend on what it is looked for in", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const long = "a".repeat(2_000);
+  await send(t, device, [
+    { id: "alike", prompts: [{ text: "a".repeat(2 * 1024 * 1024) }] },
+    { id: "has", prompts: [{ text: `Then ${long.toUpperCase()}"b_%` }] },
+  ]);
+  const started = performance.now();
+  for (const [text, ids] of [
+    [`${long}b`, []],
+    [`${long}"b_%`, ["has"]],
+    [`${long}"b%`, []],
+    ["aaaaaa", ["has", "alike"]],
+  ] as const)
+    expect(idsOf(await listSessions(t.instance.core, device.team.id, { text })).sort()).toEqual([...ids].sort());
+  // By a pattern of LIKE alone each of the long ones took ten seconds and more, in one go.
+  expect(performance.now() - started).toBeLessThan(6_000);
+});

@@ -73,7 +73,7 @@ const TAIL = { lines: 16, chars: 2_000 };
  * @param failed of a step that failed: its end is shown at once
  */
 export function toolText(text: string, word: string, label: string, budget: Budget, failed = false): Content {
-  const trimmed = text.replace(/^\n+|\s+$/g, "");
+  const trimmed = text.trimEnd().replace(/^\n+/, "");
   if (trimmed === "") return false;
   if (!failed && trimmed.length <= ONE_LINE && !trimmed.includes("\n"))
     return html`<p class="line"><span class="muted">${word}</span> <code>${trimmed}</code></p>`;
