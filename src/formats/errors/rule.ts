@@ -10,8 +10,10 @@ const LEAD = new RegExp(
   "iu",
 );
 const HEADING_LEAD = new RegExp(`^(?:${DECORATION}|[*_]){0,20}${WORDS}`, "iu");
-/** Rest of a label inside its bold: a number, a remark in parentheses, a colon. */
-const REST_OF_LABEL = /^\s*(?:#?\d{1,3})?\s*(?:\([^()]{0,60}\))?[\s:：.\p{Pd}]*$/u;
+/** Rest of a label inside its bold: a number, a remark in parentheses, a colon. Longer ones are none: blanks may be told apart in many ways. */
+const REST_OF_LABEL = /^\s*(?:#?\d{1,3}\s*)?(?:\([^()]{0,60}\))?[\s:：.\p{Pd}]*$/u;
+const MAX_REST_CHARS = 200;
+const isRestOfLabel = (text: string) => text.length <= MAX_REST_CHARS && REST_OF_LABEL.test(text);
 /** Another label, as the other paragraphs of an entry begin with: `**Fix:**`, `**Fix**:`. */
 const LABEL = /^\s*(?:[-*+]\s+)?(\*\*|__)[^*_]{1,60}(?:[:：]\1|\1\s*(?:[:：]|\p{Pd}))/u;
 
@@ -55,7 +57,7 @@ function afterLead(line: string): string | undefined {
   const end = after.indexOf(mark);
   // Where the bold goes on over the rule itself, only its end goes.
   const rest =
-    end === -1 || REST_OF_LABEL.test(after.slice(0, end))
+    end === -1 || isRestOfLabel(after.slice(0, end))
       ? after.slice(end === -1 ? 0 : end + mark.length)
       : after.slice(0, end) + after.slice(end + mark.length);
   return withoutSeparators(line.trimStart().startsWith("|") ? withoutEnd(rest, /[\s|]/) : rest);

@@ -64,6 +64,8 @@ it.each(UNITS)("reads a MiB of %s in time that grows with its size", { timeout: 
 
 it.each([
   ["spaces and edges within a rule in a table", "## 2026-01-01 A\n| **Prevention rule:** a", "| ", "b |"],
+  ["spaces within a rule's label", "## 2026-01-01 A\n**Prevention rule", " ", "x**: b"],
+  ["dashes within a rule's label", "## 2026-01-01 A\n**Prevention rule 1", " -", "x**: b"],
   ["spaces within a rule", "## 2026-01-01 A\n**Prevention rule:** a", " ", "b"],
   ["signs within a heading", "## 2026-01-01 a", " ~*", "b"],
   ["signs within a word", "## 2026-01-01 A\nsrc/a", '".', "b.ts"],
