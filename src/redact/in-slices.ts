@@ -1,7 +1,8 @@
 /** The searches for requests: they let others in between, however long the text is. */
 import { inSlices, type Slices } from "../kit/slices.ts";
 import { redactJsonInSlices } from "./json.ts";
-import { makeReady, mightHoldInSlices, type Redacted, redactTextInSlices } from "./scan.ts";
+import { mightHoldInSlices, partsInSlices } from "./might-hold.ts";
+import { makeReady, type Redacted, redactTextInSlices } from "./scan.ts";
 
 /** Lets others in where that is due; as `kit/yield.ts` makes it. */
 type YieldNow = () => Promise<void> | undefined;
@@ -34,3 +35,10 @@ export const redactLongJson = (json: string, yieldNow: YieldNow): Promise<Redact
 /** As `mightHoldSecret`, in slices. */
 export const mightLongHoldSecret = (text: string, yieldNow: YieldNow): Promise<boolean> =>
   search(mightHoldInSlices(text), yieldNow);
+
+/** As `partsInSlices`. */
+export const partsThatMightHold = (
+  text: string,
+  parts: Parameters<typeof partsInSlices>[1],
+  yieldNow: YieldNow,
+): Promise<ReadonlySet<number>> => search(partsInSlices(text, parts), yieldNow);

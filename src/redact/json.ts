@@ -2,18 +2,11 @@
 import { finish, type Slices } from "../kit/slices.ts";
 import { isEncodedLogin, isTinkType } from "./encoded.ts";
 import { withoutScheme } from "./headers.ts";
+import { mightHoldInSlices } from "./might-hold.ts";
 import { isSecretName } from "./names.ts";
 import { ASSIGNED_RULE } from "./probes.ts";
 import type { Finding } from "./reading.ts";
-import {
-  BATCH_REPLACED,
-  findInSlices,
-  findSecrets,
-  marker,
-  mightHoldInSlices,
-  type Redacted,
-  replaceInSlices,
-} from "./scan.ts";
+import { BATCH_REPLACED, findInSlices, findSecrets, marker, type Redacted, replaceInSlices } from "./scan.ts";
 import { isSecretValue } from "./values.ts";
 
 const QUOTE = 34;

@@ -4,9 +4,16 @@
  * Does not decide what happens on a finding (refusing an upload, counting): the callers do, and none of it logs a value.
  */
 
-export { makeSearchReady, mightLongHoldSecret, redactLongJson, redactLongText } from "./in-slices.ts";
+export {
+  makeSearchReady,
+  mightLongHoldSecret,
+  partsThatMightHold,
+  redactLongJson,
+  redactLongText,
+} from "./in-slices.ts";
 export { redactJson } from "./json.ts";
+export { mightHoldSecret } from "./might-hold.ts";
 export type { Finding } from "./reading.ts";
 export { RULES_VERSION } from "./rules.ts";
-export { findSecrets, lineCounter, mightHoldSecret, redactText } from "./scan.ts";
+export { findSecrets, lineCounter, redactText } from "./scan.ts";
 export { readUserAgent } from "./user-agent.ts";

@@ -2,7 +2,7 @@
 import { finish, type Slices } from "../kit/slices.ts";
 import { compileAll } from "./automaton.ts";
 import { CROWD_RULE } from "./crowd.ts";
-import { isFresh, startsFreshIn } from "./fresh.ts";
+import { isFresh } from "./fresh.ts";
 import { Prefilter, type Seen } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
@@ -10,7 +10,7 @@ import { RULES } from "./rules.ts";
 
 /** Made at first use: most commands never scan anything. */
 let prefilter: Prefilter<Probe> | undefined;
-const thePrefilter = (): Prefilter<Probe> => {
+export const thePrefilter = (): Prefilter<Probe> => {
   prefilter ??= new Prefilter<Probe>(targets());
   return prefilter;
 };
@@ -215,40 +215,6 @@ export function redactText(text: string): Redacted {
   const findings = findSecrets(text);
   return { text: findings.length === 0 ? text : finish(replaceInSlices(text, findings)), findings };
 }
-
-/** Escapes that could hide part of a secret in raw JSON: an escaped slash, or an ASCII character spelled as `\u00..`. */
-const HIDING = /\\u00(?:2[013-9a-f]|3[0-9abdf]|[4-7])/i;
-
-/** Anchors that turn out to be nothing, one for so many characters: a text with more of them is left to the real search. */
-const PATIENCE = 32;
-
-/** See `mightHoldSecret`. */
-export function* mightHoldInSlices(text: string): Slices<boolean> {
-  if (text.includes("\\/")) return true;
-  if (text.includes("\\u00") && HIDING.test(text)) return true;
-  const filter = thePrefilter();
-  let tries = PATIENCE;
-  let holds = false;
-  const visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
-    holds = --tries < 0;
-    if (!isApart || startsFreshIn(text, at)) for (const probe of payloads) holds ||= probe.may(text, at);
-    return holds;
-  };
-  let from: number | undefined = 0;
-  for (;;) {
-    const next = filter.searchFrom(text, from, visit);
-    if (holds || next === undefined) return holds;
-    tries += (next - from) / PATIENCE;
-    from = next;
-    yield;
-  }
-}
-
-/**
- * A quick no: false means that neither `findSecrets` nor `redactJson` would find anything in this text. True says only
- * that one of them must look. Safe on raw JSON.
- */
-export const mightHoldSecret = (text: string): boolean => finish(mightHoldInSlices(text));
 
 /**
  * Tells the 1-based line an offset stands on, for one offset after another in ascending order, so that a text is read

@@ -16,7 +16,7 @@ export interface Tools {
   /** To be awaited between small pieces of work, see `kit/yield.ts`; where nobody else waits there is nothing to await. */
   readonly yieldNow: () => Promise<void> | undefined;
   /** The body without its content coding, for its digest. */
-  readonly sent: Uint8Array;
+  readonly sent: Buffer;
   /** Asks the endpoint something that only the store knows. */
   readonly ask: (question: unknown) => Promise<unknown>;
 }

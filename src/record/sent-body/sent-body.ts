@@ -9,7 +9,13 @@ import { duplicateKey, elements, findMember, isWholeNumber, type Member, members
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
 import { NO_REPO } from "../../platform/http/fields.ts";
-import { makeSearchReady, mightHoldSecret, redactLongJson, redactText } from "../../redact/redact.ts";
+import {
+  makeSearchReady,
+  mightHoldSecret,
+  partsThatMightHold,
+  redactLongJson,
+  redactText,
+} from "../../redact/redact.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 
 type YieldNow = () => Promise<void> | undefined;
@@ -47,6 +53,14 @@ export class Cleaner {
   clean(part: string, kind: MetadataKind): string | Promise<string> {
     const isPlain = !this.#isMetadataOnly && part.length <= SHORT && !mightHoldSecret(part);
     return isPlain ? part : this.#cleanSlowly(part, kind);
+  }
+
+  /**
+   * Which parts of a text have to be cleaned: of all others `clean` would leave everything. Each is an object, in the order in which they stand.
+   */
+  async unclean(text: string, parts: readonly Slice[]): Promise<ReadonlySet<number>> {
+    if (this.#isMetadataOnly) return new Set(parts.keys());
+    return partsThatMightHold(text, parts, this.yieldNow);
   }
 
   async #cleanSlowly(part: string, kind: MetadataKind): Promise<string> {

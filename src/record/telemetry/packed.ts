@@ -1,4 +1,5 @@
-import { type Entry, entryText } from "./rules.ts";
+import type { Slice } from "../../kit/json.ts";
+import { type Entry, entryHead } from "./rules.ts";
 
 /** Entries as they travel and are stored: their texts, end to end. */
 export interface PackedEntries {
@@ -11,18 +12,31 @@ export interface PackedEntries {
 }
 
 const DIGIT_0 = 0x30;
+const NOTHING = Buffer.alloc(0);
 
-/** @param entries ascending by seq */
-export function pack(entries: readonly Entry[]): PackedEntries {
-  const parts = entries.map(entryText);
-  const whole = parts.join("");
-  const texts = Buffer.from(whole);
-  const isAscii = texts.length === whole.length;
-  const ends = new Uint32Array(parts.length);
+/** An entry, or one whose payload is a stretch of what was sent. */
+export type SentEntry = Omit<Entry, "payload"> & { readonly payload: string | Slice };
+
+/**
+ * @param entries ascending by seq
+ * @param sent what the stretches are of, in ASCII
+ */
+export function pack(entries: readonly SentEntry[], sent: Buffer = NOTHING): PackedEntries {
+  const heads = entries.map(entryHead);
+  const ends = new Uint32Array(entries.length);
   let end = 0;
-  for (const [i, part] of parts.entries()) {
-    end += isAscii ? part.length : Buffer.byteLength(part);
+  for (const [i, { payload }] of entries.entries()) {
+    const bytes = typeof payload === "string" ? Buffer.byteLength(payload) : payload.end - payload.start;
+    end += Buffer.byteLength(heads[i] as string) + bytes + 1;
     ends[i] = end;
+  }
+  const texts = Buffer.alloc(end);
+  let at = 0;
+  for (const [i, { payload }] of entries.entries()) {
+    at += texts.write(heads[i] as string, at);
+    if (typeof payload === "string") texts.write(payload, at);
+    else sent.copy(texts, at, payload.start, payload.end);
+    at = ends[i] as number;
   }
   return { seqs: entries.map(({ seq }) => seq), ends, texts };
 }

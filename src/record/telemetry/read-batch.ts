@@ -14,8 +14,7 @@ import {
   requireWholeNumber,
   type SentDigest,
 } from "../sent-body/sent-body.ts";
-import { type PackedEntries, pack, textsIn } from "./packed.ts";
-import type { Entry } from "./rules.ts";
+import { type PackedEntries, pack, type SentEntry, textsIn } from "./packed.ts";
 import { Mode, type SkimmedBatch, type SkimmedEntry, skimBatch } from "./skim-batch.ts";
 
 export const TelemetryBatch = v.object({
@@ -99,14 +98,25 @@ async function readBatch(
   }
   const cleaner = await Cleaner.of(yieldNow, captureMode);
   const skimmed = "isSkimmed" in batch ? batch.entries : await findPayloads(batch.entries, text, yieldNow);
-  const entries: Entry[] = [];
+  for (const [i, { payload }] of skimmed.entries()) requireFits(maxPayloadBytes, text, payload, i);
+  const unclean = await cleaner.unclean(
+    text,
+    skimmed.map(({ payload }) => payload),
+  );
+  // What is left as it was sent is not made a text of its own.
+  const isAscii = body.length === text.length;
+  const entries: SentEntry[] = [];
   for (const [i, { seq, clientTimestamp = null, payload }] of skimmed.entries()) {
     const wait = yieldNow();
     if (wait) await wait;
-    const kept = cleaner.clean(payloadAt(maxPayloadBytes, text, payload, i), "payload");
-    entries.push({ seq, clientTimestamp, payload: typeof kept === "string" ? kept : await kept });
+    const part = isAscii && !unclean.has(i) ? payload : text.slice(payload.start, payload.end);
+    const kept = typeof part === "string" && unclean.has(i) ? cleaner.clean(part, "payload") : part;
+    entries.push({ seq, clientTimestamp, payload: kept instanceof Promise ? await kept : kept });
   }
-  const packed = pack(entries.sort((a, b) => a.seq - b.seq));
+  const packed = pack(
+    entries.sort((a, b) => a.seq - b.seq),
+    body,
+  );
   const isFreeText = captureMode === "metadata" && /\s/.test(sentMode ?? "");
   const mode = sentMode === undefined || isFreeText ? null : redactText(sentMode).text;
   const content = deliveryItems(known.repoKey, mode, textsIn(packed));
@@ -135,10 +145,8 @@ async function findPayloads(
   return found;
 }
 
-function payloadAt(maxBytes: number, text: string, { start, end }: Slice, i: number): string {
-  const payload = text.slice(start, end);
+function requireFits(maxBytes: number, text: string, { start, end }: Slice, i: number): void {
   // Three bytes at most for a UTF-16 unit: only a payload that could be too large is measured.
-  if (payload.length * 3 > maxBytes && Buffer.byteLength(payload) > maxBytes)
+  if ((end - start) * 3 > maxBytes && Buffer.byteLength(text.slice(start, end)) > maxBytes)
     fail(tooLarge, `The payload of entry ${i} exceeds ${maxBytes} bytes.`);
-  return payload;
 }

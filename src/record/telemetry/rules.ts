@@ -58,10 +58,12 @@ export function isSameMetadata(stored: Omit<Entry, "seq">, sent: Omit<Entry, "se
   return isSameEntry(stripped(stored), stripped(sent));
 }
 
-/** What a delivery's digest is taken over: NUL separates, which JSON text cannot hold. */
-export function entryText({ seq, clientTimestamp, payload }: Entry): string {
-  return `${seq}\0${clientTimestamp ?? ""}\0${payload}\0`;
-}
+/** What the text of an entry begins with: NUL separates, which JSON text cannot hold. The payload follows, and another NUL. */
+export const entryHead = ({ seq, clientTimestamp }: Pick<Entry, "seq" | "clientTimestamp">): string =>
+  `${seq}\0${clientTimestamp ?? ""}\0`;
+
+/** What a delivery's digest is taken over. */
+export const entryText = (entry: Entry): string => `${entryHead(entry)}${entry.payload}\0`;
 
 /** What stands for an erased entry: its number alone, so that it stays taken. The text of JSON is never empty. */
 export const erasedEntry = (seq: number): Entry => ({ seq, clientTimestamp: null, payload: "" });

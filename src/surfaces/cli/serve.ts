@@ -3,6 +3,7 @@ import type { Instance } from "../../app.ts";
 import { SETTINGS, type Settings } from "../../config.ts";
 import { type FirstRun, firstRun } from "../../identity/sign-in/sign-in.ts";
 import { systemClock } from "../../kit/clock.ts";
+import { letHeapGrow } from "../../kit/heap.ts";
 import { processLog } from "../../kit/log.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
@@ -27,6 +28,7 @@ export function serveCommand(program: Command, cli: Cli): void {
   );
   serve.action(async (options: Partial<Record<SettingName, string>> & { json: boolean }) => {
     const { json, ...flags } = options;
+    letHeapGrow();
     const config = configOf(cli, {}, flags as Settings);
     const log = processLog(config.log, systemClock.now);
     // Loaded when it is wanted: other commands start sooner without the server and its pages.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mightHoldSecret, redactJson } from "../../../src/redact/redact.ts";
+import { mightHoldSecret, partsThatMightHold, redactJson } from "../../../src/redact/redact.ts";
 import { hex, word } from "../../../src/redact/rule.ts";
 
 const GITHUB = `ghp_${word(36)}`;
@@ -207,5 +207,37 @@ describe("a JSON document", () => {
       }),
       { numRuns: 1500 },
     );
+  });
+
+  test("that is a part of another holds nothing where the quick no was said of it there", async () => {
+    const parts = fc.array(fc.tuple(fc.dictionary(keys, tree, { maxKeys: 3 }), fc.nat(2)), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(parts, async (drawn) => {
+        const spelled = drawn.map(([value, how]) => respelled(JSON.stringify(value), how));
+        const [text, places] = ['{"entries":[', [] as { start: number; end: number }[]];
+        let whole = text;
+        for (const [i, part] of spelled.entries()) {
+          whole += `${i === 0 ? "" : ","}{"seq":${i},"payload":`;
+          places.push({ start: whole.length, end: whole.length + part.length });
+          whole += `${part}}`;
+        }
+        const suspects = await partsThatMightHold(`${whole}]}`, places, () => undefined);
+        for (const [i, part] of spelled.entries())
+          if (!suspects.has(i)) expect(redactJson(part)).toEqual({ text: part, findings: [] });
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("of many parts names those alone in which something stands", async () => {
+    const parts = Array.from({ length: 100 }, (_, i) =>
+      JSON.stringify({ type: "prompt", text: i % 7 === 3 ? `use ${GITHUB}` : `Fix the login test, step ${i} of a\\b` }),
+    );
+    const places = parts.map((part, i) => {
+      const start = parts.slice(0, i).join(",").length + (i === 0 ? 1 : 2);
+      return { start, end: start + part.length };
+    });
+    const suspects = await partsThatMightHold(`[${parts.join(",")}]`, places, () => undefined);
+    expect([...suspects].sort((a, b) => a - b)).toEqual([...parts.keys()].filter((i) => i % 7 === 3));
   });
 });
