@@ -4,6 +4,7 @@ import { asObjects } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { fail, invalid } from "../kit/problem.ts";
 import { readServerUrl } from "../kit/reach.ts";
+import { counted } from "../kit/strings.ts";
 import { local } from "../platform/store/store.ts";
 import { bind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
@@ -183,7 +184,7 @@ async function sendTheRest(capture: Capture): Promise<void> {
   if (waiting.entries + waiting.sessions > 0)
     fail(
       invalid,
-      `${waiting.sessions} sessions and ${waiting.entries} entries were not sent yet (${result?.stopped ?? "another pass is running"}): try later, or give them up with --force`,
+      `${counted(waiting.sessions, "session")} and ${counted(waiting.entries, "entry", "entries")} were not sent yet (${result?.stopped ?? "another pass is running"}): try later, or give them up with --force`,
     );
 }
 

@@ -13,7 +13,7 @@ const MAX_AT_ONCE = 16;
 /** Messages that a channel gets before others have their turn. */
 const MAX_IN_A_ROW = 50;
 /** A message waits for an hour at most before it is tried, and for a day from then on. */
-const LONGEST_MS = DAY_MS + DAY_MS / 12;
+const MAX_WAIT_MS = DAY_MS + DAY_MS / 12;
 /** For so long it is known what was sent. */
 const KEPT_MS = 30 * DAY_MS;
 
@@ -44,7 +44,7 @@ export const sendingJob: IntervalJob = {
 /** Makes due what no schedule puts off for so long: the clock ran ahead when it was, and was put right since. */
 async function pullIn(core: Core): Promise<void> {
   const now = core.clock.now();
-  const after = now + LONGEST_MS;
+  const after = now + MAX_WAIT_MS;
   const sql = rows(core.store);
   if (sql.isDueAfter.get(after) !== undefined) await core.store.write(() => sql.pullIn.run({ now, after }));
 }
