@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The machine that agents run on, as far as it is looked at. */
@@ -46,7 +46,9 @@ const BESIDE = /^\.(?:credentials\.json|hook)\.\d+\.tmp$|^(?:agent\.db|lock)-(?:
 
 /** Removes what the client keeps, and the folders that it made for that where they are empty then: a named one may be somebody's. */
 export function removeHome({ home, ...own }: Places): void {
-  for (const name of readdirSync(home)) if (BESIDE.test(name)) rmSync(join(home, name), { force: true });
+  // Another process may have removed it by now.
+  for (const name of existsSync(home) ? readdirSync(home) : [])
+    if (BESIDE.test(name)) rmSync(join(home, name), { force: true });
   for (const path of Object.values(own)) rmSync(path, { recursive: true, force: true });
   const around = dirname(home);
   try {

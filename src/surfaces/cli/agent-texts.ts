@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { ConnectPlan, examine, importTranscripts, PassResult, Scanned, Status } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { counted, oneLine } from "../../kit/strings.ts";
-import { facts, table } from "./output.ts";
+import { facts, printable, table } from "./output.ts";
 
 /** What the commands of the capture client print for people. */
 
@@ -46,7 +46,7 @@ export function passLine(result: PassResult | undefined): string {
   if (result.quiet !== undefined) parts.push(QUIET[result.quiet]);
   if (result.stopped !== undefined) parts.push(`Not everything was sent: ${result.stopped}. It waits here.`);
   for (const { path, reason } of result.unreadable) parts.push(`${path} cannot be read: ${reason}.`);
-  return parts.join(" ");
+  return printable(parts.join(" "));
 }
 
 const QUIET: Readonly<Record<NonNullable<PassResult["quiet"]>, string>> = {
