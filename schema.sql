@@ -1403,7 +1403,7 @@ CREATE TABLE notification_messages (
 CREATE INDEX notification_messages_due ON notification_messages (due_at, channel_id) WHERE due_at IS NOT NULL;
 CREATE INDEX notification_messages_by_channel ON notification_messages (channel_id, id);
 
--- Conditions that were told of when they began, and are until they are over.
+-- Conditions that were told of when they began, and are until they are over; and the last week that each team was told the sums of.
 CREATE TABLE alarms (
   key       TEXT PRIMARY KEY,
   began_at  INTEGER NOT NULL

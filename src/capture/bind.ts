@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { asText } from "../formats/values.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { visibleLine } from "../kit/strings.ts";
 import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
@@ -10,6 +11,8 @@ import { type Capture, type Credentials, readCredentials, writeCredentials } fro
 
 /** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
 export const CONSENT_VERSION = "agent-2";
+
+const MAX_NAME_CHARS = 200;
 
 export interface Binding {
   readonly url: string;
@@ -37,7 +40,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
     expiresAt: asText(answer.body.deviceTokenExpiresAt) ?? null,
     deviceId: asText(answer.body.deviceId) ?? null,
     teamId,
-    teamName: asText(answer.body.teamName) ?? teamId,
+    teamName: visibleLine(asText(answer.body.teamName) ?? teamId, MAX_NAME_CHARS),
     connectedAt: isoInstant(capture.clock.now()),
     ...(isPinned ? { isPinned } : {}),
   };

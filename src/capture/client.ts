@@ -5,6 +5,7 @@ import { programVersion } from "../kit/assets.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
 import { isObject } from "../kit/json.ts";
 import { causeOf, trusting, whyUnreached } from "../kit/reach.ts";
+import { visibleLine } from "../kit/strings.ts";
 
 /** What became of a request. */
 export type Answer =
@@ -37,6 +38,7 @@ export const movedToOf = (answer: Answer): string | undefined =>
 const JSON_TYPE = "application/json";
 const TIMEOUT_MS = 60 * SECOND_MS;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
+const MAX_REASON_CHARS = 500;
 /** Smaller bodies are not worth compressing. */
 const GZIP_FROM_BYTES = 1_024;
 
@@ -113,14 +115,16 @@ async function answerOf(response: Response, { accept = JSON_TYPE, etag }: Reques
       return { kind: "later", reason: "the server's reply cannot be read" };
     return ok;
   }
-  // Reasons of ours have no full stop either: they stand within sentences.
-  const reason = asText(body.error)?.replace(/\.$/, "") ?? `the server answered ${status}`;
+  // Reasons of ours have no full stop either: they stand within sentences, which are kept and printed.
+  const said = asText(body.error);
+  const reason =
+    said === undefined ? `the server answered ${status}` : visibleLine(said, MAX_REASON_CHARS).replace(/\.$/, "");
   if (status === 408 || status === 429 || status >= 500)
     return { kind: "later", reason, afterMs: retryAfterMs(headers) };
   if (status >= 300 && status < 400)
     return {
       kind: "later",
-      reason: `the server sends on to ${headers.get("location") ?? "elsewhere"}: connect with that address`,
+      reason: `the server sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: connect with that address`,
     };
   // A network's own page refuses in its own name; a proxy that takes less at once than we do is heeded.
   return isOurs || status === 413 ? { kind: "refused", status, reason, body } : STRANGER;

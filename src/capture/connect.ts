@@ -1,15 +1,16 @@
-import { rmdirSync, rmSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asObjects } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { fail, invalid } from "../kit/problem.ts";
 import { readServerUrl } from "../kit/reach.ts";
+import { counted } from "../kit/strings.ts";
 import { local } from "../platform/store/store.ts";
 import { bind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
 import { FILES, FOLDERS } from "./brain/tree.ts";
 import { ask } from "./client.ts";
+import { removeHome } from "./home.ts";
 import type { Change } from "./install/installer.ts";
 import { type PassResult, runPass } from "./pass.ts";
 import {
@@ -100,10 +101,7 @@ export async function connectMachine(
   onProgress: (share: number) => void,
 ): Promise<Connected> {
   const { url, code, found, since, options } = plan;
-  const known =
-    code === undefined
-      ? readCredentials(capture.places)
-      : await bind(capture, { url, code, label: options.label, isPinned: options.pin });
+  const known = code === undefined ? readCredentials(capture.places) : await bindAlone(capture, url, code, options);
   const credentials = known ?? fail(invalid, "this machine is not connected");
   if (code !== undefined || options.sinceMs !== undefined || options.agents)
     watch(capture, since, options.agents ?? null);
@@ -114,6 +112,12 @@ export async function connectMachine(
   if (options.timer) problems.push(...startTimer(capture));
   const pass = await runPass(capture, { force: true, onProgress });
   return { credentials, changed, problems, pass, usd: await costOf(credentials) };
+}
+
+/** Binds while no pass runs: one that was begun with the old binding would note as sent, by its numbers, what is numbered anew. */
+async function bindAlone(capture: Capture, url: string, code: string, { label, pin }: ConnectOptions) {
+  const release = await lockOutPasses(capture);
+  return bind(capture, { url, code, label, isPinned: pin }).finally(release);
 }
 
 /** What this machine cost so far, at the server's prices. */
@@ -133,8 +137,8 @@ function watch(capture: Capture, since: number, agents: readonly string[] | null
 }
 
 /**
- * Undoes it all: the binding, the hooks, the timer, what stands in agents' instructions, and the client's own folder, which `capture`
- * works on and which is closed with it.
+ * Undoes it all: the binding, the hooks, the timer, what stands in agents' instructions, and what the client keeps in its folder, on
+ * which `capture` works and which is closed with it.
  * @param force even when not everything was sent, or the server cannot be told
  * @throws Problem where something would be lost
  */
@@ -146,14 +150,7 @@ export async function disconnectMachine(
   const release = await lockOutPasses(capture);
   const { changed, problems } = await undo(capture, force).finally(release);
   capture.close();
-  rmSync(capture.places.home, { recursive: true, force: true });
-  const around = dirname(capture.places.home);
-  try {
-    // Made with it; it stays where it holds anything else.
-    if (basename(around) === "reckon") rmdirSync(around);
-  } catch {
-    // Not empty.
-  }
+  removeHome(capture.places);
   return { changed, problems };
 }
 
@@ -187,7 +184,7 @@ async function sendTheRest(capture: Capture): Promise<void> {
   if (waiting.entries + waiting.sessions > 0)
     fail(
       invalid,
-      `${waiting.sessions} sessions and ${waiting.entries} entries were not sent yet (${result?.stopped ?? "another pass is running"}): try later, or give them up with --force`,
+      `${counted(waiting.sessions, "session")} and ${counted(waiting.entries, "entry", "entries")} were not sent yet (${result?.stopped ?? "another pass is running"}): try later, or give them up with --force`,
     );
 }
 

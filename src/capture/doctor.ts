@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asCount, asObject, parseJson } from "../formats/values.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
+import { counted } from "../kit/strings.ts";
 import { ask, movedToOf } from "./client.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
@@ -58,8 +59,8 @@ function tokenCheck({ clock }: Capture, expiresAt: string | null): Check {
   if (expiresAt === null) return ok("token", "does not expire");
   const days = Math.floor((Date.parse(expiresAt) - clock.now()) / DAY_MS);
   if (days < 0) return failed("token", `expired on ${expiresAt}: ask for a code and connect again`);
-  if (days < 14) return warning("token", `expires in ${days} days, and could not be replaced yet`);
-  return ok("token", `expires in ${days} days; it is replaced by itself before`);
+  if (days < 14) return warning("token", `expires in ${counted(days, "day")}, and could not be replaced yet`);
+  return ok("token", `expires in ${counted(days, "day")}; it is replaced by itself before`);
 }
 
 function timerCheck(capture: Capture): Check {
@@ -77,7 +78,7 @@ function contentChecks(capture: Capture): Check[] {
   const age = lastPass === null ? Number.POSITIVE_INFINITY : capture.clock.now() - lastPass;
   checks.push(
     age < 7 * DAY_MS
-      ? ok("passes", `the last ended ${Math.max(0, Math.round(age / MINUTE_MS))} minutes ago`)
+      ? ok("passes", `the last ended ${counted(Math.max(0, Math.round(age / MINUTE_MS)), "minute")} ago`)
       : warning("passes", 'none in a week: are the hooks called? Try "reckon agent run"'),
   );
   if (quiet)
@@ -87,7 +88,7 @@ function contentChecks(capture: Capture): Check[] {
         `${quiet.reason === "paused" ? "paused" : "off by policy"}${quiet.until === null ? "" : ` until ${isoInstant(quiet.until)}`}`,
       ),
     );
-  const waits = `${waiting.entries} entries and ${waiting.sessions} sessions wait`;
+  const waits = `${counted(waiting.entries, "entry", "entries")} and ${counted(waiting.sessions, "session")} wait`;
   checks.push(
     isFull
       ? warning("outbox", `full (${waits}): nothing is read until the server has taken some`)
@@ -100,7 +101,7 @@ function contentChecks(capture: Capture): Check[] {
     checks.push(
       warning(
         "formats",
-        `records of ${unknown.length} kinds are not known (${kinds.join(", ")}): a newer version may read them`,
+        `records of ${counted(unknown.length, "kind")} are not known (${kinds.join(", ")}): a newer version may read them`,
       ),
     );
   }
@@ -141,7 +142,7 @@ function retentionChecks({ machine }: Capture): Check[] {
     : [
         warning(
           "retention",
-          `Claude Code deletes transcripts after ${days} days ("cleanupPeriodDays"): what was not read by then is lost`,
+          `Claude Code deletes transcripts after ${counted(days, "day")} ("cleanupPeriodDays"): what was not read by then is lost`,
         ),
       ];
 }

@@ -1,5 +1,5 @@
-import { mkdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 /** The machine that agents run on, as far as it is looked at. */
 export interface Machine {
@@ -39,4 +39,22 @@ export function makeHome({ home, spool, briefings, backups }: Places): void {
   for (const folder of [home, spool, briefings, backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const uid = process.getuid?.();
   if (uid !== undefined && statSync(home).uid !== uid) throw new Error(`${home} belongs to another user`);
+}
+
+/** What SQLite keeps beside a database, and what is left of a file that was being written. */
+const BESIDE = /^\.(?:credentials\.json|hook)\.\d+\.tmp$|^(?:agent\.db|lock)-(?:wal|shm|journal)$/;
+
+/** Removes what the client keeps, and the folders that it made for that where they are empty then: a named one may be somebody's. */
+export function removeHome({ home, ...own }: Places): void {
+  // Another process may have removed it by now.
+  for (const name of existsSync(home) ? readdirSync(home) : [])
+    if (BESIDE.test(name)) rmSync(join(home, name), { force: true });
+  for (const path of Object.values(own)) rmSync(path, { recursive: true, force: true });
+  const around = dirname(home);
+  try {
+    rmdirSync(home);
+    if (basename(around) === "reckon") rmdirSync(around);
+  } catch {
+    // It holds something else.
+  }
 }

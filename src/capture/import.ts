@@ -3,6 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { fail, invalid } from "../kit/problem.ts";
+import { systemErrorText } from "../kit/system-error.ts";
 import { knownPolicy, refreshPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
@@ -15,6 +16,8 @@ export interface Imported {
   readonly agent: string | null;
   /** Events that were new. */
   readonly recorded: number;
+  /** Why it was not read to its end; null where it was. */
+  readonly problem: string | null;
 }
 
 const LOOKED_AT_RECORDS = 200;
@@ -24,7 +27,7 @@ const MAX_FILES = 100_000;
  * Records transcripts from elsewhere, into the same streams: what was recorded before is recognised.
  * @param paths files, and folders with transcripts anywhere below
  * @param agent whose they are; found out from the records where it is not said
- * @throws Error for a path that cannot be read; Problem where nothing may be recorded
+ * @throws Error for a path that is not there; Problem where nothing may be recorded
  */
 export async function importTranscripts(
   capture: Capture,
@@ -40,17 +43,34 @@ export async function importTranscripts(
   const files = paths.flatMap((path) => filesAt(resolve(path))).slice(0, MAX_FILES);
   const results: Imported[] = [];
   for (const [i, path] of files.entries()) {
-    const format = agent === undefined ? await formatOf(path) : AGENTS.find((each) => each.agent === agent);
     const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, quiet: [] });
+    const read = await readOne(capture, recorder, path, agent);
+    results.push({ path, recorded: recorder.recorded, ...read });
+    onProgress((i + 1) / files.length);
+  }
+  return results;
+}
+
+/** One that cannot be read keeps none of the others; what cannot be recorded ends it all. */
+async function readOne(
+  capture: Capture,
+  recorder: Recorder,
+  path: string,
+  agent: string | undefined,
+): Promise<Pick<Imported, "agent" | "problem">> {
+  let format: AgentFormat | undefined;
+  try {
+    format = agent === undefined ? await formatOf(path) : AGENTS.find((each) => each.agent === agent);
     if (format) {
       const found = { agent: format.agent, path, place: placeOf(path) };
       const reading = { capture, recorder, format, onBytes: () => {}, goOn: () => true };
       await readSource(reading, found, capture.rows.source.get(path));
     }
-    results.push({ path, agent: format?.agent ?? null, recorded: recorder.recorded });
-    onProgress((i + 1) / files.length);
+    return { agent: format?.agent ?? null, problem: null };
+  } catch (error) {
+    if (String((error as NodeJS.ErrnoException).code).startsWith("SQLITE_")) throw error;
+    return { agent: format?.agent ?? null, problem: systemErrorText(error) ?? (error as Error).message };
   }
-  return results;
 }
 
 /** A sub-agent's transcript is told by its folder. */

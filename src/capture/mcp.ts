@@ -26,31 +26,56 @@ const VERSION = "io.modelcontextprotocol/protocolVersion";
 
 /** Makes a bridge. @throws Error when nobody says where to, or with which token */
 export function openBridge({ machine }: CaptureParts, options: BridgeOptions): Bridge {
-  const connection = options.token === undefined ? readCredentials(placesIn(agentHome(machine))) : undefined;
-  const token = options.token ?? connection?.token;
-  const address = options.url ?? connection?.url;
-  if (address === undefined || token === undefined)
-    throw new Error(
-      'this machine is not connected: name --url and set RECKON_TOKEN, or run "reckon agent connect URL CODE"',
-    );
-  const url = readServerUrl(address, options.insecure);
-  // The token of a connection is for its server alone.
-  if (connection && options.url !== undefined && url !== connection.url)
-    throw new Error(`this machine is connected to ${connection.url}: set RECKON_TOKEN to a token of ${url}`);
+  const connectionNow = connectionOf(machine, options);
+  connectionNow();
   // What `initialize` agreed on, which later messages name in a header.
   let agreed: string | undefined;
   return async (line) => {
     const message = parseJson(line);
     if (!isObject(message)) return errorLine(null, -32700, "Parse error: a line must be one message of JSON-RPC 2.0.");
     const { id = null, method } = message;
-    const headers = headersOf(message, agreed);
-    const accept = "application/json, text/event-stream";
-    const answer = await ask(url, "/mcp", { method: "POST", token, body: line, accept, headers });
+    const answer = await passOn(connectionNow, line, headersOf(message, agreed));
     if (answer.kind === "ok" && method === "initialize")
       agreed = asText(asObject(asObject(parseJson(answer.text)).result).protocolVersion) ?? agreed;
     // Nobody waits for an answer to a notification, or to an answer.
     return message.id === undefined || method === undefined ? undefined : lineOf(answer, id);
   };
+}
+
+/** Where messages go, and with which token. @throws Error when nobody says so */
+type Connection = () => { readonly url: string; readonly token: string };
+
+/** Looked up with each message: the machine's token is replaced while agents run, and its server may move. */
+const connectionOf =
+  (machine: CaptureParts["machine"], options: BridgeOptions): Connection =>
+  () => {
+    const connection = options.token === undefined ? readCredentials(placesIn(agentHome(machine))) : undefined;
+    const token = options.token ?? connection?.token;
+    const address = options.url ?? connection?.url;
+    if (address === undefined || token === undefined)
+      throw new Error(
+        'this machine is not connected: name --url and set RECKON_TOKEN, or run "reckon agent connect URL CODE"',
+      );
+    const url = readServerUrl(address, options.insecure);
+    // The token of a connection is for its server alone.
+    if (connection && options.url !== undefined && url !== connection.url)
+      throw new Error(`this machine is connected to ${connection.url}: set RECKON_TOKEN to a token of ${url}`);
+    return { url, token };
+  };
+
+async function passOn(connectionNow: Connection, body: string, headers: Record<string, string>): Promise<Answer> {
+  try {
+    const { url, token } = connectionNow();
+    return await ask(url, "/mcp", {
+      method: "POST",
+      token,
+      body,
+      accept: "application/json, text/event-stream",
+      headers,
+    });
+  } catch (error) {
+    return { kind: "later", reason: (error as Error).message };
+  }
 }
 
 /** What the transport over HTTP repeats in headers (Streamable HTTP, revisions 2025-06-18 and 2026-07-28). */

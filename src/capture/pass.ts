@@ -10,7 +10,7 @@ import { pruneReceipts } from "./receipts.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
-import { dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
+import { dropHeard, dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
@@ -86,8 +86,10 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const quiet = policy ? quietNow(capture)?.reason : "no-policy";
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
+  const windows = windowsOf(capture);
+  if (policy && quiet !== undefined)
+    dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
   if (policy && quiet === undefined) {
-    const windows = windowsOf(capture);
     await sweep.run({
       mode: policy.captureMode,
       // What was read so long ago is not recognised any more.

@@ -78,19 +78,23 @@ function originIn(config: string): string | undefined {
     const section = /^\s*\[\s*(\w+)(?:\s+"(.*)")?\s*\]/.exec(line);
     if (section) remote = section[1] === "remote" ? section[2] : undefined;
     const url = /^\s*url\s*=\s*(.+?)\s*$/.exec(line)?.[1];
-    if (remote !== undefined && url !== undefined && !remotes.has(remote)) remotes.set(remote, url);
+    if (remote !== undefined && url !== undefined && !remotes.has(remote)) remotes.set(remote, unquoted(url));
   }
   return remotes.get("origin") ?? (remotes.size === 1 ? [...remotes.values()][0] : undefined);
 }
 
+/** A value of a git configuration, which git quotes where it holds `#` or `;` (git-config(1), SYNTAX). */
+const unquoted = (value: string): string => /^"(.*)"$/.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1") ?? value;
+
 /**
  * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port
  * or `.git`.
- * @returns undefined for a folder of the machine
+ * @returns undefined for a folder of the machine, and for what is no such address: a part of it may be a password
  */
 export function repoKeyOf(address: string): string | undefined {
-  const url = /^(?:https?|ssh|git|git\+ssh):\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.+)$/i.exec(address);
-  const scp = url ? undefined : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\\)(.+)$/.exec(address);
+  const url = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/]*@)?([^/:@]+)(?::\d*)?\/(.+)$/i.exec(address);
+  // What names a scheme is no address of scp's, whose host git would take the scheme for.
+  const scp = /:\/\/|::/.test(address) ? undefined : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\\)(.+)$/.exec(address);
   const [, host, path] = url ?? scp ?? [];
   if (!host || !path) return undefined;
   const name = path
@@ -98,7 +102,8 @@ export function repoKeyOf(address: string): string | undefined {
     .replace(/^\/+|\/+$/g, "")
     .replace(/\.git$/i, "");
   const key = `${host.toLowerCase()}/${name}`;
-  return name === "" || key.length > MAX_KEY_CHARS || /\p{Cc}/u.test(key) ? undefined : key;
+  const isNamed = name !== "" && !name.includes("@") && key.length <= MAX_KEY_CHARS;
+  return isNamed && !/\p{Cc}/u.test(key) ? key : undefined;
 }
 
 /** The branch that a work tree stands on now (gitrepository-layout(5), HEAD). @returns undefined where it stands on none */

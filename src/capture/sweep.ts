@@ -7,7 +7,7 @@ import type { SourceRow } from "./rows.ts";
 import { sendAll } from "./send.ts";
 import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
-import { readRings } from "./sources/rings.ts";
+import { dropHeard, readRings } from "./sources/rings.ts";
 import { SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
@@ -76,8 +76,12 @@ export class Sweep {
     return !watched || watched.includes(agent);
   }
 
-  /** What one agent says in its hooks alone. */
+  /** What one agent says in its hooks alone. It may be left out of this look, or not watched at all. */
   #readHooks(terms: Terms): void {
+    if (!this.#isMeant(cursor.agent)) {
+      if (!this.#options.agents) dropHeard(this.#capture, () => true);
+      return;
+    }
     const recorder = new Recorder(this.#capture, terms);
     readRings(this.#capture, cursor, recorder);
     this.recorded += recorder.recorded;

@@ -122,3 +122,7 @@ export function densestAt(text: string, words: readonly string[], span: number):
   }
   return best.at;
 }
+
+/** A number and its noun, for terminals: `1 session`, `2,000 sessions`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

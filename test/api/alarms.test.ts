@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
 import { eventsFor } from "../../src/share/notifications/notifications.ts";
@@ -125,12 +126,19 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
     },
   ]);
   await arrived(receiver, 1);
+  // What an erasure takes along is not told a second time.
+  const { core } = t.instance;
+  const erased = { teamId: team.id, deviceId: "dev_other", repoKey: null };
+  expect(await core.store.write(() => eraseNotices(core, erased))).toBeGreaterThan(0);
+  await look();
+  expect(noted(t, "digest.weekly")).toEqual([]);
   await t.close();
   const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
   next.clock.advance(HOUR_MS);
   await digestJob.run(next.instance.core);
-  expect(next.rows("SELECT count(*) AS n FROM notices WHERE type = 'digest.weekly'")[0].n).toBe(1);
+  expect(noted(next, "digest.weekly")).toEqual([]);
   next.clock.advance(7 * DAY_MS);
   await digestJob.run(next.instance.core);
-  expect(noted(next, "digest.weekly")[1]).toMatchObject({ from: "2026-11-23", sessions: 0, success_rate: null });
+  expect(noted(next, "digest.weekly")).toMatchObject([{ from: "2026-11-23", sessions: 0, success_rate: null }]);
+  expect(next.rows("SELECT key FROM alarms WHERE key LIKE 'digest:%'")).toHaveLength(1);
 });

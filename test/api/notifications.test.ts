@@ -215,6 +215,22 @@ describe("what is not taken", () => {
       .toMatchObject({ state: "delivered", tries: 3 });
   });
 
+  it("is tried again soon where the clock ran ahead and was put right meanwhile", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(receiver.received.length < 2 ? 500 : 200).end();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    t.clock.jump(30 * DAY_MS);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
+    await expect.poll(() => message()?.outcome).toMatch("500");
+    t.clock.jump(-30 * DAY_MS);
+    await expect.poll(message).toMatchObject({ state: "delivered", tries: 2 });
+    expect(receiver.received).toHaveLength(2);
+  });
+
   it("waits as long as the receiver asks for, within the day", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(429, { "retry-after": "120" }).end();
@@ -359,6 +375,25 @@ describe("chats", () => {
     t.clock.advance(HOUR_MS);
     await arrived(receiver, 21);
   }, 120_000);
+
+  it("hear of what happens after the clock ran ahead and was put right", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, ["gap"], "slack");
+    const tell = async (seq: number) => {
+      await telemetry(t, token, [seq]);
+      await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
+      t.clock.advance(11 * SECOND_MS);
+    };
+    await telemetry(t, token, [1]);
+    t.clock.jump(30 * DAY_MS);
+    for (let i = 1; i <= 20; i++) await tell(1 + 2 * i);
+    await arrived(receiver, 20);
+    t.clock.jump(-30 * DAY_MS);
+    await tell(101);
+    expect((await arrived(receiver, 21)).at(-1)?.json.text).toContain("Gap");
+  }, 60_000);
 });
 
 describe("sign-ins", () => {

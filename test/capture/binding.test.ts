@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
-import { disconnectMachine, openCapture } from "../../src/capture/capture.ts";
+import { connectMachine, disconnectMachine, openCapture, planConnect } from "../../src/capture/capture.ts";
 import { deviceOf, heldOf, startAgent } from "../support/capture.ts";
 import { MAIN } from "../support/program.ts";
 
@@ -47,6 +48,48 @@ it("with the same team at another address sends nothing twice", async () => {
   expect(heldOf(server, deviceOf(a)).entries).toEqual([]);
   a.work("s1", 1, 3);
   expect(await a.pass()).toMatchObject({ sessionsSent: 1, stopped: undefined });
+  expect(heldOf(server, deviceOf(a)).entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  expect(server.verify()).toEqual([]);
+});
+
+it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {
+  const state = mkdtempSync(join(tmpdir(), "reckon-shared-"));
+  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  mkdirSync(join(state, "photos"));
+  writeFileSync(join(state, "photos/summer.txt"), "sea");
+  writeFileSync(join(state, "notes.txt"), "mine");
+  const a = await startAgent({ state });
+  a.work("s1", 1);
+  writeFileSync(join(state, "spool/1-1-claude-code-Stop"), "");
+  await a.pass();
+  expect(await disconnectMachine(a.capture, false)).toMatchObject({ problems: [] });
+  expect(readdirSync(state).sort()).toEqual(["notes.txt", "photos"]);
+  expect(readFileSync(join(state, "photos/summer.txt"), "utf8")).toBe("sea");
+});
+
+it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {
+  const a = await startAgent();
+  const { server, capture } = a;
+  a.work("s1", 3);
+  const { machine, clock, log } = capture;
+  const code = await server.code();
+  let bound: ReturnType<typeof connectMachine> | undefined;
+  server.between = (path, answer) => {
+    if (path === "/api/policy" && !bound) {
+      const other = openCapture({ machine, clock, log });
+      bound = connectMachine(other, planConnect(other, server.url, code, {}), () => {}).finally(() => other.close());
+    }
+    return answer();
+  };
+  const before = deviceOf(a);
+  expect(await a.pass()).toMatchObject({ sessionsSent: 1, stopped: undefined });
+  expect(await bound).toMatchObject({ problems: [] });
+  const { asked } = server;
+  expect(asked.lastIndexOf("/api/connect/exchange")).toBeGreaterThan(asked.indexOf("/api/telemetry/heartbeat"));
+  expect(heldOf(server, before).entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  server.between = undefined;
+  a.work("s2", 1);
+  await a.pass();
   expect(heldOf(server, deviceOf(a)).entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   expect(server.verify()).toEqual([]);
 });

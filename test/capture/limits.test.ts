@@ -1,6 +1,7 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import Sqlite from "better-sqlite3";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
@@ -71,6 +72,46 @@ describe("a clock", () => {
     a.server.clock.jump(-365 * DAY_MS);
     await a.server.plug();
     expect(await a.pass({})).toMatchObject({ stopped: undefined });
+    expectAgreement(a);
+  });
+
+  it("that ran ahead and was put right finds what a database of sessions holds since", async () => {
+    const a = await startAgent();
+    const folder = join(a.home, ".local/share/opencode");
+    mkdirSync(folder, { recursive: true });
+    const db = new Sqlite(join(folder, "opencode.db"));
+    onTestFinished(() => void db.close());
+    db.exec(`CREATE TABLE session (id, directory, title, version, parent_id, time_created, time_updated);
+      CREATE TABLE message (id, session_id, time_created, time_updated, data);
+      CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data)`);
+    const say = (text: string) => {
+      const now = a.server.clock.now();
+      db.prepare("INSERT INTO session VALUES (?, ?, ?, '1.18', NULL, ?, ?)").run(
+        text,
+        join(a.home, "shop"),
+        text,
+        now,
+        now,
+      );
+      db.prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)").run(
+        ...[`m-${text}`, text, now, now, JSON.stringify({ role: "user", time: { created: now } })],
+      );
+      db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)").run(
+        ...[`p-${text}`, `m-${text}`, text, now, now, JSON.stringify({ type: "text", text })],
+      );
+    };
+    a.server.clock.jump(DAY_MS);
+    say("ahead");
+    await a.pass();
+    a.server.clock.jump(-DAY_MS);
+    say("put right");
+    await a.pass();
+    a.advance(DAY_MS - 10 * MINUTE_MS);
+    say("nearly there");
+    // Nothing looks until the clock is past where it had been.
+    a.advance(20 * MINUTE_MS);
+    await a.pass();
+    expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["ahead", "nearly there", "put right"]);
     expectAgreement(a);
   });
 

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
 import { readStatus, recording } from "../../src/capture/capture.ts";
+import { writeSetting } from "../../src/capture/state.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { plants } from "../real/planted.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
@@ -35,6 +36,21 @@ const saying = (a: TestAgent, captureMode: string) => {
         )
       : answer();
 };
+
+it("keeps nothing that hooks of an agent say that is not watched", async () => {
+  const a = await startAgent();
+  writeSetting(a.capture, "agents", ["claude-code"]);
+  writeFileSync(
+    join(a.capture.places.spool, "1-1-cursor-afterFileEdit"),
+    JSON.stringify({
+      ...{ hook_event_name: "afterFileEdit", conversation_id: "c1", file_path: join(a.home, "shop/a.ts") },
+      ...{ edits: [{ old_string: "", new_string: "UNHEARD" }], workspace_roots: [join(a.home, "shop")] },
+    }),
+  );
+  expect(await a.pass()).toMatchObject({ recorded: 0 });
+  expect(readdirSync(a.capture.places.spool)).toEqual([]);
+  expect(heldOf(a.server, deviceOf(a)).sessions).toEqual([]);
+});
 
 describe("without a policy", () => {
   it("nothing is read until one is known", async () => {
@@ -111,6 +127,47 @@ describe("while nothing may be recorded", () => {
     for (const word of ["UNHEARD", "Do s1-1", "Do s2-0"])
       expect([word, holds(a, word), serverHolds(a, word)]).toEqual([word, false, false]);
   });
+
+  it.each(Object.entries(ways))(
+    "%s what hooks say is not kept, and what they said before is",
+    async (_, [begin, end]) => {
+      const a = await startAgent();
+      const { spool } = a.capture.places;
+      let notes = 0;
+      const say = (text: string) => {
+        const path = join(spool, `${++notes}-1-cursor-afterFileEdit`);
+        const edits = [{ old_string: "", new_string: text }];
+        const file = join(a.home, "shop", `${text}.ts`);
+        writeFileSync(file, text);
+        writeFileSync(
+          path,
+          JSON.stringify({
+            ...{ hook_event_name: "afterFileEdit", conversation_id: "c1", generation_id: `g${notes}` },
+            ...{ file_path: file, edits, workspace_roots: [join(a.home, "shop")] },
+          }),
+        );
+        utimesSync(path, a.server.clock.now() / 1000, a.server.clock.now() / 1000);
+      };
+      await a.pass();
+      say("before");
+      a.advance(MINUTE_MS);
+      await begin(a);
+      await a.pass();
+      a.advance(MINUTE_MS);
+      say("UNHEARD");
+      await a.pass();
+      expect(readdirSync(spool).some((name) => readFileSync(join(spool, name)).includes("UNHEARD"))).toBe(false);
+      a.advance(10 * MINUTE_MS);
+      await end(a);
+      await a.pass();
+      a.advance(MINUTE_MS);
+      say("after");
+      await a.pass();
+      expect(readdirSync(spool)).toEqual([]);
+      const edits = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload).path);
+      expect(edits).toEqual(["before.ts", "after.ts"]);
+    },
+  );
 
   it("records without a time of their own are left out where they may have been written then", async () => {
     const a = await startAgent();

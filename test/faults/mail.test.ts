@@ -140,6 +140,34 @@ describe("mail", () => {
     expect(outcome.text).not.toMatch(/[\r\n]/);
   });
 
+  it("that some addresses are refused is told, and why, without naming anybody", async () => {
+    const certificate = makeCertificate();
+    trust(certificate);
+    let refuses = /^bob@/;
+    const box = await startMailServer({
+      ...{ ...certificate, ...auth },
+      onRcptTo: ({ address }, _session, done) =>
+        refuses.test(address)
+          ? done(Object.assign(new Error(`5.1.1 <${address.toUpperCase()}> is unknown`), { responseCode: 550 }))
+          : done(),
+    });
+    const t = await start(box.port);
+    const { id } = await channelOf(t, "six");
+    const some = await testChannel(t.instance.core, id);
+    expect(some).toMatchObject({
+      ...{ delivered: true, text: expect.stringMatching(/^1 of 2 addresses refused \(550 5\.1\.1 .*unknown\); 250 /) },
+    });
+    expect(box.envelopes).toEqual([["ada@example.com"]]);
+    refuses = /./;
+    const none = await testChannel(t.instance.core, id);
+    expect(none).toMatchObject({ delivered: false, text: expect.stringMatching(/^550 /) });
+    // What is kept of it would name a person who is erased from the channel.
+    expect(`${some.text} ${none.text}`).not.toMatch(/@example/i);
+    expect(JSON.stringify(t.rows("SELECT detail FROM audit_events WHERE action = 'channel.tested'"))).not.toMatch(
+      /(?:bob|ada)@/i,
+    );
+  });
+
   it("has no line of anybody else's in its head", async () => {
     const certificate = makeCertificate();
     trust(certificate);

@@ -55,6 +55,9 @@ it("shows every place of the demo team: light, without faults, still and without
     await go(path);
     await looked(name);
   }
+  await go("/sessions");
+  const errors = await page.locator("main tbody td:has(.caused)").allTextContents();
+  expect([...new Set(errors.map((text) => text.trim()))].sort()).toEqual(["1 caused", "1 · 1 caused"]);
   for (const [name, path, rows] of [
     ["session", "/sessions?outcome=failure", "main tbody a[href*='/sessions/']"],
     ["error", "/errors", "main tbody a[href*='/errors/']"],

@@ -311,6 +311,26 @@ it("lets an error be taken on, discussed, tracked, snoozed and resolved, without
   expect(await rowsOf(page).textContent()).toMatch(/Drawer opened[\s\S]*Resolved\s*Bea/);
 });
 
+it("says on an entry's page who is on the whole class, as the list does", async () => {
+  const { site, ada } = await withDefects();
+  const { page, go, judge } = await site.open(ada);
+  await go("/errors");
+  await page.getByRole("link", { name: "Receipt without tax" }).click();
+  await page.getByRole("button", { name: "Assign to me" }).click();
+  await page.getByText("Assigned.", { exact: true }).waitFor();
+  await go(`/errors/${entryId(site, "Receipt without tax")}`);
+  const panel = page.getByRole("complementary", { name: "Triage" });
+  expect(await panel.textContent()).toContain("ada@example.com is on the whole class");
+  await judge("errors-entry-of-class");
+  await panel.getByRole("link", { name: "the whole class" }).click();
+  expect(await panel.getByLabel("Owner").inputValue()).toBe(ada.userId);
+  expect(await panel.textContent()).not.toContain("is on the whole class");
+  const viewer = await site.person({ team: ada.team, role: "viewer" });
+  const looking = await site.open(viewer);
+  await looking.go(`/errors/${entryId(site, "Receipt without tax")}`);
+  expect(await looking.page.locator("#triage").textContent()).toContain("ada@example.com is on the whole class");
+});
+
 it("says of what came again who resolved it, when, and in which session it came", async () => {
   const { site, ada, device } = await withDefects();
   const { page, go, judge } = await site.open(ada);

@@ -43,3 +43,20 @@ it("says what to do where there is nothing yet, and what is not there", async ()
   await go("/docs/nothing", 404);
   await judge("site-not-found");
 });
+
+it("names each operation's method on one line, in a colour of its own kind", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open();
+  await go("/docs/api");
+  const looks = await page.evaluate<
+    [string, number, string][]
+  >(`[...document.querySelectorAll(".ops .verb")].map((verb) => {
+    const { lineHeight, backgroundColor } = getComputedStyle(verb);
+    return [verb.textContent, Math.round(verb.getBoundingClientRect().height / parseFloat(lineHeight)), backgroundColor];
+  })`);
+  const methods = new Map(looks.map(([method, , colour]) => [method, colour]));
+  expect([...methods.keys()].sort()).toEqual(["DELETE", "GET", "PATCH", "POST", "PUT"]);
+  expect(new Set(looks.map(([, lines]) => lines))).toEqual(new Set([1]));
+  expect(new Set(methods.values()).size).toBe(4);
+  expect([...methods.values()]).not.toContain("rgba(0, 0, 0, 0)");
+});

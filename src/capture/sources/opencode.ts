@@ -19,7 +19,9 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
   const sign = signOfDatabase(found.path);
   if (!sign) return;
   const { born: _, ...signs } = sign;
-  const since = known ? known.offset - OVERLAP_MS : 0;
+  const now = capture.clock.now();
+  // Later than now only where the clock was put back: what was written since has an earlier time than what was read.
+  const since = known && known.offset <= now ? known.offset - OVERLAP_MS : 0;
   const db = local.openForeign(found.path);
   try {
     const sql = opencodeRows(db);
@@ -37,7 +39,8 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
             ...signs,
             path: found.path,
             agent: found.agent,
-            offset: latest,
+            // What has a time to come is read again until that is there.
+            offset: Math.min(latest, now),
             guard: null,
             carry: null,
             seenAt: capture.clock.now(),

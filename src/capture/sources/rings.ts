@@ -38,10 +38,22 @@ export function takeRings(capture: Capture): boolean {
   return notes.length > 0;
 }
 
+const heardIn = ({ places }: Capture): string[] => readdirSync(places.spool).filter((name) => name.endsWith(HEARD));
+
+/**
+ * Removes notes that were heard and are not to be recorded: they say what was typed and edited, secrets included.
+ * @param isUnwanted by when it was said, in milliseconds since the epoch
+ */
+export function dropHeard(capture: Capture, isUnwanted: (at: number) => boolean): void {
+  for (const name of heardIn(capture)) {
+    const path = join(capture.places.spool, name);
+    if (isUnwanted(statSync(path).mtimeMs)) rmSync(path, { force: true });
+  }
+}
+
 /** Records what notes say, each with its removal behind it: what is read again is recognised. */
 export function readRings(capture: Capture, format: AgentFormat, recorder: Recorder): void {
-  const heard = readdirSync(capture.places.spool).filter((name) => name.endsWith(HEARD));
-  for (const name of heard.sort()) {
+  for (const name of heardIn(capture).sort()) {
     const path = join(capture.places.spool, name);
     const reader = format.open({ path: "" });
     capture.transact(() => {

@@ -9,6 +9,7 @@ export { triageErasure } from "./erase.ts";
 export { exportTriage } from "./export.ts";
 export { type ClassFacts, storeClass } from "./follow.ts";
 export {
+  type Owner,
   ownersIn,
   ownersOf,
   STATES,

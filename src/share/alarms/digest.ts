@@ -10,6 +10,7 @@ import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
 import { sessionCounts } from "../../record/traces/traces.ts";
 import { listChannels } from "../notifications/notifications.ts";
+import { rows } from "./rows.ts";
 import { QUIET_MS } from "./watch.ts";
 
 const WEEK_MS = 7 * DAY_MS;
@@ -34,12 +35,21 @@ export const digestJob: IntervalJob = {
     if (readers.length === 0) return;
     for (const { id: teamId } of listTeams(core)) {
       const key = `digest:${teamId}:${dueAt}`;
-      if (isNoted(core, key) || !readers.some((reader) => reader.teamId === null || reader.teamId === teamId)) continue;
+      if (isTold(core, key) || !readers.some((reader) => reader.teamId === null || reader.teamId === teamId)) continue;
       const data = await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS);
-      await core.store.write(() => notify(core, { type: "digest.weekly", teamId, path: "/overview", data, key }));
+      await core.store.write(() => {
+        const sql = rows(core.store);
+        if (sql.begin.run(key, core.clock.now()).changes === 0) return;
+        for (const before of sql.of.all(`digest:${teamId}:`, key)) sql.end.run(before);
+        notify(core, { type: "digest.weekly", teamId, path: "/overview", data, key });
+      });
     }
   },
 };
+
+/** An erasure takes along what was noted of a week, and must not have it told again. */
+const isTold = (core: Core, key: string): boolean =>
+  isNoted(core, key) || rows(core.store).of.all(key, `${key};`).length > 0;
 
 /** The last Monday at 7 that is not to come. */
 function lastDigestAt(now: number): number {

@@ -42,11 +42,18 @@ function address(core: Core, channel: Channel, { id, type }: StoredNotice): void
     return;
   }
   const sql = rows(core.store);
-  const lately = sql.lately.all({ channelId: channel.id, since: now - HOUR_MS, limit: MAX_HOURLY });
+  // Nothing is put off for longer: what is due later was so by a clock that ran ahead, and keeps nothing else waiting.
+  const until = now + 2 * HOUR_MS;
+  const lately = sql.lately.all({
+    channelId: channel.id,
+    since: now - HOUR_MS,
+    until: now + HOUR_MS,
+    limit: MAX_HOURLY,
+  });
   const isMany = lately.length >= MAX_HOURLY;
   const open =
-    sql.openMessage.get({ channelId: channel.id, type: null, now }) ??
-    (isMany ? undefined : sql.openMessage.get({ channelId: channel.id, type, now }));
+    sql.openMessage.get({ channelId: channel.id, type: null, now, until }) ??
+    (isMany ? undefined : sql.openMessage.get({ channelId: channel.id, type, now, until }));
   if (open) {
     const ids = JSON.parse(open.notices) as number[];
     const isFull = ids.length >= MAX_NAMED;

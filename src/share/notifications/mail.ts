@@ -38,9 +38,8 @@ export async function sendMail(core: Core, mail: Mail, signal: AbortSignal): Pro
     return await converse(core, mail, socket, ends);
   } catch (error) {
     if (error instanceof OutboundRefused) throw error;
-    throw new OutboundFailed(ends.aborted ? "the mail server did not answer in time" : reasonOf(error), {
-      cause: error,
-    });
+    const reason = ends.aborted ? "the mail server did not answer in time" : reasonOf(error);
+    throw new OutboundFailed(unnamed(reason, mail.to), { cause: error });
   } finally {
     socket?.destroy();
   }
@@ -71,7 +70,7 @@ async function converse(core: Core, mail: Mail, socket: Socket, ends: AbortSigna
   const send = () =>
     connection.send({ from: senderOf(core), to: [...mail.to] }, raw, (error, info) => {
       if (error) reject(error);
-      else resolve(String(info?.response ?? "taken"));
+      else resolve(takenText(info ?? {}, mail.to));
     });
   connection.connect((error) => {
     if (error) reject(error);
@@ -100,6 +99,28 @@ async function compose(core: Core, { to, title, lines, url, messageId, at }: Mai
     disableUrlAccess: true,
   }).compile();
   return mime.build();
+}
+
+interface Taken {
+  readonly response?: unknown;
+  /** The addresses that were refused, and with what. */
+  readonly rejected?: readonly unknown[] | undefined;
+  readonly rejectedErrors?: readonly unknown[] | undefined;
+}
+
+/** What the server said of a mail that it took for some of those whom it is to. */
+function takenText({ response = "taken", rejected = [], rejectedErrors = [] }: Taken, to: readonly string[]): string {
+  const refused =
+    rejected.length === 0
+      ? ""
+      : `${rejected.length} of ${to.length} addresses refused (${reasonOf(rejectedErrors[0] ?? "").slice(0, 100)}); `;
+  return unnamed(`${refused}${response}`, to);
+}
+
+/** A server's reply may name whom a mail is to. It is kept, and erasing a person takes their address out of the channel alone. */
+function unnamed(text: string, to: readonly string[]): string {
+  const names = to.map((address) => RegExp.escape(address)).join("|");
+  return text.replace(new RegExp(names, "gi"), "…");
 }
 
 /** What went wrong, in one line: the server's own reply where there is one. */

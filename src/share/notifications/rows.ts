@@ -86,13 +86,14 @@ export const rows = statements((db) => ({
      VALUES (@messageId, @channelId, @type, @notices, @firstAt, @dueAt, 'waiting')`,
   ),
   // All that follow by notification_messages_by_channel, or the primary key.
-  openMessage: db.prepare<[{ channelId: string; type: string | null; now: number }], MessageRow>(
-    `${MESSAGE} WHERE channel_id = @channelId AND type IS @type AND due_at > @now AND tries = 0 ORDER BY id DESC LIMIT 1`,
+  openMessage: db.prepare<[{ channelId: string; type: string | null; now: number; until: number }], MessageRow>(
+    `${MESSAGE} WHERE channel_id = @channelId AND type IS @type AND due_at > @now AND due_at <= @until AND tries = 0
+     ORDER BY id DESC LIMIT 1`,
   ),
   join: db.prepare<[string, number, number]>("UPDATE notification_messages SET notices = ?, more = ? WHERE id = ?"),
-  lately: db.prepare<[{ channelId: string; since: number; limit: number }], { firstAt: number }>(
+  lately: db.prepare<[{ channelId: string; since: number; until: number; limit: number }], { firstAt: number }>(
     `SELECT first_at AS firstAt FROM notification_messages WHERE channel_id = @channelId AND first_at > @since
-     ORDER BY id DESC LIMIT @limit`,
+       AND first_at <= @until ORDER BY id DESC LIMIT @limit`,
   ),
   messagesOf: db.prepare<[string, number], MessageRow>(`${MESSAGE} WHERE channel_id = ? ORDER BY id DESC LIMIT ?`),
   message: db.prepare<[number], MessageRow>(`${MESSAGE} WHERE id = ?`),
@@ -113,6 +114,10 @@ export const rows = statements((db) => ({
   dueChannels: db
     .prepare<[number], string>("SELECT DISTINCT channel_id FROM notification_messages WHERE due_at <= ?")
     .pluck(),
+  isDueAfter: db.prepare<[number], number>("SELECT 1 FROM notification_messages WHERE due_at > ? LIMIT 1").pluck(),
+  pullIn: db.prepare<[{ now: number; after: number }]>(
+    "UPDATE notification_messages SET due_at = @now, first_at = @now WHERE due_at > @after",
+  ),
   nextDue: db.prepare<[string, number], MessageRow>(
     `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,
   ),

@@ -12,6 +12,8 @@ import { rows } from "./rows.ts";
 const MAX_AT_ONCE = 16;
 /** Messages that a channel gets before others have their turn. */
 const MAX_IN_A_ROW = 50;
+/** A message waits for an hour at most before it is tried, and for a day from then on. */
+const MAX_WAIT_MS = DAY_MS + DAY_MS / 12;
 /** For so long it is known what was sent. */
 const KEPT_MS = 30 * DAY_MS;
 
@@ -32,11 +34,20 @@ export const sendingJob: IntervalJob = {
   name: "notifications",
   everyMs: SECOND_MS,
   async run(core) {
+    await pullIn(core);
     await fanOut(core);
     startDue(core);
     await dropOld(core);
   },
 };
+
+/** Makes due what no schedule puts off for so long: the clock ran ahead when it was, and was put right since. */
+async function pullIn(core: Core): Promise<void> {
+  const now = core.clock.now();
+  const after = now + MAX_WAIT_MS;
+  const sql = rows(core.store);
+  if (sql.isDueAfter.get(after) !== undefined) await core.store.write(() => sql.pullIn.run({ now, after }));
+}
 
 function startDue(core: Core): void {
   const state = sending(core);

@@ -1,12 +1,10 @@
 import { styleText } from "node:util";
-import type { ConnectPlan, examine, PassResult, Scanned, Status } from "../../capture/capture.ts";
+import type { ConnectPlan, examine, importTranscripts, PassResult, Scanned, Status } from "../../capture/capture.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { oneLine } from "../../kit/strings.ts";
-import { facts, table } from "./output.ts";
+import { counted, oneLine } from "../../kit/strings.ts";
+import { facts, printable, table } from "./output.ts";
 
 /** What the commands of the capture client print for people. */
-
-const plural = (count: number, one: string) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
 
 /** Bytes in the largest unit that leaves at least one, powers of 1,000. */
 function size(bytes: number): string {
@@ -20,7 +18,7 @@ export function planLines({ url, found, timer, brain }: ConnectPlan, isDryRun: b
   const [sends, changes] = isDryRun ? ["Connecting would send", "It would change"] : ["This sends", "It changes"];
   const lines = found.map(
     ({ name, transcripts, bytes }) =>
-      `  ${name}: ${plural(transcripts, "transcript")} (${size(bytes)}), and each new session`,
+      `  ${name}: ${counted(transcripts, "transcript")} (${size(bytes)}), and each new session`,
   );
   if (found.length === 0) lines.push("  nothing yet: no coding agent was found on this machine");
   lines.unshift(`${sends} to ${url}:`);
@@ -44,11 +42,11 @@ const moveText = ({ from, to, at, problem }: NonNullable<Status["move"]>) =>
 
 export function passLine(result: PassResult | undefined): string {
   if (!result) return "Another pass is running; it takes in what is new.";
-  const parts = [`${plural(result.recorded, "new event")}, ${plural(result.sessionsSent, "session")} sent.`];
+  const parts = [`${counted(result.recorded, "new event")}, ${counted(result.sessionsSent, "session")} sent.`];
   if (result.quiet !== undefined) parts.push(QUIET[result.quiet]);
   if (result.stopped !== undefined) parts.push(`Not everything was sent: ${result.stopped}. It waits here.`);
   for (const { path, reason } of result.unreadable) parts.push(`${path} cannot be read: ${reason}.`);
-  return parts.join(" ");
+  return printable(parts.join(" "));
 }
 
 const QUIET: Readonly<Record<NonNullable<PassResult["quiet"]>, string>> = {
@@ -74,7 +72,7 @@ export function scanLines(sessions: readonly Scanned[]): string {
   ]);
   const headings = ["BEGAN", "AGENT", "REPOSITORY", "PROMPTS", "TOKENS IN", "OUT", "SIZE", "REDACTED", "FIRST PROMPT"];
   const bytes = sessions.reduce((sum, session) => sum + session.bytes, 0);
-  const sum = `${plural(sessions.length, "session")}, ${size(bytes)}; nothing was sent. --json shows every document as it would leave.`;
+  const sum = `${counted(sessions.length, "session")}, ${size(bytes)}; nothing was sent. --json shows every document as it would leave.`;
   return `${table(headings, rows, "No sessions.")}\n${process.stdout.isTTY ? sum : ""}`;
 }
 
@@ -96,7 +94,7 @@ export function statusLines(status: Status): string {
     ["sessions", status.sessions],
     [
       "waiting",
-      `${plural(waiting.sessions, "session")}, ${waiting.entries.toLocaleString("en")} entries, ${size(waiting.bytes)}`,
+      `${counted(waiting.sessions, "session")}, ${counted(waiting.entries, "entry", "entries")}, ${size(waiting.bytes)}`,
     ],
     ["refused", status.rejected],
     ["unknown records", status.unknown.reduce((sum, { count }) => sum + count, 0)],
@@ -105,7 +103,7 @@ export function statusLines(status: Status): string {
     ["token expires", status.tokenExpiresAt],
   ];
   for (const { repo, files } of status.ignoredBrains)
-    rows.push(["brain kept here", `${repo}: git ignores ${plural(files, "file")} of it`]);
+    rows.push(["brain kept here", `${repo}: git ignores ${counted(files, "file")} of it`]);
   if (status.isFull) rows.push(["outbox", "full: reading goes on once the server has taken some of it"]);
   if (status.move !== null) rows.push(["team moved", moveText(status.move)]);
   if (status.serverWasRestored !== null)
@@ -133,9 +131,11 @@ export function checkLines(checks: Awaited<ReturnType<typeof examine>>): string 
     .join("\n");
 }
 
-export function importLines(
-  imported: readonly { readonly path: string; readonly agent: string | null; readonly recorded: number }[],
-): string {
-  const rows = imported.map(({ path, agent, recorded }) => [agent ?? "not a transcript", recorded, path]);
+export function importLines(imported: Awaited<ReturnType<typeof importTranscripts>>): string {
+  const rows = imported.map(({ path, agent, recorded, problem }) => [
+    agent ?? (problem === null ? "not a transcript" : "not readable"),
+    recorded,
+    problem === null ? path : `${path}: ${problem}`,
+  ]);
   return `${table(["AGENT", "NEW EVENTS", "FILE"], rows, "No files.")}`;
 }

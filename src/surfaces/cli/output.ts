@@ -62,8 +62,8 @@ export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
   };
 }
 
-/** Control characters in what agents named things would act on a terminal. */
-const printable = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
+/** Control characters in what agents named things would act on a terminal, and signs of direction show one name as another. */
+export const printable = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu, "?");
 
 /** Rows for a person: aligned under a heading on a terminal, tab-separated lines in a pipe. */
 class Table {

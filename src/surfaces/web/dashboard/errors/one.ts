@@ -1,6 +1,6 @@
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
-import { standingOfEntry } from "../../../../insight/triage/triage.ts";
+import { standingOfClass, standingOfEntry } from "../../../../insight/triage/triage.ts";
 import { type Content, type Html, html, trustedHtml } from "../../../../kit/html.ts";
 import { renderMarkdown } from "../../../../kit/markdown-html.ts";
 import { fail, invalid, notFound } from "../../../../kit/problem.ts";
@@ -43,7 +43,8 @@ export function triagedEntry(call: Member, defect: Defect): Triaged {
   const standing = standingOfEntry(call.core, teamId, fingerprint, defect);
   const isAlone = defectsOfClass(call.core, teamId, fingerprint).length === 1;
   const subject = { teamId, fingerprint, ...(!isAlone && { entryId: defect.id }) };
-  return { subject, path: `/errors/${defect.id}`, standing, fileSays: "the errors file says so" };
+  const classOwner = isAlone ? null : standingOfClass(call.core, teamId, fingerprint)?.owner;
+  return { subject, path: `/errors/${defect.id}`, standing, fileSays: "the errors file says so", classOwner };
 }
 
 /** Those of the class before and after an entry. */

@@ -3,6 +3,7 @@ import { listMembers } from "../../../../identity/members/members.ts";
 import {
   type Act,
   act,
+  type Owner,
   ownersOf,
   type Standing,
   type Subject,
@@ -36,6 +37,8 @@ export interface Triaged {
   readonly standing: Standing;
   /** What its file says, beside what people say. */
   readonly fileSays: string;
+  /** Who has taken on the whole class, beside an entry of it. */
+  readonly classOwner?: Owner | null | undefined;
 }
 
 const STATE = formSpec({ to: { kind: "hidden", schema: choice(["resolve", "reopen"]) } });
@@ -191,7 +194,8 @@ function snoozeForm(call: Member, shown: Triaged, error: FormError | undefined):
 function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): Html {
   const { owner } = shown.standing;
   const { userId, team } = call.session;
-  if (team.role === "viewer") return html`<p>${owner ? nameOf(owner) : "nobody"}</p>`;
+  const ofClass = classOwnerLine(call, shown);
+  if (team.role === "viewer") return html`<p>${owner ? nameOf(owner) : "nobody"}</p>${ofClass}`;
   const people = listMembers(call.core, team.id).filter(({ disabledAt }) => disabledAt === null);
   const known = people.map((person) => ({ value: person.userId, label: nameOf({ ...person, id: person.userId }) }));
   // Somebody who left stays to be seen.
@@ -210,8 +214,13 @@ function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): 
     vary: { owner: { options: [{ value: "", label: "nobody" }, ...known] } },
     error,
     submit: "Assign",
-  })}</div>${owner?.id !== userId && html`<div class="actions">${take}</div>`}`;
+  })}</div>${ofClass}${owner?.id !== userId && html`<div class="actions">${take}</div>`}`;
 }
+
+/** The list of errors names the class's owner: an entry that is nobody's own must not look as if nobody were on it. */
+const classOwnerLine = (call: Member, { subject, classOwner }: Triaged): Content =>
+  classOwner &&
+  html`<p class="triage-line muted">${short(nameOf(classOwner), 60)} is on <a href="${call.href(`/errors/classes/${subject.fingerprint}`)}">the whole class</a></p>`;
 
 function trackerPart(call: Member, shown: Triaged, error: FormError | undefined): Html {
   const { tracker } = shown.standing;

@@ -98,5 +98,5 @@ function errors({ failedSteps, caused }: SessionItem): Content {
     caused > 0 && `caused ${plural(caused, "error")}`,
   ];
   const said = words.filter(Boolean).join(", ");
-  return html`<span title="${said}">${failedSteps > 0 && number(failedSteps)}${caused > 0 && html` <span class="caused">${number(caused)} caused</span>`}</span>`;
+  return html`<span title="${said}">${failedSteps > 0 && number(failedSteps)}${failedSteps > 0 && caused > 0 && " · "}${caused > 0 && html`<span class="caused">${number(caused)} caused</span>`}</span>`;
 }

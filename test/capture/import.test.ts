@@ -1,0 +1,46 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { examine, importTranscripts } from "../../src/capture/capture.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { deviceOf, heldOf, startAgent } from "../support/capture.ts";
+import { textOf, turns } from "../support/turns.ts";
+
+it("of a folder goes on behind what cannot be read, and says what that was", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const folder = join(a.home, "elsewhere");
+  mkdirSync(folder);
+  const said = (session: string) => textOf(turns(session, 1, a.server.clock.now(), 0, join(a.home, "shop")));
+  writeFileSync(join(folder, "a.jsonl"), said("s1"));
+  const damaged = zstdCompressSync(Buffer.from(said("s2").repeat(50)));
+  damaged.fill(0xff, 8);
+  writeFileSync(join(folder, "b.jsonl.zst"), damaged);
+  writeFileSync(join(folder, "c.jsonl"), said("s3"));
+  symlinkSync(join(folder, "a.jsonl"), join(a.home, "link.jsonl"));
+  const progress: number[] = [];
+  const results = await importTranscripts(a.capture, [folder, join(a.home, "link.jsonl")], undefined, (share) => {
+    progress.push(share);
+  });
+  expect(results.map(({ recorded, problem }) => [recorded, problem])).toEqual([
+    [6, null],
+    [0, expect.stringMatching(/\S/)],
+    [6, null],
+    [0, expect.stringMatching(/link/i)],
+  ]);
+  expect(progress.at(-1)).toBe(1);
+  await a.pass();
+  expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s3"]);
+});
+
+it("and what waits are counted by the doctor as people count", async () => {
+  const a = await startAgent();
+  await a.pass();
+  a.advance(MINUTE_MS);
+  a.capture.rows.countUnknown.run("codex", "strange");
+  const messages = (await examine(a.capture)).map(({ message }) => message);
+  expect(messages).toContain("the last ended 1 minute ago");
+  expect(messages.join("\n")).toContain("records of 1 kind are not known");
+  expect(messages.filter((message) => /\b1 (?:minutes|entries|sessions|days|kinds)\b/.test(message))).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+
+/** The keys under which the server holds what an agent did in a work tree whose origin has an address. */
+async function keysFor(addresses: readonly string[]): Promise<(string | null)[]> {
+  const a = await startAgent();
+  const found: (string | null)[] = [];
+  for (const [i, address] of addresses.entries()) {
+    writeFileSync(join(a.home, "shop/.git/config"), `[remote "origin"]\n\turl = ${address}\n`);
+    a.capture.db.exec("DELETE FROM folders");
+    a.work(`s${i}`, 1);
+    await a.pass();
+    const [row] = a.server.rows("SELECT repo_key AS repo FROM trace_sessions WHERE external_id = ?", `s${i}`);
+    found.push(row?.repo ?? null);
+  }
+  expectAgreement(a);
+  expect(JSON.stringify(heldOf(a.server, deviceOf(a)))).not.toMatch(/hunter2|s3cret/);
+  expect(JSON.stringify(a.capture.db.prepare("SELECT * FROM streams").all())).not.toMatch(/hunter2|s3cret/);
+  return found;
+}
+
+describe("the address of a repository's origin", () => {
+  it("names it by host and path, however it is written", async () => {
+    expect(
+      await keysFor([
+        "https://github.com/acme/shop.git",
+        "git@github.com:acme/shop.git",
+        "ssh://git@GitHub.com:22/acme/shop",
+        '"https://github.com/acme/shop"',
+        "ftps://github.com/acme/shop/",
+      ]),
+    ).toEqual(Array(5).fill("github.com/acme/shop"));
+  });
+
+  it("lets no part of a password out, whatever that holds and however the address is broken", async () => {
+    const shop = "github.com/acme/shop";
+    const keys = await keysFor([
+      "https://kim:hunter2@github.com/acme/shop.git",
+      "https://kim:p@hunter2@github.com/acme/shop.git",
+      '"https://kim:hunter2#s3cret@github.com/acme/shop.git"',
+      "https://kim:hunter2@github.com:acme/shop.git",
+      "https://kim:hunter2/s3cret@github.com/acme/shop.git",
+      "ftp://kim:hunter2@github.com/acme/shop.git",
+      "hg::https://kim:hunter2@hg.example.com/shop",
+      "kim:hunter2@github.com:acme/shop",
+    ]);
+    expect(keys).toEqual([shop, shop, shop, "", "", shop, "", ""]);
+  });
+});
