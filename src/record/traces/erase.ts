@@ -4,6 +4,7 @@ import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { isHeld, noteErasure } from "./note-erase.ts";
+import { NOTES_MODE } from "./notes.ts";
 
 /** The sessions of a portion: those that grew last when it was received. */
 const sessionsOfPortion = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">) =>
@@ -129,5 +130,7 @@ export const traceErasure = {
   eraseSession,
   eraseRemains,
   findSessions,
+  /** Whether a delivery brought notes, by its mode. */
+  isOfNotes: (mode: string | null): boolean => mode === NOTES_MODE,
   ...noteErasure,
 };

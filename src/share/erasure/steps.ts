@@ -24,7 +24,7 @@ import { causeErasure } from "../../insight/causes/causes.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
-import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, type ErasureRef, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
@@ -57,7 +57,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
     case "device":
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
-      yield* devices(core, devicesOf(core, target), undefined);
+      yield* devices(core, devicesOf(core, target), undefined, { id, kind: target.kind });
       return;
     case "person": {
       const user = findUser(core, target.personId);
@@ -66,7 +66,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       yield* eraseContent(core, portions);
       if (person && person.email !== person.mark)
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
-      yield* devices(core, devicesOf(core, target), person);
+      yield* devices(core, devicesOf(core, target), person, { id, kind: target.kind });
       if (person) yield* account(core, person);
     }
   }
@@ -79,7 +79,12 @@ function* endBindings(core: Core, ids: readonly string[]): Generator<EraseStep> 
 }
 
 /** Takes the names of devices out of the audit, with that of the person whose they are, and what they asked. */
-function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
+function* devices(
+  core: Core,
+  ids: readonly string[],
+  person: ErasedPerson | undefined,
+  erasure: ErasureRef,
+): Generator<EraseStep> {
   for (const id of ids) {
     yield* whileAny("reads", () => eraseDeviceReads(core, id));
     yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, id));
@@ -92,7 +97,7 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
       marks.set(id, `erased-${id}`);
   }
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
-  yield* eraseNames(core, { marks, texts, naming: NAMING });
+  yield* eraseNames(core, { marks, texts, naming: NAMING }, erasure);
 }
 
 /** The addresses by which records know somebody: theirs, and those they had before. */

@@ -124,3 +124,29 @@ export function teamsOf(core: Core, target: Target): readonly string[] {
   const ofDevices = devicesOf(core, target).flatMap((deviceId) => deviceOf(deviceId)?.teamId ?? []);
   return [...new Set([...ofDevices, ...ofPerson])];
 }
+
+interface Reached {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly kind: string;
+  readonly repoKey: string;
+  readonly mode: string | null;
+}
+
+/**
+ * Tells what deliveries a target reaches, as far as their rows tell. Notes of commits go with whom or what they name, whoever sent them; a
+ * session may have moved from one repository to another.
+ * @param stored as it is stored
+ */
+export function reachOf(core: Core, stored: string): (delivery: Reached) => boolean {
+  const target = JSON.parse(stored) as Target;
+  const deviceIds = new Set(target.kind === "repo" ? [] : devicesOf(core, target));
+  return ({ teamId, deviceId, kind, repoKey, mode }) => {
+    if (traceErasure.isOfNotes(mode)) return true;
+    if (target.kind === "repo")
+      return target.teamIds.includes(teamId) && (kind === "traces" || repoKey === target.repoKey);
+    if (!deviceIds.has(deviceId)) return false;
+    if (target.kind === "entry") return kind === "telemetry" && repoKey === target.repoKey;
+    return target.kind !== "session" || kind !== "brain";
+  };
+}
