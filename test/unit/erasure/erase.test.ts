@@ -341,3 +341,32 @@ it.each(["device", "person"])(
     expect(t.rows("SELECT payload FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
   },
 );
+
+it("lets a session's own account count again once the entries that told of it are erased, and not before", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const post = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
+  const usage = { input_tokens: 100, output_tokens: 10 };
+  const session = { id: "s", outcome: "ok", startedAt: "2026-11-20T10:00:00Z", usage, costUsd: 0.5, spans: [] };
+  await post("/api/agent-traces/ingest", { repoKey: "till", sessions: [session] });
+  const own = () =>
+    t.rows("SELECT repo_key AS repo, sum(input) AS input, sum(reported_nano) AS nano FROM spend_cells GROUP BY 1");
+  await t.instance.settle();
+  expect(own()).toEqual([{ repo: "till", input: 100, nano: 5e8 }]);
+  const entry = (seq: number, more: object) => ({ seq, payload: { sessionId: "s", ...more } });
+  const entries = [entry(1, { usage: { ...usage, input_tokens: 7 }, costUsd: 0.25 })];
+  await post("/api/telemetry/ingest", { repoKey: "shop", entries });
+  await post("/api/telemetry/ingest", {
+    repoKey: "desk",
+    entries: [entry(1, { usage: { ...usage, input_tokens: 8 } })],
+  });
+  await t.instance.settle();
+  await erase(t, { repo: "shop", team: "Acme" });
+  // What is left tells of usage, and of no cost.
+  expect(own()).toEqual([
+    { repo: "desk", input: 8, nano: 0 },
+    { repo: "till", input: 0, nano: 5e8 },
+  ]);
+  await erase(t, { repo: "desk", team: "Acme" });
+  expect(own()).toEqual([{ repo: "till", input: 100, nano: 5e8 }]);
+});
