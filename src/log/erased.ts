@@ -48,5 +48,17 @@ function* unerasedDeliveries(
 const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
   rows(core.store).anyErased.get(kind, deviceId, repoKey) === 1;
 
+/** The same, by the stream alone, so that it may be asked while a delivery waits; of what came before there were streams nothing. */
+const hasErasedOfStream = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
+  rows(core.store).anyErasedOfStream?.get(deviceId, kind, repoKey) === 1;
+
 /** What deliveries tell of what was erased of them. */
-export const deliveryErasure = { forgetItems, isErased, markErased, markErasedInPart, unerasedDeliveries, hasErased };
+export const deliveryErasure = {
+  forgetItems,
+  isErased,
+  markErased,
+  markErasedInPart,
+  unerasedDeliveries,
+  hasErased,
+  hasErasedOfStream,
+};

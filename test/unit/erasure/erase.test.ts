@@ -370,3 +370,28 @@ it("lets a session's own account count again once the entries that told of it ar
   await erase(t, { repo: "desk", team: "Acme" });
   expect(own()).toEqual([{ repo: "till", input: 100, nano: 5e8 }]);
 });
+
+it("keeps no version of a brain that was erased and comes again, and takes what is above it", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const send = async (version: number, text: string) => {
+    const files = [{ path: "a.md", content: `# ${text} ${version}` }];
+    const { status, body } = await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version, files } });
+    expect(status).toBe(200);
+    return body.ledger;
+  };
+  for (const version of [1, 2, 4]) await send(version, "marigold");
+  await erase(t, { repo: "shop", team: "Acme" });
+  for (const version of [4, 3, 1]) expect(await send(version, "marigold")).toEqual({ gap: false, rollback: true });
+  await t.instance.core.store.reclaim();
+  expect([filesWith(t.directory, "# marigold"), t.count("brain_snapshots")]).toEqual([[], 0]);
+  expect(await send(5, "tulip")).toEqual({ gap: false, rollback: false });
+  expect(await send(2, "marigold")).toEqual({ gap: false, rollback: true });
+  // What contradicts a version that is there is evidence as ever.
+  expect(await send(5, "crocus")).toEqual({ gap: false, rollback: true });
+  expect(t.rows("SELECT version, accepted FROM brain_snapshots ORDER BY id")).toEqual([
+    { version: 5, accepted: 1 },
+    { version: 5, accepted: 0 },
+  ]);
+  expect(report(t).faults).toEqual([]);
+});
