@@ -36,6 +36,10 @@ export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => ro
 /** The number of an event's leaf; undefined for one that came before events were leaves. @param id as events are listed by */
 export const leafOfEvent = (core: Core, id: number): number | undefined => rows(core.store).asLeaf.get(id)?.leaf;
 
+/** The number of the leaf that tells of an act last; undefined where none does. @param targetId of what it was done to */
+export const leafOfAct = (core: Core, action: string, targetId: string): number | undefined =>
+  rows(core.store).ofAct.get(action, targetId) ?? undefined;
+
 export interface AuditStep {
   readonly leaf: number;
   /** It says what it said when it was recorded, or was erased since. */

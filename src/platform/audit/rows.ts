@@ -67,6 +67,12 @@ export const rows = statements((db) => ({
   ),
   // By the primary key, newest first.
   ofAll: db.prepare<[Selection], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
+  // A walk from the end, by the primary key.
+  ofAct: db
+    .prepare<[string, string], number | null>(
+      "SELECT leaf FROM audit_events WHERE action = ? AND target_id = ? ORDER BY id DESC LIMIT 1",
+    )
+    .pluck(),
   lastId: db.prepare<[], number | null>("SELECT max(id) FROM audit_events").pluck(),
   // All by the primary key; the first by audit_events_by_team, in the order of ids.
   firstOfTeam: db.prepare<[string, number], { id: number; at: number }>(

@@ -101,7 +101,10 @@ async function* stepsOfKind(
   run: Run,
 ): AsyncGenerator<EraseStep> {
   const portions = deviceIdsOf(core, teamId).map(
-    (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, erasureId: run.erasureId }),
+    (deviceId): Portion => ({
+      ...{ teamId, deviceId, repoKey: null, until },
+      ...{ through: Number.MAX_SAFE_INTEGER, erasureId: run.erasureId },
+    }),
   );
   const { devices, isSession, ofNote } = heldOf(core, teamId);
   const isKept: Kept = {

@@ -32,14 +32,15 @@ import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure } from "./journal.ts";
-import { devicesOf, portionsOf, teamsOf } from "./targets.ts";
+import { devicesOf, extentOf, portionsOf, teamsOf } from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
 
 /** Everything that an erasure takes, in steps that can be made again. */
-export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure): AsyncGenerator<EraseStep> {
-  const portions = portionsOf(core, target, requestedAt, id);
+export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<EraseStep> {
+  const { id, target } = erasure;
+  const portions = portionsOf(core, target, extentOf(core, erasure), id);
   switch (target.kind) {
     case "session":
       for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);

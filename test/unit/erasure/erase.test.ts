@@ -395,3 +395,23 @@ it("keeps no version of a brain that was erased and comes again, and takes what 
   ]);
   expect(report(t).faults).toEqual([]);
 });
+
+it.each([-1, 1])(
+  "erases what came before, whatever the clock said, and nothing that came since: ahead or back by %i day",
+  async (days) => {
+    const { t, mine, other } = await twoDevices();
+    t.clock.jump(days * 86_400_000);
+    await deliverAll(t, other, "shop", "crocus");
+    await deliverAll(t, other, "shop", "crocus", 10);
+    t.clock.jump(-days * 86_400_000);
+    const asked = [await request(t, { repo: "shop", team: "Acme" }), await request(t, { session: "lavender-s1" })];
+    t.clock.jump(-days * 86_400_000);
+    await deliverAll(t, mine, "shop", "tulip", 30);
+    for (const erasure of asked) await carryOut(t.instance.core, erasure);
+    for (const text of ["marigold telemetry", "crocus telemetry", "crocus brain", "crocus prompt", "lavender prompt"])
+      expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+    for (const text of ["tulip telemetry", "tulip brain", "tulip prompt"])
+      expect([text, filesWith(t.directory, text)]).not.toEqual([text, []]);
+    expect(report(t).faults).toEqual([]);
+  },
+);
