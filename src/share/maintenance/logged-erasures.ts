@@ -28,6 +28,8 @@ type Delivery = LedgerStep["row"];
 interface Logged {
   readonly kind: string | null;
   readonly teamId: string | null;
+  /** The leaf with which it was asked for, where it goes by that. */
+  readonly requested: number;
   /** The leaf of its last event. */
   last: number;
   isDone: boolean;
@@ -40,6 +42,9 @@ interface Logged {
 
 export const NO_ERASURE = "it is said to be erased, by no erasure on record";
 const DONE: ReadonlySet<string> = new Set(["erasure.completed", "retention.run"]);
+
+/** Kinds of erasure after which more may come of the same thing, which is new. */
+const GOING_ON: ReadonlySet<string> = new Set(["session", "entry", "repo"]);
 
 /** A clock may have been set back while retention ran. */
 const CLOCK_SLACK_MS = DAY_MS;
@@ -123,7 +128,11 @@ export class LoggedErasures {
     const isOld = target === undefined;
     const known = this.#erasures.get(id);
     const runs = [...(known?.runs ?? []), { at, days: daysOf(String(reason)) }];
+    const isRequest = action === "erasure.requested" && !isOld && GOING_ON.has(`${targetLabel}`);
+    // A restored copy has it replayed, and goes by the clock.
+    const requested = isRequest ? leaf : action === "erasure.replayed" ? undefined : known?.requested;
     this.#erasures.set(id, {
+      requested: requested ?? Number.POSITIVE_INFINITY,
       ...{ kind: targetLabel, teamId, last: leaf, isDone: DONE.has(action), runs },
       target: isOld ? known?.target : String(target),
       isOld: isOld || known?.isOld === true,
@@ -199,6 +208,9 @@ export class LoggedErasures {
       this.#reach.set(erasedBy, reach);
     }
     if (logged.isDone && id > logged.last) return "it is said to be erased, by an erasure that was done before it came";
+    // Of a session that was there everything goes, labels that came later with it.
+    if (id > logged.requested && row.kind !== "traces")
+      return "it is said to be erased, by an erasure that was asked for before it came";
     return reach(row) ? undefined : "it is said to be erased, by an erasure of something else";
   }
 

@@ -191,8 +191,15 @@ it("a delivery that is erased by nothing that the log tells of, or by what does 
 
 it("a delivery that came after the erasure was done, or is too young for retention", async () => {
   const { t, other, delivery } = await team();
-  await erase(t, { repo: "shop", team: "Acme" });
-  const [{ id: real }] = t.rows("SELECT id FROM erasures");
+  const { core } = t.instance;
+  const requested = await requestErasure(core, resolveTarget(core, { repo: "shop", team: "Acme" }), "they wanted it");
+  const real = requested.id;
+  await deliverAll(t, other, "shop", "peony", 1);
+  await carryOut(core, requested);
+  for (const kind of ["telemetry", "brain"]) {
+    const [{ id }] = t.rows("SELECT max(id) AS id FROM deliveries WHERE kind = ?", kind);
+    expect(faultsAfter(t, () => eraseEntries(t, id, real))).toContainEqual([id, "erasure"]);
+  }
   await deliverAll(t, other, "shop", "tulip", 5);
   const late = t.rows("SELECT max(id) AS id FROM deliveries WHERE kind = 'telemetry'")[0].id;
   expect(faultsAfter(t, () => eraseEntries(t, late, real))).toContainEqual([late, "erasure"]);
