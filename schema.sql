@@ -791,7 +791,8 @@ CREATE TABLE device_reads (
 CREATE INDEX device_reads_by_device ON device_reads (device_id, id);
 
 -- Who did what, when, from where. No foreign keys: an event outlives what it tells of. `detail` is a JSON object. `leaf` is its number in
--- the log, null for what came before there was one; where names were taken out of it, `item_sha256` is what it was the hash of.
+-- the log, null for what came before there was one; where names were taken out of it, `item_sha256` is what it was the hash of, and
+-- `item_key` the key of what is stated of it since.
 CREATE TABLE audit_events (
   id            INTEGER PRIMARY KEY,
   at            INTEGER NOT NULL,

@@ -8,11 +8,19 @@ export interface Portion {
   readonly deviceId: string;
   /** Null for all repositories. */
   readonly repoKey: string | null;
-  /** What was received up to then, milliseconds since the epoch. */
+  /** What was received up to then, milliseconds since the epoch, by a clock that may have been set back or ahead. */
   readonly until: number;
+  /** What was delivered up to then, by its number in the log. */
+  readonly through: number;
   /** The erasure that it goes with. */
   readonly erasureId: string;
 }
+
+/** Whether a delivery is one of a portion's, where its device and repository are. */
+const isWithin = (
+  delivery: Pick<DeliveryFacts, "id" | "receivedAt"> | undefined,
+  { until, through }: Pick<Portion, "until" | "through">,
+): boolean => delivery !== undefined && delivery.receivedAt <= until && delivery.id <= through;
 
 /** Whether nothing is left of what a delivery brought. */
 const isErased = ({ erasedBy, erasedItems, items }: Pick<DeliveryFacts, "erasedBy" | "erasedItems" | "items">) =>
@@ -36,17 +44,38 @@ const BATCH_IDS = 20_000;
 function* unerasedDeliveries(
   core: Core,
   kind: DeliveryRow["kind"],
-  { teamId, deviceId, repoKey, until }: Portion,
+  { teamId, deviceId, repoKey, until, through }: Portion,
 ): Generator<readonly number[]> {
   const sql = rows(core.store);
-  const newest = sql.last.get() ?? 0;
+  const newest = Math.min(sql.last.get() ?? 0, through);
   for (let low = 1; low <= newest; low += BATCH_IDS)
-    yield sql.unerased.all({ teamId, deviceId, kind, repoKey, until, low, high: low + BATCH_IDS - 1 });
+    yield sql.unerased.all({
+      teamId,
+      deviceId,
+      kind,
+      repoKey,
+      until,
+      low,
+      high: Math.min(low + BATCH_IDS - 1, newest),
+    });
 }
 
 /** Whether something that a device delivered of a repository was erased. */
 const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
   rows(core.store).anyErased.get(kind, deviceId, repoKey) === 1;
 
+/** The same, by the stream alone, so that it may be asked while a delivery waits; of what came before there were streams nothing. */
+const hasErasedOfStream = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
+  rows(core.store).anyErasedOfStream?.get(deviceId, kind, repoKey) === 1;
+
 /** What deliveries tell of what was erased of them. */
-export const deliveryErasure = { forgetItems, isErased, markErased, markErasedInPart, unerasedDeliveries, hasErased };
+export const deliveryErasure = {
+  isWithin,
+  forgetItems,
+  isErased,
+  markErased,
+  markErasedInPart,
+  unerasedDeliveries,
+  hasErased,
+  hasErasedOfStream,
+};

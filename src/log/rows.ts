@@ -175,6 +175,17 @@ export const rows = statements((db, has) => {
            AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
       )
       .pluck(),
+    // A walk of the stream from its end, each by the primary key.
+    anyErasedOfStream: has("deliveries", "erased_by")
+      ? db
+          .prepare<[string, string, string], 1>(
+            `WITH RECURSIVE of_stream (id) AS (
+               SELECT last FROM delivery_streams WHERE device_id = ? AND kind = ? AND repo_key = ?
+               UNION ALL SELECT d.previous FROM of_stream s CROSS JOIN deliveries d ON d.id = s.id WHERE d.previous IS NOT NULL)
+             SELECT 1 FROM of_stream s CROSS JOIN deliveries d ON d.id = s.id WHERE d.erased_by IS NOT NULL LIMIT 1`,
+          )
+          .pluck()
+      : undefined,
     // A walk of the table, and only for a stream of which the newest is gone.
     anyErased: db
       .prepare<[string, string, string], 1>(

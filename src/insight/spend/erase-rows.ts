@@ -13,17 +13,21 @@ interface ReportName {
   readonly cellId: number;
 }
 
+/** What it tells of, a usage, a cost or both; of a mark neither. */
+interface ReportRow extends ReportName {
+  readonly usages: number;
+  readonly reported: number;
+}
+
 export const eraseRows = statements((db) => ({
   // By spend_cells_by_session.
-  cells: db
-    .prepare<[CellQuery], number>(
-      `SELECT id FROM spend_cells WHERE device_id = @deviceId AND team_id = @teamId
-         AND (@session IS NULL OR session = @session) AND (@repoKey IS NULL OR repo_key = @repoKey)`,
-    )
-    .pluck(),
+  cells: db.prepare<[CellQuery], { id: number; session: string }>(
+    `SELECT id, session FROM spend_cells WHERE device_id = @deviceId AND team_id = @teamId
+       AND (@session IS NULL OR session = @session) AND (@repoKey IS NULL OR repo_key = @repoKey)`,
+  ),
   // By spend_usages' primary key, from a row on.
-  reportsAfter: db.prepare<[ReportName & { teamId: string; limit: number }], ReportName>(
-    `SELECT usage_key AS key, source, cell_id AS cellId FROM spend_usages
+  reportsAfter: db.prepare<[ReportName & { teamId: string; limit: number }], ReportRow>(
+    `SELECT usage_key AS key, source, cell_id AS cellId, usages, reported FROM spend_usages
      WHERE team_id = @teamId AND (usage_key, source, cell_id) > (@key, @source, @cellId)
      ORDER BY usage_key, source, cell_id LIMIT (SELECT @limit)`,
   ),

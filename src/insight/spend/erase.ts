@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
-import { applyChanges, type Changes, withdrawReports } from "./changes.ts";
+import { add, applyChanges, type Changes, withdrawReports } from "./changes.ts";
+import { sessionKey } from "./dedupe-key.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { addSession } from "./session-reports.ts";
 import { TELEMETRY } from "./usage-record.ts";
@@ -42,7 +43,8 @@ interface Cells {
 /** Erases what entries of telemetry reported, as far as cells tell whose they were, and cells that hold nothing then. */
 async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> {
   const sql = eraseRows(core.store);
-  const ids = new Set(sql.cells.all(cells));
+  const found = sql.cells.all(cells);
+  const ids = new Set(found.map(({ id }) => id));
   if (ids.size === 0) return;
   const { teamId } = cells;
   const keys = new Map<string, Buffer>();
@@ -55,11 +57,44 @@ async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> 
       applyChanges(core, changes);
       return { usages: some.length };
     };
+  const sessions = new Set(found.map(({ session }) => session).filter((session) => session !== ""));
+  const ofDevice = sql.cells.all({ ...cells, repoKey: null, session: null });
+  const left = new Map(ofDevice.flatMap(({ id, session }) => (ids.has(id) ? [] : [[id, session]])));
   const inUse = new Set<number>();
-  for await (const { cellId } of reportsOf(core, teamId)) inUse.add(cellId);
+  const reporting = { "own-usage": new Set<string>(), "own-cost": new Set<string>() };
+  for await (const { source, cellId, usages, reported } of reportsOf(core, teamId)) {
+    inUse.add(cellId);
+    const session = left.get(cellId);
+    if (source !== TELEMETRY || session === undefined) continue;
+    if (usages > 0) reporting["own-usage"].add(session);
+    if (reported > 0) reporting["own-cost"].add(session);
+  }
+  yield* eraseMarks(core, cells, sessions, reporting);
   for (const some of portions([...ids].filter((id) => !inUse.has(id))))
     yield () => {
       for (const id of some) sql.dropEmptyCell.run(id);
+      return {};
+    };
+}
+
+/**
+ * A session's own account of the whole counts again where entries tell nothing of it any more.
+ * @param reporting sessions of which other entries report
+ */
+function* eraseMarks(
+  core: Core,
+  { teamId, deviceId }: Cells,
+  sessions: ReadonlySet<string>,
+  reporting: Readonly<Record<"own-usage" | "own-cost", ReadonlySet<string>>>,
+): Generator<EraseStep> {
+  const keys = (["own-usage", "own-cost"] as const).flatMap((what) =>
+    [...sessions].filter((one) => !reporting[what].has(one)).map((one) => sessionKey(what, deviceId, one)),
+  );
+  for (const some of portions(keys, BATCH_KEYS))
+    yield () => {
+      const changes: Changes = new Map();
+      for (const key of some) add(changes, teamId, key, { replaces: TELEMETRY, reports: [] });
+      applyChanges(core, changes);
       return {};
     };
 }

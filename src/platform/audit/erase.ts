@@ -1,9 +1,8 @@
 import type { Core } from "../../core.ts";
-import { type EraseStep, MAX_ERASED_ROWS, portions } from "../../kit/erase-steps.ts";
-import { itemUnder } from "../../kit/items.ts";
+import { type EraseStep, MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { isObject } from "../../kit/json.ts";
-import { eventText } from "./leaf.ts";
 import { type EventRow, rows } from "./rows.ts";
+import { type ErasureRef, removeEvents, rewriteEvents, stateUnstated } from "./stated.ts";
 import { wholeNames } from "./whole-names.ts";
 
 /** Whoever is to be forgotten, in events that stay. */
@@ -17,7 +16,7 @@ export interface Forgotten {
 }
 
 /** Takes names and addresses out of events; that something was done, and when, stays. */
-export function* eraseNames(core: Core, forgotten: Forgotten): Generator<EraseStep> {
+export function* eraseNames(core: Core, forgotten: Forgotten, erasure: ErasureRef): Generator<EraseStep> {
   const sql = rows(core.store);
   const replace = replacer(forgotten.texts);
   let after = 0;
@@ -31,10 +30,7 @@ export function* eraseNames(core: Core, forgotten: Forgotten): Generator<EraseSt
         const next = withoutNames(event, forgotten, replace);
         return isSame(event, next) ? [] : [next];
       });
-      for (const { id, actorLabel, targetLabel, ip, detail } of changed) {
-        forgetEvent(core, id);
-        sql.rewrite.run({ id, actorLabel, targetLabel, ip, detail });
-      }
+      rewriteEvents(core, changed, erasure);
       return { events: changed.length };
     };
 }
@@ -73,27 +69,28 @@ function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapTexts(one, replace)]));
 }
 
-/** Leaves of an event that is about to change what its leaf is made of; with the key, what was in it could be guessed. */
-function forgetEvent(core: Core, id: number): void {
-  const row = rows(core.store).asLeaf.get(id);
-  if (row?.itemKey) rows(core.store).keepHash.run(itemUnder(row.itemKey, 0, eventText(row)), id);
+/**
+ * Removes a team's events up to an instant, in the order of the log: none goes before another that came before it. Clocks are set back
+ * now and then, and one that says it is old and came after a younger one waits for that.
+ */
+export function* eraseOldEvents(core: Core, teamId: string, until: number, erasure: ErasureRef): Generator<EraseStep> {
+  yield () => {
+    stateUnstated(core, teamId, erasure);
+    return {};
+  };
+  let isMore = true;
+  while (isMore)
+    yield () => {
+      const events = rows(core.store).firstOfTeam.all(teamId, MAX_ERASED_ROWS);
+      const ids = oldest(events, until, core.clock.now());
+      isMore = ids.length > 0 && ids.length === MAX_ERASED_ROWS;
+      return { events: removeEvents(core, teamId, ids, erasure) };
+    };
 }
 
-/** Removes a team's events up to an instant, oldest first. */
-export function* eraseOldEvents(core: Core, teamId: string, until: number): Generator<EraseStep> {
-  const sql = rows(core.store);
-  for (let after = 0; ; ) {
-    const events = sql.firstOfTeam.all(teamId, after, MAX_ERASED_ROWS);
-    const old = events.filter(({ at }) => at <= until);
-    for (const some of portions(old))
-      yield () => ({
-        events: some.reduce((sum, { id }) => {
-          sql.noteErased.run(id);
-          return sum + sql.remove.run(id).changes;
-        }, 0),
-      });
-    // Clocks are set back now and then; what follows an event that is young enough is young as well, but for that.
-    if (old.length === 0 || events.length < MAX_ERASED_ROWS) return;
-    after = events.at(-1)?.id ?? after;
-  }
+/** The numbers of events up to the last old one before the first young one. One of the future was told by a wrong clock, and is neither. */
+function oldest(events: readonly Pick<EventRow, "id" | "at">[], until: number, now: number): number[] {
+  const young = events.findIndex(({ at }) => at > until && at <= now);
+  const before = young === -1 ? events : events.slice(0, young);
+  return before.slice(0, before.findLastIndex(({ at }) => at <= until) + 1).map(({ id }) => id);
 }

@@ -36,23 +36,31 @@ export const eventOfLeaf = (core: Core, leaf: number): LeafRow | undefined => ro
 /** The number of an event's leaf; undefined for one that came before events were leaves. @param id as events are listed by */
 export const leafOfEvent = (core: Core, id: number): number | undefined => rows(core.store).asLeaf.get(id)?.leaf;
 
+/** The number of the leaf that tells of an act last; undefined where none does. @param targetId of what it was done to */
+export const leafOfAct = (core: Core, action: string, targetId: string): number | undefined =>
+  rows(core.store).ofAct.get(action, targetId) ?? undefined;
+
 export interface AuditStep {
   readonly leaf: number;
   /** It says what it said when it was recorded, or was erased since. */
   readonly holds: boolean;
   /** Absent where it was erased as a whole. */
-  readonly event?: EventRow;
+  readonly event?: LeafRow;
   /** Whether something of it was erased. */
   readonly isErased: boolean;
+  /** Whose it is; of one that was erased as a whole, whose it is said to have been. */
+  readonly teamId: string | null;
 }
 
-/** Walks the events that are leaves of the log, oldest first. */
+/** Walks the events that are leaves of the log, oldest first; then those that are said to be erased as a whole, the same. */
 export function* walkAudit(core: Core): Generator<AuditStep> {
   for (const row of rows(core.store).leaves.iterate()) {
-    const root = row.itemKey ? itemUnder(row.itemKey, 0, eventText(row)) : (row.itemSha256 ?? Buffer.alloc(0));
+    const { leaf, teamId, itemKey, itemSha256 } = row;
+    const root = itemSha256 ?? (itemKey ? itemUnder(itemKey, 0, eventText(row)) : Buffer.alloc(0));
     const hash = leafHash(Buffer.from(eventLeafText(row, root)));
-    const holds = sameDigest(findLeaf(core, row.leaf) ?? Buffer.alloc(0), hash);
-    yield { leaf: row.leaf, holds, event: row, isErased: row.itemKey === null };
+    const holds = sameDigest(findLeaf(core, leaf) ?? Buffer.alloc(0), hash);
+    yield { leaf, holds, event: row, isErased: itemSha256 !== null, teamId };
   }
-  for (const leaf of rows(core.store).erasedLeaves.iterate()) yield { leaf, holds: true, isErased: true };
+  for (const { leaf, teamId } of rows(core.store).erasedLeaves.iterate())
+    yield { leaf, holds: true, isErased: true, teamId };
 }

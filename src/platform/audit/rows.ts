@@ -18,10 +18,17 @@ export interface EventRow {
 /** An event that is a leaf of the log. */
 export interface LeafRow extends EventRow {
   readonly leaf: number;
-  /** What the salt of its item follows from; null once something was taken out of it. */
+  /** What the salt of its item follows from. Of one that names were taken out of, of what is stated of it since; null where nothing is. */
   readonly itemKey: Buffer | null;
-  /** The hash of the item as it was; null while nothing was. */
+  /** The hash of the item as it was; null while nothing was taken out of it. */
   readonly itemSha256: Buffer | null;
+}
+
+/** An event that was erased as a whole. */
+export interface ErasedRow {
+  readonly leaf: number;
+  readonly teamId: string | null;
+  readonly at: number;
 }
 
 /** A chunk of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
@@ -60,20 +67,38 @@ export const rows = statements((db) => ({
   ),
   // By the primary key, newest first.
   ofAll: db.prepare<[Selection], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE ${MATCHES} ORDER BY id DESC`),
+  // A walk from the end, by the primary key.
+  ofAct: db
+    .prepare<[string, string], number | null>(
+      "SELECT leaf FROM audit_events WHERE action = ? AND target_id = ? ORDER BY id DESC LIMIT 1",
+    )
+    .pluck(),
   lastId: db.prepare<[], number | null>("SELECT max(id) FROM audit_events").pluck(),
   // All by the primary key; the first by audit_events_by_team, in the order of ids.
-  firstOfTeam: db.prepare<[string, number, number], { id: number; at: number }>(
-    "SELECT id, at FROM audit_events WHERE team_id = ? AND id > ? ORDER BY id LIMIT ?",
+  firstOfTeam: db.prepare<[string, number], { id: number; at: number }>(
+    "SELECT id, at FROM audit_events WHERE team_id = ? ORDER BY id LIMIT ?",
   ),
   range: db.prepare<[number, number], EventRow>(`SELECT ${EVENT} FROM audit_events WHERE id > ? ORDER BY id LIMIT ?`),
   rewrite: db.prepare<[Pick<EventRow, "id" | "actorLabel" | "targetLabel" | "ip" | "detail">]>(
     `UPDATE audit_events SET actor_label = @actorLabel, target_label = @targetLabel, ip = @ip, detail = @detail WHERE id = @id`,
   ),
   asLeaf: db.prepare<[number], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE id = ? AND leaf IS NOT NULL`),
-  keepHash: db.prepare<[Buffer, number]>("UPDATE audit_events SET item_sha256 = ?, item_key = NULL WHERE id = ?"),
+  keepHash: db.prepare<[Buffer, Buffer, number]>("UPDATE audit_events SET item_sha256 = ?, item_key = ? WHERE id = ?"),
   noteErased: db.prepare<[number]>(
     "INSERT INTO erased_events (leaf, team_id, at) SELECT leaf, team_id, at FROM audit_events WHERE id = ? AND leaf IS NOT NULL",
   ),
-  erasedLeaves: db.prepare<[], number>("SELECT leaf FROM erased_events ORDER BY leaf").pluck(),
+  erasedLeaves: db.prepare<[], ErasedRow>("SELECT leaf, team_id AS teamId, at FROM erased_events ORDER BY leaf"),
+  // By the primary key, from its end: what went of a team last.
+  lastErased: db
+    .prepare<[string], number>("SELECT leaf FROM erased_events WHERE team_id = ? ORDER BY leaf DESC LIMIT 1")
+    .pluck(),
+  // A walk of the table.
+  erasedOf: db.prepare<[string], number>("SELECT leaf FROM erased_events WHERE team_id = ? ORDER BY leaf").pluck(),
+  // By audit_events_by_team, from its end.
+  lastOf: db
+    .prepare<[string, string], string>(
+      "SELECT detail FROM audit_events WHERE team_id = ? AND action = ? ORDER BY id DESC LIMIT 1",
+    )
+    .pluck(),
   remove: db.prepare<[number]>("DELETE FROM audit_events WHERE id = ?"),
 }));

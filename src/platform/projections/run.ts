@@ -104,21 +104,49 @@ async function othersTurn(core: Core): Promise<void> {
 }
 
 async function follow(core: Core, projection: Projection): Promise<void> {
-  let alone = false;
+  const failed = new Failed();
   for (;;) {
     await othersTurn(core);
     const from = standingOf(core, projection);
     try {
-      const batch = await projection.next(core, from.checkpoint, alone);
+      const batch = await projection.next(core, from.checkpoint, failed.isAlone);
       if (!batch) return;
       await advance(core, projection, from, batch);
+      failed.passed();
     } catch (error) {
-      if (!(error instanceof ConcurrentAdvance)) {
-        if (!projection.skip || isTrouble(core, error)) throw error;
-        if (alone) await skipPoison(core, projection, from.checkpoint, error);
-        alone = !alone;
-      }
+      if (error instanceof ConcurrentAdvance) continue;
+      if (!projection.skip || isTrouble(core, error)) throw error;
+      if (failed.isPoison(from.checkpoint)) await skipPoison(core, projection, from.checkpoint, error);
     }
+  }
+}
+
+/**
+ * Tells a row that cannot be worked through from one that failed once: where a batch fails, what follows is read row by row for a while,
+ * at first for one row, and for twice as many each time that a batch behind them fails again.
+ */
+class Failed {
+  #alone = 0;
+  #next = 1;
+  #checkpoint: number | undefined;
+
+  get isAlone(): boolean {
+    return this.#alone > 0;
+  }
+
+  passed(): void {
+    if (this.isAlone) this.#alone--;
+  }
+
+  /** Notes that what follows a checkpoint failed. @returns whether it did before, and now by itself */
+  isPoison(checkpoint: number): boolean {
+    if (this.isAlone && this.#checkpoint === checkpoint) {
+      [this.#alone, this.#next] = [0, 1];
+      return true;
+    }
+    if (!this.isAlone) [this.#alone, this.#next] = [this.#next, 2 * this.#next];
+    this.#checkpoint = checkpoint;
+    return false;
   }
 }
 

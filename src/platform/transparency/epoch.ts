@@ -14,6 +14,8 @@ export interface Epoch {
   readonly epoch: number;
   /** The log that it goes on from, as far as that is held here; null for the first. */
   readonly previous: { readonly origin: string; readonly size: number; readonly root: string } | null;
+  /** That from here on erasures state in the log what they do; absent from epochs that earlier versions opened. */
+  readonly erasures?: "stated";
 }
 
 /** The epoch that is current; undefined before a server started on this database. */

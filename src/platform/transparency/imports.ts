@@ -21,6 +21,12 @@ export interface LogImport {
   readonly leaves: number;
   /** The SHA-256 of what was signed of the file that they came in, in hexadecimal digits. */
   readonly manifest: string;
+  /**
+   * What is noted there as erased, and of which the log there tells in leaves that did not come: which erasures, and of how many events
+   * that names were taken out of nothing is stated. Absent from imports of earlier versions.
+   */
+  readonly erasures?: readonly string[];
+  readonly unstatedEvents?: number;
 }
 
 const importText = (facts: LogImport): string => JSON.stringify({ v: 2, kind: "import", ...facts });

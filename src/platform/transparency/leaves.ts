@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { sameDigest } from "../../kit/hash.ts";
 import { leafHash } from "../../kit/merkle.ts";
 import { rows } from "./rows.ts";
 
@@ -20,6 +21,10 @@ export function appendLeaf(core: Core, text: string, n = nextLeaf(core)): number
 
 /** The hash of a leaf as it is stored; undefined where there is none. */
 export const findLeaf = (core: Core, n: number): Buffer | undefined => rows(core.store).leaf.get(n);
+
+/** Whether a leaf is the one of a text. */
+export const isLeaf = (core: Core, n: number, text: string): boolean =>
+  sameDigest(findLeaf(core, n) ?? Buffer.alloc(0), leafHash(Buffer.from(text)));
 
 /** All leaves as they are stored, in their order. */
 export const allLeaves = (core: Core): IterableIterator<{ readonly n: number; readonly sha256: Buffer }> =>

@@ -6,7 +6,7 @@ import { sameDigest } from "../../kit/hash.ts";
 import { Problem } from "../../kit/problem.ts";
 import { type Checkpoint, openCheckpoint } from "../../kit/transparency/checkpoint.ts";
 import { BESIDE } from "../store/store.ts";
-import { currentEpoch, epochText } from "./epoch.ts";
+import { currentEpoch, type Epoch, epochText } from "./epoch.ts";
 import { appendLeaf, leafCount } from "./leaves.ts";
 import { hasLedgerKey, ledgerSigner } from "./ledger-key.ts";
 import { rows } from "./rows.ts";
@@ -26,7 +26,7 @@ export async function ensureEpoch(core: Core): Promise<void> {
     tree(core).sync();
     const size = leafCount(core);
     const previous = last ? { origin: last.origin, size, root: tree(core).rootAt(size).toString("hex") } : null;
-    const data = { origin: `${name}/${epoch}`, name, epoch, previous };
+    const data: Epoch = { origin: `${name}/${epoch}`, name, epoch, previous, erasures: "stated" };
     rows(core.store).insertEpoch.run(appendLeaf(core, epochText(data)), JSON.stringify(data));
   });
   if (last) core.log.warn("ledger_epoch_opened", { epoch, after: last.origin });

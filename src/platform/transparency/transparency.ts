@@ -20,7 +20,7 @@ export {
   rootOfParts,
   subtreesBetween,
 } from "./imports.ts";
-export { appendLeaf, findLeaf, nextLeaf } from "./leaves.ts";
+export { appendLeaf, findLeaf, isLeaf, nextLeaf } from "./leaves.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";
 export { hasTree, rootOfFirst, type TreeHead, treeHead } from "./tree.ts";

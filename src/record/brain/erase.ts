@@ -6,16 +6,13 @@ import { type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
 /** The snapshots of a portion. @param keepCurrent leave out what is the current brain of a repository */
-function snapshotsOfPortion(
-  core: Core,
-  { deviceId, repoKey, until }: Omit<Portion, "erasureId">,
-  keepCurrent: boolean,
-): ErasableSnapshot[] {
+function snapshotsOfPortion(core: Core, portion: Omit<Portion, "erasureId">, keepCurrent: boolean): ErasableSnapshot[] {
+  const { deviceId, repoKey } = portion;
   return eraseRows(core.store)
     .snapshots.all({ deviceId, repoKey })
     .filter(
       ({ deliveryId, isCurrent }) =>
-        !(keepCurrent && isCurrent) && (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until,
+        !(keepCurrent && isCurrent) && deliveryErasure.isWithin(findDelivery(core, deliveryId), portion),
     );
 }
 

@@ -76,6 +76,9 @@ export const rows = statements((db, has) => ({
   snapshot: db.prepare<[number, number, number], SnapshotRow>(
     "SELECT accepted, gap FROM brain_snapshots WHERE stream_id = ? AND version = ? AND manifest_id = ?",
   ),
+  anyOfVersion: db
+    .prepare<[number, number], 1>("SELECT 1 FROM brain_snapshots WHERE stream_id = ? AND version = ? LIMIT 1")
+    .pluck(),
   insertSnapshot: db.prepare<[number, string, string, number, number, number, number, number, number, string | null]>(
     `INSERT INTO brain_snapshots (stream_id, team_id, repo_key, version, manifest_id, delivery_id, accepted, gap, redaction_hits, client_timestamp)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { deliveryItems } from "../../kit/items.ts";
+import { deliveryErasure } from "../../log/log.ts";
 import { RULES_VERSION } from "../../redact/redact.ts";
 import type { Intake } from "../intake/intake.ts";
 import { isWithheld, rangeText, withhold } from "../withheld/withheld.ts";
@@ -42,7 +43,8 @@ export function snapshotDigest(manifest: Buffer, version: number, accepted: bool
 
 /**
  * Stores a snapshot. Call inside a transaction. A version above the stream's last becomes current; one that is not is a retry when its
- * content is known under that version, and otherwise kept as evidence without becoming current.
+ * content is known under that version, and otherwise kept as evidence without becoming current; where that version may have been erased,
+ * not even that.
  */
 export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer): Stored {
   const { core, repoKey } = intake;
@@ -54,6 +56,8 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   const accepted = stream === undefined || version > stream.lastVersion;
   const before = stream && !accepted ? storedBefore(core, teamId, stream.id, snapshot) : undefined;
   if (before) return before;
+  // What was erased may come again, from a machine that still has it; that is no evidence of anything.
+  if (stream && !accepted && isErased(intake, stream.id, version)) return { gap: false, rollback: true };
   const gap = accepted && stream !== undefined && version > stream.lastVersion + 1;
   const manifestId = known ?? insertManifest(core, teamId, snapshot, digest);
   const streamId = stream?.id ?? Number(sql.insertStream.run(teamId, deviceId, repoKey, version).lastInsertRowid);
@@ -96,6 +100,11 @@ function storedBefore(core: Core, teamId: string, streamId: number, { version, f
   }
   return undefined;
 }
+
+/** Whether what a stream's version was may have been erased: nothing is held of it, and something of the stream was. */
+const isErased = ({ core, repoKey, device: { deviceId } }: Intake, streamId: number, version: number): boolean =>
+  rows(core.store).anyOfVersion.get(streamId, version) === undefined &&
+  deliveryErasure.hasErasedOfStream(core, "brain", deviceId, repoKey);
 
 /** Takes the version of a snapshot of which nothing may be kept, so that its stream goes on without a gap. Call inside a transaction. */
 export function withholdVersion(intake: Intake, version: number): Stored {

@@ -51,12 +51,12 @@ async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): A
 }
 
 /** Where entries of a portion's deliveries lie in a stream, of which something is left. */
-function* placesOf(core: Core, streamId: number, { until }: Pick<Portion, "until">): Generator<Place> {
+function* placesOf(core: Core, streamId: number, portion: Pick<Portion, "until" | "through">): Generator<Place> {
   const sql = eraseRows(core.store);
   const conflicts = Map.groupBy(sql.conflicts.all(streamId), ({ deliveryId }) => deliveryId);
   const isOfPortion = (deliveryId: number) => {
     const delivery = findDelivery(core, deliveryId);
-    return delivery !== undefined && delivery.receivedAt <= until && !deliveryErasure.isErased(delivery);
+    return delivery !== undefined && deliveryErasure.isWithin(delivery, portion) && !deliveryErasure.isErased(delivery);
   };
   for (const { firstId, entries, deliveryId } of sql.segments.all(streamId)) {
     if (!isOfPortion(deliveryId)) continue;

@@ -25,8 +25,8 @@ const SESSION = "SELECT id, team_id AS teamId, device_id AS deviceId, external_i
 
 export const eraseRows = statements((db) => ({
   // By trace_sessions' unique index (device_id, external_id), its first column.
-  sessions: db.prepare<[OfDevice & { until: number }], ErasableSession>(
-    `${SESSION} WHERE device_id = @deviceId AND updated_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
+  sessions: db.prepare<[OfDevice & { until: number; through: number }], ErasableSession>(
+    `${SESSION} WHERE device_id = @deviceId AND updated_at <= @until AND delivery_id <= @through AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
   ),
   // By primary key.
   session: db.prepare<[number], ErasableSession>(`${SESSION} WHERE id = ?`),

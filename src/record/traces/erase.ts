@@ -4,10 +4,11 @@ import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { isHeld, noteErasure } from "./note-erase.ts";
+import { NOTES_MODE } from "./notes.ts";
 
 /** The sessions of a portion: those that grew last when it was received. */
-const sessionsOfPortion = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">) =>
-  eraseRows(core.store).sessions.all({ deviceId, repoKey, until });
+const sessionsOfPortion = (core: Core, { deviceId, repoKey, until, through }: Omit<Portion, "erasureId">) =>
+  eraseRows(core.store).sessions.all({ deviceId, repoKey, until, through });
 
 /** Spans and labels of some sessions, counted. */
 function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { spans: number; labels: number } {
@@ -22,10 +23,11 @@ function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { sp
 }
 
 /** Labels of a portion that name no session that is there. */
-function looseLabels(core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">): readonly { id: number }[] {
+function looseLabels(core: Core, portion: Omit<Portion, "erasureId">): readonly { id: number }[] {
+  const { deviceId, repoKey } = portion;
   return eraseRows(core.store)
     .looseLabels.all({ deviceId, repoKey })
-    .filter(({ deliveryId }) => (findDelivery(core, deliveryId)?.receivedAt ?? 0) <= until);
+    .filter(({ deliveryId }) => deliveryErasure.isWithin(findDelivery(core, deliveryId), portion));
 }
 
 /**
@@ -129,5 +131,7 @@ export const traceErasure = {
   eraseSession,
   eraseRemains,
   findSessions,
+  /** Whether a delivery brought notes, by its mode. */
+  isOfNotes: (mode: string | null): boolean => mode === NOTES_MODE,
   ...noteErasure,
 };

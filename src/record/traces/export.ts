@@ -17,8 +17,8 @@ const BATCH_SPANS = 100;
  */
 function* exportSessions(core: Core, deviceId: string, repoKey: string | null): Generator<string> {
   const sql = exportRows(core.store);
-  const until = Number.MAX_SAFE_INTEGER;
-  for (const { id } of eraseRows(core.store).sessions.all({ deviceId, repoKey, until })) {
+  const [until, through] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  for (const { id } of eraseRows(core.store).sessions.all({ deviceId, repoKey, until, through })) {
     const session = sql.session.get(id);
     if (!session) continue;
     const { document, ...facts } = session;

@@ -21,7 +21,9 @@ function* eraseNotes(
 ): Generator<EraseStep> {
   if (portion.repoKey !== null) return;
   const sql = noteRows(core.store);
-  const notes = sql.ofDevice.all(portion.deviceId, portion.until).filter(({ id }) => !isKept(sql.names.all(id)));
+  const notes = sql.ofDevice
+    .all(portion.deviceId, portion.until, portion.through)
+    .filter(({ id }) => !isKept(sql.names.all(id)));
   yield* dropped(core, notes, portion.erasureId, onErased);
 }
 
@@ -135,12 +137,12 @@ export function isHeld(core: Core, deliveryId: number): boolean {
 /** The notes that would go with a device's portion, or only with some sessions of it, by their numbers. */
 function notesOf(
   core: Core,
-  { deviceId, repoKey, until }: Omit<Portion, "erasureId">,
+  { deviceId, repoKey, until, through }: Omit<Portion, "erasureId">,
   sessions: readonly { readonly teamId: string; readonly externalId: string }[],
   isWhole: boolean,
 ): number[] {
   const sql = noteRows(core.store);
-  const own = isWhole && repoKey === null ? sql.ofDevice.all(deviceId, until) : [];
+  const own = isWhole && repoKey === null ? sql.ofDevice.all(deviceId, until, through) : [];
   const named = sessions.flatMap(({ teamId, externalId }) => sql.ofSession.all(teamId, externalId));
   return [...own, ...named].map(({ id }) => id);
 }

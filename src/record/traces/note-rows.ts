@@ -66,8 +66,8 @@ export const noteRows = statements((db) => ({
      WHERE n.delivery_id > ? AND n.delivery_id <= ?`,
   ),
   // By trace_notes_by_device, and by trace_note_sessions' primary key.
-  ofDevice: db.prepare<[string, number], SizedNote>(
-    "SELECT id, length(content) AS bytes FROM trace_notes WHERE device_id = ? AND updated_at <= ? ORDER BY id",
+  ofDevice: db.prepare<[string, number, number], SizedNote>(
+    "SELECT id, length(content) AS bytes FROM trace_notes WHERE device_id = ? AND updated_at <= ? AND delivery_id <= ? ORDER BY id",
   ),
   ofSession: db.prepare<[string, string], SizedNote>(
     `SELECT n.id, length(n.content) AS bytes FROM trace_note_sessions s CROSS JOIN trace_notes n ON n.id = s.note_id

@@ -21,11 +21,11 @@ export const traceDeliveries: DeliveryKind = {
   kind: "traces",
   openCheck(core, _head, report) {
     /** By device, the last that it delivered: nothing can have replaced what came with that. */
-    const newest = new Map<string, number>();
+    const newest = new Map<string, { readonly id: number; readonly isWhole: boolean }>();
     const items = readItems(core);
     return {
       check(delivery) {
-        const { id, deviceId, itemCount } = delivery;
+        const { id, deviceId, itemCount, itemSalts } = delivery;
         const texts = items.of(id);
         if (isGone(delivery)) {
           // Of what came before it, it cannot be told what is to be there either.
@@ -33,16 +33,20 @@ export const traceDeliveries: DeliveryKind = {
           return;
         }
         // Another device may have sent a newer note of each of its commits.
-        if (delivery.mode !== NOTES_MODE) newest.set(deviceId, id);
+        const isWhole = itemCount === null || itemSalts !== null || texts.size === itemCount - 1;
+        if (delivery.mode !== NOTES_MODE) newest.set(deviceId, { id, isWhole });
         if (itemCount !== null && !isAsDelivered(core, delivery, texts, () => undefined))
           report(id, "content", "its sessions, spans, labels and notes are not those that were delivered");
       },
       finish() {
-        const gone = new Set(newest.values());
+        const gone = new Set([...newest.values()].map(({ id }) => id));
         checkOwners(core, report, (deliveryId) => gone.delete(deliveryId));
         for (const { id, deliveryId, document, contentSha256 } of rows(core.store).labelContents.iterate())
           if (!sameDigest(sha256(document), contentSha256))
             report(deliveryId, "content", `label ${id} is not what was delivered`);
+        for (const { id, isWhole } of newest.values())
+          if (!isWhole && !gone.has(id))
+            report(id, "content", "something is missing of the last that its device delivered");
         for (const deliveryId of gone)
           report(deliveryId, "content", "nothing is held of the last that its device delivered");
       },

@@ -7,7 +7,7 @@ export {
   carryOut,
   type ErasureState,
   erasuresOf,
-  isOnRecord,
+  notedErasure,
   requestErasure,
   resumeErasures,
   unfinishedErasures,

@@ -8,7 +8,7 @@ import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, type Target } from "./journal.ts";
 import { type ErasureRow, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
-import { devicesOf, type Resolved, teamsOf } from "./targets.ts";
+import { devicesOf, digestOf, type Resolved, reachOf, teamsOf } from "./targets.ts";
 
 /** What went, by name. */
 export type Counts = Readonly<Record<string, number>>;
@@ -18,6 +18,8 @@ interface Recorded {
   readonly id: string;
   readonly kind: ErasureRow["kind"];
   readonly teamId: string | null;
+  /** As it is stored; the audit has a digest of it. */
+  readonly target: string;
   readonly reason: string;
   readonly counts?: Counts;
 }
@@ -27,13 +29,13 @@ export function recordErasure(
   core: Core,
   by: Actor,
   action: string,
-  { id, kind, teamId, reason, counts }: Recorded,
+  { id, kind, teamId, target, reason, counts }: Recorded,
 ): void {
   recordEvent(core, by, {
     action,
     teamId,
     target: { kind: "erasure", id, label: kind },
-    detail: { reason, ...(counts ? { counts } : {}) },
+    detail: { reason, ...(counts ? { counts } : {}), target: digestOf(target) },
   });
 }
 
@@ -82,7 +84,7 @@ export async function requestErasure(
   await core.store.write(() => {
     requireNotHeld(core, target);
     note(core, erasure);
-    recordErasure(core, by, "erasure.requested", { ...erasure, kind: target.kind });
+    recordErasure(core, by, "erasure.requested", recorded(erasure));
   });
   journal(core.store.directory, [erasure]);
   return erasure;
@@ -90,6 +92,12 @@ export async function requestErasure(
 
 const note = (core: Core, { target, ...erasure }: Erasure): boolean =>
   rows(core.store).insert.run({ ...erasure, kind: target.kind, target: JSON.stringify(target) }).changes === 1;
+
+const recorded = ({ target, ...erasure }: Erasure): Recorded => ({
+  ...erasure,
+  kind: target.kind,
+  target: JSON.stringify(target),
+});
 
 /**
  * Carries out an erasure that is on record, from where it stands.
@@ -106,7 +114,7 @@ export async function carryOut(
   const counts = await core.store.write(() => {
     rows(core.store).complete.run(core.clock.now(), id);
     const went = countsOf(core, id);
-    recordErasure(core, SYSTEM, "erasure.completed", { ...erasure, kind: erasure.target.kind, counts: went });
+    recordErasure(core, SYSTEM, "erasure.completed", { ...recorded(erasure), counts: went });
     notifyDone(core, erasure);
     return went;
   });
@@ -128,16 +136,27 @@ export async function reclaim(core: Core): Promise<void> {
     });
 }
 
-/** Makes the steps of an erasure, each in a transaction that also counts what went. */
+/**
+ * Makes the steps of an erasure, each in a transaction that also counts what went.
+ * @param onStep told what went with each transaction
+ * @param onFirst a row change that goes along with the first that changes anything
+ */
 export async function inSteps(
   core: Core,
   id: string,
   steps: AsyncIterable<() => Counts>,
   onStep: (counts: Counts) => void = () => {},
+  onFirst: () => void = () => {},
 ): Promise<void> {
+  let isFirst = true;
   for await (const step of steps) {
     const went = await core.store.write(() => {
+      const before = rows(core.store).changes.get();
       const counted = step();
+      if (isFirst && rows(core.store).changes.get() !== before) {
+        onFirst();
+        isFirst = false;
+      }
       const some = Object.entries(counted).filter(([, count]) => count > 0);
       if (some.length === 0) return counted;
       const total: Record<string, number> = { ...countsOf(core, id) };
@@ -165,7 +184,7 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
   for (const entry of readJournal(directory))
     if (!rows(core.store).erasure.get(entry.id))
       await core.store.write(() => {
-        if (note(core, entry)) recordErasure(core, SYSTEM, "erasure.replayed", { ...entry, kind: entry.target.kind });
+        if (note(core, entry)) recordErasure(core, SYSTEM, "erasure.replayed", recorded(entry));
       });
   const requested = rows(core.store).requested.all();
   journal(directory, requested.map(read));
@@ -197,8 +216,20 @@ export const erasuresOf = (core: Core, teamId: string, most: number): ErasureSta
     .map((row) => ({ ...read(row), counts: JSON.parse(row.counts) as Counts, completedAt: row.completedAt }))
     .filter((one) => one.teamId === teamId || teamsOf(core, one.target).includes(teamId));
 
-/** Whether an erasure is on record, of whatever ground. */
-export const isOnRecord = (core: Core, id: string): boolean => rows(core.store).erasure.get(id) !== undefined;
+/** An erasure as it is noted in the database, which tells less surely of it than the audit. */
+export interface NotedErasure extends Pick<ErasureRow, "kind" | "teamId" | "counts" | "completedAt"> {
+  /** What the audit has of its target. */
+  readonly targetSha256: string;
+  readonly reach: () => ReturnType<typeof reachOf>;
+}
+
+/** An erasure of whatever ground; undefined where none is noted. */
+export function notedErasure(core: Core, id: string): NotedErasure | undefined {
+  const row = rows(core.store).erasure.get(id);
+  if (!row) return undefined;
+  const { kind, teamId, counts, completedAt, target } = row;
+  return { kind, teamId, counts, completedAt, targetSha256: digestOf(target), reach: () => reachOf(core, target) };
+}
 
 /** How many erasures were asked for and are not done. */
 export const unfinishedErasures = (core: Core): number =>

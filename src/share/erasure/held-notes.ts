@@ -4,7 +4,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { type Hold, heldOf } from "./holds.ts";
 import type { Target } from "./journal.ts";
-import { digestOf, portionsOf, teamsOf } from "./targets.ts";
+import { digestOf, EVERYTHING, portionsOf, teamsOf } from "./targets.ts";
 
 /**
  * The hold that keeps a note of a commit which would go with a target, whoever sent it. Looked for outside of a transaction, in slices:
@@ -30,7 +30,7 @@ export async function holdOfNotes(core: Core, target: Target): Promise<Hold | un
 /** The numbers of the notes of a team that would go, some at a time. */
 function* notesOf(core: Core, target: Target, teamId: string): Generator<readonly number[]> {
   if (target.kind === "entry") return;
-  for (const portion of portionsOf(core, target, core.clock.now(), "")) {
+  for (const portion of portionsOf(core, target, EVERYTHING, "")) {
     if (portion.teamId !== teamId) continue;
     if (target.kind !== "session") yield traceErasure.notesOf(core, portion, [], true);
     for (const session of traceErasure.sessionsOfPortion(core, portion))

@@ -57,23 +57,15 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   const reason = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
     .map((kind) => `${kind} ${retention[kind]} days`)
     .join(", ");
-  await core.store.write(() =>
-    sql.insert.run({
-      id,
-      kind: "retention",
-      teamId,
-      target: "{}",
-      reason,
-      requestedBy: SYSTEM.label,
-      requestedAt: now,
-    }),
-  );
-  await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }));
+  const run = { id, kind: "retention", teamId, target: "{}", reason } as const;
+  await core.store.write(() => sql.insert.run({ ...run, requestedBy: SYSTEM.label, requestedAt: now }));
+  // What went is told at the end; that nothing else passes for it meanwhile, at the beginning.
+  const onFirst = () => recordErasure(core, SYSTEM, "retention.begun", run);
+  await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }), undefined, onFirst);
   const counts = await core.store.write(() => {
     const went = countsOf(core, id);
     sql.complete.run(core.clock.now(), id);
-    if (Object.keys(went).length > 0)
-      recordErasure(core, SYSTEM, "retention.run", { id, kind: "retention", teamId, reason, counts: went });
+    if (Object.keys(went).length > 0) recordErasure(core, SYSTEM, "retention.run", { ...run, counts: went });
     return went;
   });
   if (Object.keys(counts).length > 0) await reclaim(core);
@@ -109,7 +101,10 @@ async function* stepsOfKind(
   run: Run,
 ): AsyncGenerator<EraseStep> {
   const portions = deviceIdsOf(core, teamId).map(
-    (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, erasureId: run.erasureId }),
+    (deviceId): Portion => ({
+      ...{ teamId, deviceId, repoKey: null, until },
+      ...{ through: Number.MAX_SAFE_INTEGER, erasureId: run.erasureId },
+    }),
   );
   const { devices, isSession, ofNote } = heldOf(core, teamId);
   const isKept: Kept = {
@@ -132,7 +127,7 @@ async function* stepsOfKind(
       yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));
       yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, deviceId, until));
     }
-  if (kind === "audit") yield* eraseOldEvents(core, teamId, until);
+  if (kind === "audit") yield* eraseOldEvents(core, teamId, until, { id: run.erasureId, kind: "retention" });
   if (kind === "reads" || kind === "web-sessions") yield* ofPeople(core, teamId, kind, run.now);
 }
 

@@ -9,7 +9,7 @@ import { traceErasure } from "../../record/traces/traces.ts";
 import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
 import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
-import { digestOf, portionsOf, type Resolved, teamsOf } from "./targets.ts";
+import { digestOf, EVERYTHING, portionsOf, type Resolved, teamsOf } from "./targets.ts";
 
 /** What an erasure would take, and what it cannot reach. */
 export interface ErasurePlan {
@@ -27,7 +27,7 @@ export async function planErasure(core: Core, resolved: Resolved): Promise<Erasu
   const { target, label } = resolved;
   requireNotHeld(core, target);
   await requireNotesNotHeld(core, target);
-  const portions = portionsOf(core, target, core.clock.now(), "");
+  const portions = portionsOf(core, target, EVERYTHING, "");
   const endsDevices = target.kind === "person" || target.kind === "device";
   return {
     target: `${target.kind} ${label}`,

@@ -10,6 +10,7 @@ export const erasure = room({
     "erasure.completed": { label: "Erasure done", did: "finished the erasure of the" },
     "erasure.replayed": { label: "Erasure repeated", did: "found in a restored copy, and erases again, the" },
     "retention.set": { label: "Retention changed", did: "changed for how long is kept: " },
+    "retention.begun": { label: "Retention begun", did: "began to let go what was kept for long enough, by the" },
     "retention.run": { label: "Retention run", did: "let go what was kept for long enough, by the" },
     "hold.placed": { label: "Hold placed", did: "placed a hold on" },
     "hold.released": { label: "Hold released", did: "released the hold on" },

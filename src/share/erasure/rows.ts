@@ -27,6 +27,8 @@ export const rows = statements((db) => ({
   // By primary key.
   erasure: db.prepare<[string], ErasureRow>(`${ERASURE} WHERE id = ?`),
   setCounts: db.prepare<[string, string]>("UPDATE erasures SET counts = ? WHERE id = ?"),
+  // How many rows this connection ever changed.
+  changes: db.prepare<[], number>("SELECT total_changes()").pluck(),
   complete: db.prepare<[number, string]>("UPDATE erasures SET completed_at = ? WHERE id = ?"),
   // Both by erasures_unfinished.
   unfinished: db.prepare<[], ErasureRow>(`${ERASURE} WHERE completed_at IS NULL ORDER BY requested_at, id`),

@@ -24,7 +24,7 @@ import { causeErasure } from "../../insight/causes/causes.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
-import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, type ErasureRef, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
@@ -32,14 +32,15 @@ import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure } from "./journal.ts";
-import { devicesOf, portionsOf, teamsOf } from "./targets.ts";
+import { devicesOf, extentOf, portionsOf, teamsOf } from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
 
 /** Everything that an erasure takes, in steps that can be made again. */
-export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure): AsyncGenerator<EraseStep> {
-  const portions = portionsOf(core, target, requestedAt, id);
+export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<EraseStep> {
+  const { id, target } = erasure;
+  const portions = portionsOf(core, target, extentOf(core, erasure), id);
   switch (target.kind) {
     case "session":
       for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);
@@ -57,7 +58,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
     case "device":
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
-      yield* devices(core, devicesOf(core, target), undefined);
+      yield* devices(core, devicesOf(core, target), undefined, { id, kind: target.kind });
       return;
     case "person": {
       const user = findUser(core, target.personId);
@@ -66,7 +67,7 @@ export async function* stepsOf(core: Core, { id, target, requestedAt }: Erasure)
       yield* eraseContent(core, portions);
       if (person && person.email !== person.mark)
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
-      yield* devices(core, devicesOf(core, target), person);
+      yield* devices(core, devicesOf(core, target), person, { id, kind: target.kind });
       if (person) yield* account(core, person);
     }
   }
@@ -79,7 +80,12 @@ function* endBindings(core: Core, ids: readonly string[]): Generator<EraseStep> 
 }
 
 /** Takes the names of devices out of the audit, with that of the person whose they are, and what they asked. */
-function* devices(core: Core, ids: readonly string[], person: ErasedPerson | undefined): Generator<EraseStep> {
+function* devices(
+  core: Core,
+  ids: readonly string[],
+  person: ErasedPerson | undefined,
+  erasure: ErasureRef,
+): Generator<EraseStep> {
   for (const id of ids) {
     yield* whileAny("reads", () => eraseDeviceReads(core, id));
     yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, id));
@@ -92,7 +98,7 @@ function* devices(core: Core, ids: readonly string[], person: ErasedPerson | und
       marks.set(id, `erased-${id}`);
   }
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
-  yield* eraseNames(core, { marks, texts, naming: NAMING });
+  yield* eraseNames(core, { marks, texts, naming: NAMING }, erasure);
 }
 
 /** The addresses by which records know somebody: theirs, and those they had before. */

@@ -6,9 +6,10 @@ import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import type { Portion } from "../../log/log.ts";
+import { leafOfAct } from "../../platform/audit/audit.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
-import type { Target } from "./journal.ts";
+import type { Erasure, Target } from "./journal.ts";
 
 /** What somebody asks to be erased: one of these. */
 export interface TargetRequest {
@@ -89,19 +90,33 @@ export function oneSession(core: Core, named: string) {
   return session;
 }
 
+type Extent = Pick<Portion, "until" | "through">;
+
+/** Whenever it came. */
+export const EVERYTHING: Extent = { until: Number.MAX_SAFE_INTEGER, through: Number.MAX_SAFE_INTEGER };
+
+/**
+ * What had come when an erasure was asked for, by what the log has of that: a clock may have been set back, or ahead. Where a restored
+ * copy does not have it, what came up to then is all that can be told.
+ */
+export function extentOf(core: Core, { id, requestedAt }: Pick<Erasure, "id" | "requestedAt">): Extent {
+  const through = leafOfAct(core, "erasure.requested", id);
+  return through === undefined ? { ...EVERYTHING, until: requestedAt } : { ...EVERYTHING, through };
+}
+
 /**
  * Everything delivered that a target is of, or a part of it. Of a device and of a person's it is all, whenever it came: their bindings
- * end, so nothing that comes later is another's; and by a clock that was set back, what was sent before is of later.
- * @param requestedAt when it was asked for, in milliseconds since the epoch: of the others what comes later is new
+ * end, so nothing that comes later is another's.
+ * @param extent of the others what comes later is new
  */
-export function portionsOf(core: Core, target: Target, requestedAt: number, erasureId: string): Portion[] {
-  const until = target.kind === "device" || target.kind === "person" ? Number.MAX_SAFE_INTEGER : requestedAt;
+export function portionsOf(core: Core, target: Target, extent: Extent, erasureId: string): Portion[] {
+  const { until, through } = target.kind === "device" || target.kind === "person" ? EVERYTHING : extent;
   const repoKey = target.kind === "repo" || target.kind === "entry" ? target.repoKey : null;
   const deviceOf = deviceFinder(core);
   // A backup from before it was connected does not know a device.
   return devicesOf(core, target).flatMap((deviceId) => {
     const teamId = deviceOf(deviceId)?.teamId;
-    return teamId === undefined ? [] : [{ teamId, deviceId, repoKey, until, erasureId }];
+    return teamId === undefined ? [] : [{ teamId, deviceId, repoKey, until, through, erasureId }];
   });
 }
 
@@ -123,4 +138,30 @@ export function teamsOf(core: Core, target: Target): readonly string[] {
   const deviceOf = deviceFinder(core);
   const ofDevices = devicesOf(core, target).flatMap((deviceId) => deviceOf(deviceId)?.teamId ?? []);
   return [...new Set([...ofDevices, ...ofPerson])];
+}
+
+interface Reached {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly kind: string;
+  readonly repoKey: string;
+  readonly mode: string | null;
+}
+
+/**
+ * Tells what deliveries a target reaches, as far as their rows tell. Notes of commits go with whom or what they name, whoever sent them; a
+ * session may have moved from one repository to another.
+ * @param stored as it is stored
+ */
+export function reachOf(core: Core, stored: string): (delivery: Reached) => boolean {
+  const target = JSON.parse(stored) as Target;
+  const deviceIds = new Set(target.kind === "repo" ? [] : devicesOf(core, target));
+  return ({ teamId, deviceId, kind, repoKey, mode }) => {
+    if (traceErasure.isOfNotes(mode)) return true;
+    if (target.kind === "repo")
+      return target.teamIds.includes(teamId) && (kind === "traces" || repoKey === target.repoKey);
+    if (!deviceIds.has(deviceId)) return false;
+    if (target.kind === "entry") return kind === "telemetry" && repoKey === target.repoKey;
+    return target.kind !== "session" || kind !== "brain";
+  };
 }

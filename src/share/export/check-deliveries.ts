@@ -46,18 +46,30 @@ const IN_LEAF = [
 /** The deliveries of an archive: what it tells of each, against what each committed to. */
 export class Deliveries {
   readonly #lines = new Map<number, DeliveryLine>();
+  readonly #since = new Map<number, DeliveryLine>();
   readonly #committed = new Map<number, Committed>();
   /** Chained before there was a tree of items. */
   #older = 0;
   /** The delivery whose salts were made last: items of one mostly follow each other. */
   #salted: { readonly id: number; readonly salts: Buffer | undefined } = { id: 0, salts: undefined };
 
-  /** Takes a line. @throws Problem where it contradicts itself */
-  take(text: string): void {
+  /** Takes a line. @param isSince it tells of a delivery as it was once the rest had been read @throws Problem where it contradicts itself */
+  take(text: string, isSince: boolean): void {
     const line = parseJson(text);
+    const into = isSince ? this.#since : this.#lines;
     if (!isDelivery(line)) fail(invalid, "a line of deliveries cannot be read");
-    if (this.#lines.has(line.id)) fail(invalid, `delivery ${line.id} is there twice`);
-    this.#lines.set(line.id, line);
+    if (into.has(line.id)) fail(invalid, `delivery ${line.id} is there twice`);
+    into.set(line.id, line);
+  }
+
+  /** What was erased or replaced meanwhile is told in the later line; the salts of what was read before that, in the first. */
+  #merge(): void {
+    for (const [id, since] of this.#since) {
+      const { noted, erasedBy } = this.#lines.get(id) ?? since;
+      const both = { ...(isObject(noted) ? noted : {}), ...(isObject(since.noted) ? since.noted : {}) };
+      this.#lines.set(id, { ...(this.#lines.get(id) ?? since), noted: both, erasedBy: since.erasedBy ?? erasedBy });
+    }
+    this.#since.clear();
   }
 
   /**
@@ -65,6 +77,7 @@ export class Deliveries {
    * @returns what holds @throws Problem where a leaf is not in the tree, or a line says what its leaf does not
    */
   judgeInclusion({ size, root }: SignedCheckpoint): string {
+    this.#merge();
     let later = 0;
     for (const line of this.#lines.values()) {
       const { id, leaf, inclusion } = line;

@@ -101,7 +101,8 @@ async function readFacts(path: string, onProgress: (share: number) => void): Pro
     digests.set(name, sha256Hex(content));
     if (name === "MANIFEST.json") manifest = parseJson(content.toString());
     else if (name === "checkpoint") checkpoint = content.toString();
-    else if (name.startsWith("deliveries/")) for (const line of linesOf(content)) deliveries.take(line);
+    else if (/^deliveries(?:-since)?\//.test(name))
+      for (const line of linesOf(content)) deliveries.take(line, name.startsWith("deliveries-since/"));
   }
   digests.delete("MANIFEST.json");
   const listed = listedIn(manifest);

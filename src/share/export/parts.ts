@@ -16,8 +16,9 @@ export type Part =
   | { readonly file: string; readonly content: string };
 
 /**
- * Everything of a scope, in pieces that are held in memory one at a time. Checkpoint first, and deliveries after what they brought: what is
- * delivered meanwhile is none that was signed, and what it replaces has its hash noted by then.
+ * Everything of a scope, in pieces that are held in memory one at a time. Checkpoint first: what is delivered meanwhile is none that was
+ * signed. Deliveries before what they brought, as erasing takes the salts of that away, and those that may have changed again after it:
+ * what was replaced or erased meanwhile has its hash noted by then.
  */
 export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<Part> {
   const { teams, repoKey, person } = scope;
@@ -25,10 +26,13 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   const head = checkpoint(core);
   if (head) yield { file: "checkpoint", content: head.note };
   for (const { teamId, deviceIds } of teams) {
+    const written = new Set<number>();
+    const ofTeam = { teamId, devices: new Set(deviceIds), repoKey, head, written };
+    yield* deliveries(core, ofTeam, "deliveries");
     yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
     for (const deviceId of deviceIds) yield* sessions(core, deviceId, repoKey);
     yield* brains(core, deviceIds, repoKey);
-    yield* deliveries(core, teamId, new Set(deviceIds), { repoKey, head });
+    yield* deliveries(core, ofTeam, "deliveries-since");
     if (!person) yield* triage(core, teamId, { repoKey, personId: null });
     if (scope.kind === "team") yield* events(core, { teamId });
   }
@@ -36,6 +40,14 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   // Somebody may have spoken of errors in a team where no device is theirs.
   for (const { id } of listTeams(core)) yield* triage(core, id, { repoKey: null, personId: person.id });
   yield* events(core, { teamId: null, text: person.email, whole: true });
+}
+
+interface DeliveriesOfTeam extends Pick<ExportScope, "repoKey"> {
+  readonly teamId: string;
+  readonly devices: ReadonlySet<string>;
+  readonly head: ReturnType<typeof checkpoint>;
+  /** Those that the archive has already. */
+  readonly written: Set<number>;
 }
 
 /** What people said of errors. */
@@ -49,18 +61,20 @@ function* triage(core: Core, teamId: string, scope: Parameters<typeof exportTria
  */
 function* deliveries(
   core: Core,
-  teamId: string,
-  devices: ReadonlySet<string>,
-  { repoKey, head }: Pick<ExportScope, "repoKey"> & { readonly head: ReturnType<typeof checkpoint> },
+  { teamId, devices, repoKey, head, written }: DeliveriesOfTeam,
+  name: "deliveries" | "deliveries-since",
 ): Generator<Part> {
   for (const delivery of exportDeliveries(core, teamId)) {
     const { id, kind } = delivery;
     if (!devices.has(delivery.deviceId)) continue;
     const placed = repoKey !== null && kind === "traces" ? traceExport.besideRepo(core, id, repoKey) : undefined;
     if (repoKey !== null && delivery.repoKey !== repoKey && !placed?.isAny) continue;
-    const proof = proveLeaf(core, id, head);
     const others = placed && placed.others.size > 0 ? itemDigests(core, id, placed.others) : undefined;
-    yield lines("deliveries", {
+    const isChanged = delivery.erasedBy !== null || delivery.itemSalts !== null || delivery.noted || others;
+    if (written.has(id) && !isChanged) continue;
+    written.add(id);
+    const proof = proveLeaf(core, id, head);
+    yield lines(name, {
       ...delivery,
       ...(others ? { noted: { ...delivery.noted, ...others } } : {}),
       receivedAt: isoInstant(delivery.receivedAt),

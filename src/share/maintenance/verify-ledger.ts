@@ -1,8 +1,6 @@
 import type { Core } from "../../core.ts";
 import { deviceFinder } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { sameDigest } from "../../kit/hash.ts";
-import { leafHash } from "../../kit/merkle.ts";
 import {
   type DeliveryKind,
   findDelivery,
@@ -14,9 +12,9 @@ import {
 import { type AuditStep, walkAudit } from "../../platform/audit/audit.ts";
 import {
   epochs,
-  findLeaf,
   hasTree,
   isImportSound,
+  isLeaf,
   logImports,
   recomputeTree,
   signedBeside,
@@ -24,7 +22,8 @@ import {
 import { brainDeliveries } from "../../record/brain/brain.ts";
 import { telemetryDeliveries } from "../../record/telemetry/telemetry.ts";
 import { traceDeliveries } from "../../record/traces/traces.ts";
-import { isOnRecord } from "../erasure/erasure.ts";
+import { notedErasure } from "../erasure/erasure.ts";
+import { LoggedErasures, NO_ERASURE } from "./logged-erasures.ts";
 
 /** Whatever is delivered, as its room registers it. */
 const KINDS: readonly DeliveryKind[] = [telemetryDeliveries, brainDeliveries, traceDeliveries];
@@ -35,7 +34,7 @@ export interface LedgerFault {
   readonly kind: string;
   /** Empty where there is no such delivery. */
   readonly receivedAt: string;
-  /** `chain`, `anchor` and `erasure` (that is not on record) are of the deliveries' own rows, the others of what is held of them. */
+  /** `chain`, `anchor` and `erasure` (that the log does not tell of) are of the deliveries' own rows, the others of what is held of them. */
   readonly problem: "chain" | "anchor" | "erasure" | Mismatch["problem"];
   /** Which row, and what of it, for people. Where there are several, the first of them and how many more. */
   readonly detail: string;
@@ -83,13 +82,12 @@ export function verifyLedger(
 function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: number) => void): LedgerReport {
   const faults = new Faults();
   const claimed = new Set<number>();
-  const isTree = hasTree(core);
-  const { deliveries, erased, chain, anchored } = walkDeliveries(core, isTree, anchor, faults, claimed, onProgress);
-  if (!isTree) {
+  const erasures = hasTree(core) ? walkEvents(core, faults, claimed, false) : undefined;
+  const { deliveries, erased, chain, anchored } = walkDeliveries(core, erasures, anchor, faults, claimed, onProgress);
+  if (!erasures) {
     if (anchor && !anchored) faults.report(noted(anchor, "there is no such delivery any more"));
     return { deliveries, erased, head: chain, faults: faults.all(core) };
   }
-  walkEvents(core, faults, claimed);
   for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
   const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
   return { deliveries, erased, head, faults: faults.all(core) };
@@ -102,20 +100,23 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
 export function verifyExcerpt(core: Core, onProgress: (share: number) => void): readonly LedgerFault[] {
   const faults = new Faults();
   const claimed = new Set<number>();
-  walkDeliveries(core, true, undefined, faults, claimed, onProgress);
-  walkEvents(core, faults, claimed);
+  walkDeliveries(core, walkEvents(core, faults, claimed, true), undefined, faults, claimed, onProgress);
   return faults.all(core);
 }
 
-/** The events of the audit, and what says where leaves came from. */
-function walkEvents(core: Core, faults: Faults, claimed: Set<number>): void {
+/** The events of the audit, and what says where leaves came from. @returns what is told of erasures */
+function walkEvents(core: Core, faults: Faults, claimed: Set<number>, isExcerpt: boolean): LoggedErasures {
   const names = new DeviceNames();
+  const erasures = new LoggedErasures(core, isExcerpt);
   for (const step of walkAudit(core)) {
     const { leaf, holds } = step;
     claimed.add(leaf);
     names.take(step);
+    erasures.take(step);
     if (!holds) faults.report({ deliveryId: leaf, kind: "event", problem: "chain", detail: "the event was altered" });
   }
+  for (const { leaf, detail } of erasures.atEvents())
+    faults.report({ deliveryId: leaf, kind: "event", problem: "erasure", detail });
   for (const leaf of names.contradicted(core))
     faults.report({ deliveryId: leaf, kind: "event", problem: "owner", detail: "its device goes by another name now" });
   for (const { leaf, text, facts } of logImports(core)) {
@@ -126,15 +127,13 @@ function walkEvents(core: Core, faults: Faults, claimed: Set<number>): void {
         detail: `what came with it are not the leaves that ${facts.origin} signed`,
       });
   }
+  return erasures;
 }
-
-const isLeaf = (core: Core, n: number, text: string) =>
-  sameDigest(findLeaf(core, n) ?? Buffer.alloc(0), leafHash(Buffer.from(text)));
 
 /** @returns how many there are; the newest that was chained; whether the anchor is one of those */
 function walkDeliveries(
   core: Core,
-  isTree: boolean,
+  erasures: LoggedErasures | undefined,
   anchor: LedgerHead | undefined,
   faults: Faults,
   claimed: Set<number>,
@@ -152,13 +151,13 @@ function walkDeliveries(
   let chain: LedgerHead | null = null;
   let anchored = false;
   try {
-    for (const step of walkLedger(core, isTree)) {
+    for (const step of walkLedger(core, erasures !== undefined)) {
       const { row, chainSha256 } = step;
       const { id: deliveryId, kind } = row;
       deliveries++;
       claimed.add(deliveryId);
       erased += Number(row.erasedBy !== null);
-      for (const wrong of wrongOf(core, step)) faults.report({ deliveryId, kind, ...wrong });
+      for (const wrong of wrongOf(core, erasures, step)) faults.report({ deliveryId, kind, ...wrong });
       const check = checks.get(kind);
       if (!check) throw new Error(`no room stores deliveries of the kind "${kind}"`);
       check.check(row);
@@ -230,11 +229,16 @@ function compareTree(
 type Finding = Omit<LedgerFault, "receivedAt">;
 
 /** What a delivery's own row shows. */
-function* wrongOf(core: Core, step: LedgerStep): Generator<Pick<Finding, "problem" | "detail">> {
+function* wrongOf(
+  core: Core,
+  erasures: LoggedErasures | undefined,
+  step: LedgerStep,
+): Generator<Pick<Finding, "problem" | "detail">> {
   const { chained, foreign, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
-  if (row.erasedBy !== null && !isOnRecord(core, row.erasedBy))
-    yield { problem: "erasure", detail: "it is said to be erased, by no erasure on record" };
+  const isNoted = row.erasedBy === null || notedErasure(core, row.erasedBy) !== undefined;
+  const unbacked = erasures ? erasures.atDelivery(row) : isNoted ? undefined : NO_ERASURE;
+  if (unbacked) yield { problem: "erasure", detail: unbacked };
   if (foreign) yield { problem: "owner", detail: "its device is another team's" };
 }
 

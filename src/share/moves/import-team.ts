@@ -16,6 +16,7 @@ import {
   attach,
   copyIn,
   detach,
+  erasuresOfInstallation,
   forgetPrices,
   hasAccount,
   lastNumber,
@@ -26,6 +27,7 @@ import {
   renamed,
   takenDevices,
   takenPacks,
+  unstatedEvents,
 } from "./rows.ts";
 import { MOVED, type NumberSpace, PACK_TABLES } from "./tables.ts";
 
@@ -122,7 +124,8 @@ function takeIn(
       );
   const { origin, size, root } = head;
   const facts = { team: id, origin, size, root: root.toString("hex"), key: manifest.key };
-  const leaf = recordImport(core, { ...facts, leaves, manifest: manifestSha256 });
+  const noted = { erasures: erasuresOfInstallation(db), unstatedEvents: unstatedEvents(db) };
+  const leaf = recordImport(core, { ...facts, leaves, manifest: manifestSha256, ...noted });
   if (leaf !== importLeaf) throw new Error(`the import's leaf is ${leaf} and was to be ${importLeaf}`);
   passOver(core, DERIVED);
   if (manifest.prices !== pricesOf(db)) forgetPrices(db);

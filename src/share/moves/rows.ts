@@ -181,6 +181,18 @@ export const putManifest = (db: Store["db"], note: string): unknown =>
 export const unfinishedErasures = (db: Store["db"]): number =>
   db.prepare<[], number>(`SELECT count(*) FROM ${FILE}.erasures WHERE completed_at IS NULL`).pluck().get() ?? 0;
 
+/** Erasures of the attached file that the installation's own events tell of, which do not come. */
+export const erasuresOfInstallation = (db: Store["db"]): string[] =>
+  db.prepare<[], string>(`SELECT id FROM ${FILE}.erasures WHERE team_id IS NULL ORDER BY id`).pluck().all();
+/** Events of the attached file that names were taken out of by a version that stated nothing of it. */
+export const unstatedEvents = (db: Store["db"]): number =>
+  db
+    .prepare<[], number>(
+      `SELECT count(*) FROM ${FILE}.audit_events WHERE leaf IS NOT NULL AND item_key IS NULL AND item_sha256 IS NOT NULL`,
+    )
+    .pluck()
+    .get() ?? 0;
+
 /** Appends the leaves of the attached file behind the newest, in their order. @returns how many */
 export function appendLeaves(db: Store["db"], newest: number): number {
   const count = db.prepare<[], number>(`SELECT count(*) FROM ${FILE}.log_leaves`).pluck().get() ?? 0;

@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
@@ -7,6 +7,7 @@ import { readTextFile } from "../../kit/bounded-text.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { COSIGNATURE_V1, type NoteSigner, noteSigner, parseVkey, vkeyOf } from "../../kit/transparency/note.ts";
+import { local } from "../../platform/store/store.ts";
 
 /*
  * What a witness keeps: for each log a state file, and beside it, shared by all in that folder, the key that it cosigns with.
@@ -83,34 +84,17 @@ function writeOnce(path: string, content: string): void {
 
 /**
  * Does something while no other process does it for the same state: two that read one state could else each sign another future of it.
+ * The lock is the operating system's, on a file that stays: one that was killed leaves nothing that two who come after could both take over.
  * @throws Problem where another process is at it
  */
 export async function exclusively<T>(path: string, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = `${path}.lock`;
-  const take = () => writeFileAtomically(lock, `${process.pid}\n`);
-  try {
-    take();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    const holder = Number(readTextFile(lock, 64));
-    if (isRunning(holder)) fail(conflict, `${path} is in use by process ${holder}`);
-    // Left by one that was killed.
-    rmSync(lock, { force: true });
-    take();
-  }
+  const lock = `${path}.in-use`;
+  closeSync(openSync(lock, "a", 0o600));
+  const release = local.tryLock(lock) ?? fail(conflict, `${path} is in use by another process`);
   try {
     return await work();
   } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return pid > 0;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    release();
   }
 }

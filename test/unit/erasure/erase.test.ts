@@ -341,3 +341,77 @@ it.each(["device", "person"])(
     expect(t.rows("SELECT payload FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
   },
 );
+
+it("lets a session's own account count again once the entries that told of it are erased, and not before", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const post = async (path: string, json: object) => expect((await t.post(path, { token, json })).status).toBe(200);
+  const usage = { input_tokens: 100, output_tokens: 10 };
+  const session = { id: "s", outcome: "ok", startedAt: "2026-11-20T10:00:00Z", usage, costUsd: 0.5, spans: [] };
+  await post("/api/agent-traces/ingest", { repoKey: "till", sessions: [session] });
+  const own = () =>
+    t.rows("SELECT repo_key AS repo, sum(input) AS input, sum(reported_nano) AS nano FROM spend_cells GROUP BY 1");
+  await t.instance.settle();
+  expect(own()).toEqual([{ repo: "till", input: 100, nano: 5e8 }]);
+  const entry = (seq: number, more: object) => ({ seq, payload: { sessionId: "s", ...more } });
+  const entries = [entry(1, { usage: { ...usage, input_tokens: 7 }, costUsd: 0.25 })];
+  await post("/api/telemetry/ingest", { repoKey: "shop", entries });
+  await post("/api/telemetry/ingest", {
+    repoKey: "desk",
+    entries: [entry(1, { usage: { ...usage, input_tokens: 8 } })],
+  });
+  await t.instance.settle();
+  await erase(t, { repo: "shop", team: "Acme" });
+  // What is left tells of usage, and of no cost.
+  expect(own()).toEqual([
+    { repo: "desk", input: 8, nano: 0 },
+    { repo: "till", input: 0, nano: 5e8 },
+  ]);
+  await erase(t, { repo: "desk", team: "Acme" });
+  expect(own()).toEqual([{ repo: "till", input: 100, nano: 5e8 }]);
+});
+
+it("keeps no version of a brain that was erased and comes again, and takes what is above it", async () => {
+  const t = await startInstance();
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const send = async (version: number, text: string) => {
+    const files = [{ path: "a.md", content: `# ${text} ${version}` }];
+    const { status, body } = await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version, files } });
+    expect(status).toBe(200);
+    return body.ledger;
+  };
+  for (const version of [1, 2, 4]) await send(version, "marigold");
+  await erase(t, { repo: "shop", team: "Acme" });
+  for (const version of [4, 3, 1]) expect(await send(version, "marigold")).toEqual({ gap: false, rollback: true });
+  await t.instance.core.store.reclaim();
+  expect([filesWith(t.directory, "# marigold"), t.count("brain_snapshots")]).toEqual([[], 0]);
+  expect(await send(5, "tulip")).toEqual({ gap: false, rollback: false });
+  expect(await send(2, "marigold")).toEqual({ gap: false, rollback: true });
+  // What contradicts a version that is there is evidence as ever.
+  expect(await send(5, "crocus")).toEqual({ gap: false, rollback: true });
+  expect(t.rows("SELECT version, accepted FROM brain_snapshots ORDER BY id")).toEqual([
+    { version: 5, accepted: 1 },
+    { version: 5, accepted: 0 },
+  ]);
+  expect(report(t).faults).toEqual([]);
+});
+
+it.each([-1, 1])(
+  "erases what came before, whatever the clock said, and nothing that came since: ahead or back by %i day",
+  async (days) => {
+    const { t, mine, other } = await twoDevices();
+    t.clock.jump(days * 86_400_000);
+    await deliverAll(t, other, "shop", "crocus");
+    await deliverAll(t, other, "shop", "crocus", 10);
+    t.clock.jump(-days * 86_400_000);
+    const asked = [await request(t, { repo: "shop", team: "Acme" }), await request(t, { session: "lavender-s1" })];
+    t.clock.jump(-days * 86_400_000);
+    await deliverAll(t, mine, "shop", "tulip", 30);
+    for (const erasure of asked) await carryOut(t.instance.core, erasure);
+    for (const text of ["marigold telemetry", "crocus telemetry", "crocus brain", "crocus prompt", "lavender prompt"])
+      expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+    for (const text of ["tulip telemetry", "tulip brain", "tulip prompt"])
+      expect([text, filesWith(t.directory, text)]).not.toEqual([text, []]);
+    expect(report(t).faults).toEqual([]);
+  },
+);

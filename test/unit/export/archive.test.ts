@@ -4,17 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { parseVkey } from "../../../src/kit/transparency/note.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { checkArchive } from "../../../src/share/export/check.ts";
 import { exportArchive, resolveScope } from "../../../src/share/export/export.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 /** Makes an archive of a team, or a repository of it. @returns the steps of its check that do not hold */
-async function faultsOfArchive(t: TestInstance, scope: { readonly team: string; readonly repo?: string }) {
+async function faultsOfArchive(
+  t: TestInstance,
+  scope: { readonly team: string; readonly repo?: string },
+  onBegin = () => {},
+) {
   const { core } = t.instance;
   const folder = mkdtempSync(join(tmpdir(), "reckon-export-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "a.tar.zst");
   await exportArchive(core, resolveScope(core, scope), async (archive) => {
+    onBegin();
     const chunks: Uint8Array[] = [];
     for await (const chunk of archive) chunks.push(chunk);
     await writeFile(file, Buffer.concat(chunks));
@@ -47,6 +53,44 @@ it("makes an archive that proves itself, whatever is delivered meanwhile", async
   await writing;
   expect(faults).toEqual([]);
 });
+
+it.each(["team", "repo"] as const)(
+  "makes an archive of a %s that proves itself, whatever is erased meanwhile",
+  async (scope) => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const { token, team } = await t.device();
+    const post = async (path: string, json: object) =>
+      expect((await t.post(path, { token, json: { repoKey: "shop", ...json } })).status).toBe(200);
+    const numbers = Array.from({ length: 40 }, (_, i) => i);
+    for (const i of numbers) {
+      const sessions = [`s${i}`, `t${i}`].map((id) => ({ id, outcome: "ok", spans: [{ id: "a" }, { id: "b" }] }));
+      await post("/api/agent-traces/ingest", { sessions, labels: [{ sessionId: `s${i}`, name: `${i}` }] });
+      const entries = [0, 1, 2].map((more) => ({ seq: 3 * i + more + 1, payload: { i, more } }));
+      await post("/api/telemetry/ingest", { entries });
+      await post("/api/brain/ingest", { version: i + 1, files: [{ path: "a.md", content: `# ${i}` }] });
+    }
+    let now = 0;
+    const clock = vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 20));
+    onTestFinished(() => clock.mockRestore());
+    const erase = async (request: Parameters<typeof resolveTarget>[1]) =>
+      carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it"));
+    const began = Promise.withResolvers<void>();
+    const erasing = (async () => {
+      await began.promise;
+      for (const i of numbers.toReversed()) {
+        await erase({ session: `s${i}` });
+        await erase({ entry: String(3 * i + 2) });
+      }
+      await erase({ repo: "shop", team: team.id });
+    })();
+    const named = scope === "team" ? { team: team.id } : { team: team.id, repo: "shop" };
+    expect(await faultsOfArchive(t, named, began.resolve)).toEqual([]);
+    await erasing;
+    expect(await faultsOfArchive(t, named)).toEqual([]);
+  },
+  60_000,
+);
 
 it.each([undefined, "till"])(
   "makes an archive of a repository though a session of it came to be in %s",

@@ -36,6 +36,9 @@ const MEMBERS: Readonly<Record<string, string>> = {
   lastDay: "until",
 };
 
+/** Digests, which are for machines. */
+const HIDDEN: ReadonlySet<string> = new Set(["chain", "hashes"]);
+
 const MAX_CHARS = 300;
 
 /** `Revoked the device build-7`, without the actor. */
@@ -50,10 +53,20 @@ export function whatWasDone(core: Core, { action, targetLabel, targetId }: Store
 /** The detail as `seats: 12 · tier: team`; undefined for none. */
 export function detailWords({ detail }: StoredEvent): string | undefined {
   const words = Object.entries(detail)
-    .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "")
+    .filter(
+      ([name, value]) =>
+        !HIDDEN.has(name) &&
+        !isDigest(name, value) &&
+        value !== null &&
+        value !== undefined &&
+        value !== false &&
+        value !== "",
+    )
     .map(([name, value]) => `${MEMBERS[name] ?? name}: ${valueWords(name, value)}`);
   return words.length === 0 ? undefined : cut(words.join(" · "));
 }
+
+const isDigest = (name: string, value: unknown) => name === "target" && /^[0-9a-f]{64}$/.test(String(value));
 
 function valueWords(name: string, value: unknown): string {
   if (value === true) return "yes";
