@@ -2,9 +2,9 @@ import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions } from "../../kit/erase-steps.ts";
 import { itemUnder } from "../../kit/items.ts";
 import { isObject } from "../../kit/json.ts";
+import { wholeNames } from "../../kit/whole-names.ts";
 import { eventText } from "./leaf.ts";
 import { type EventRow, rows } from "./rows.ts";
-import { wholeNames } from "./whole-names.ts";
 
 /** Whoever is to be forgotten, in events that stay. */
 export interface Forgotten {

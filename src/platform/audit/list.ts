@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { cutPage, type Page } from "../../kit/page.ts";
 import { likePattern } from "../../kit/strings.ts";
+import { wholeNames } from "../../kit/whole-names.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type EventRow, rows, type Selection } from "./rows.ts";
-import { wholeNames } from "./whole-names.ts";
 
 export interface EventFilter {
   /** Only what concerns this team; everything when null, for who runs the installation. */
