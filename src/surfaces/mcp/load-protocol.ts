@@ -6,9 +6,9 @@ import { slot } from "../../core.ts";
  * tenth of a second and more when the first message comes; its own part takes half of that.
  */
 const PIECES: readonly (() => Promise<unknown>)[] = [
-  () => import("zod/v4/core"),
-  () => import("zod/v4"),
-  () => import("@modelcontextprotocol/server/validators/ajv"),
+  async () => (await import("./zod-core.ts")).$ZodType,
+  async () => (await import("./zod-schemas.ts")).ZodType,
+  async () => (await import("./ajv.ts")).AjvJsonSchemaValidator,
 ];
 
 /** Loads what answers a message, with the first one: an instance that is never sent one has neither the time nor the memory to spend. */
