@@ -27,13 +27,23 @@ export function plainAddress(address: string): string {
     .join(".");
 }
 
-/** The part of an address that one subscriber holds: an IPv4 address whole, an IPv6 address's /64 network. */
-export function quotaKey(address: string): string {
-  if (isIP(address) !== 6) return address;
-  return `${groupsOf(address)
-    .slice(0, 4)
+/** The network of an IPv6 address that its first groups name. */
+const networkOf = (address: string, groups: number): string =>
+  `${groupsOf(address)
+    .slice(0, groups)
     .map((group) => group.toString(16))
-    .join(":")}::/64`;
+    .join(":")}::/${groups * 16}`;
+
+/** The part of an address that one subscriber holds: an IPv4 address whole, an IPv6 address's /64 network. */
+export const quotaKey = (address: string): string => (isIP(address) === 6 ? networkOf(address, 4) : address);
+
+/**
+ * Whom strangers are taken for where all of them share something: a site and the provider it is at. Of IPv6 one subscriber may have the
+ * 65,536 networks of a /48, and a provider has a /32 (RFC 6177, and what registries give out).
+ */
+export function blocksOf(address: string): { readonly provider: string; readonly site: string } {
+  if (isIP(address) === 6) return { provider: networkOf(address, 2), site: networkOf(address, 3) };
+  return { provider: address.split(".").slice(0, 2).join("."), site: address };
 }
 
 /** Reads a comma-separated list of addresses and CIDR ranges, or says what is wrong with it. */

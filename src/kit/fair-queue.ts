@@ -22,6 +22,24 @@ export class FairQueue<T> {
     this.#length++;
   }
 
+  /** Takes out what came last of whoever has most waiting, where that is more than `payer` would have; undefined otherwise. */
+  displaceFor({ team, credential }: Payer): T | undefined {
+    const [most, ofMost] = largest(this.#teams, sizeOf) ?? [];
+    const [heaviest, ofHeaviest] = largest(ofMost ?? new Map<string, T[]>(), ({ length }) => length) ?? [];
+    if (most === undefined || heaviest === undefined || !ofMost || !ofHeaviest) return undefined;
+    const own = this.#teams.get(team);
+    const isLighter =
+      most === team
+        ? (own?.get(credential)?.length ?? 0) + 1 < ofHeaviest.length
+        : sizeOf(own ?? new Map()) + 1 < sizeOf(ofMost);
+    if (!isLighter) return undefined;
+    const item = ofHeaviest.pop();
+    if (ofHeaviest.length === 0) ofMost.delete(heaviest);
+    if (ofMost.size === 0) this.#teams.delete(most);
+    this.#length--;
+    return item;
+  }
+
   /** Who is next. */
   peek(): T | undefined {
     const [ofTeam] = this.#teams.values();
@@ -41,4 +59,13 @@ export class FairQueue<T> {
     this.#length--;
     return item;
   }
+}
+
+const sizeOf = (ofTeam: ReadonlyMap<string, { readonly length: number }>): number =>
+  ofTeam.values().reduce((sum, { length }) => sum + length, 0);
+
+function largest<V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] | undefined {
+  let found: [string, V] | undefined;
+  for (const one of map) if (!found || size(one[1]) > size(found[1])) found = one;
+  return found;
 }

@@ -25,12 +25,6 @@ export function cutText(text: string, most: number): string {
 
 const MAX_LIKE_CHARS = 200;
 
-/** A pattern for SQLite's `LIKE … ESCAPE '\'` that finds a text anywhere; null for a blank one, which narrows nothing. */
-export function likePattern(text: string): string | null {
-  const trimmed = text.trim().slice(0, MAX_LIKE_CHARS).toWellFormed();
-  return trimmed === "" ? null : `%${escapeLike(trimmed)}%`;
-}
-
 /** What LIKE is given of a text where `instr` looks for the whole. */
 const BEGINNING_CHARS = 8;
 
@@ -50,6 +44,10 @@ export function soughtWhole(text: string): { readonly text: string; readonly beg
   const begins = `%${escapeLike(beginning(text, BEGINNING_CHARS))}%`;
   return { text: text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()), begins };
 }
+
+/** The condition by which one of some columns holds the text that is bound as `soughtText` makes it. */
+export const holdsSought = (...columns: readonly string[]): string =>
+  columns.map((one) => `(${one} LIKE @begins ESCAPE '\\' AND instr(lower(${one}), @text))`).join(" OR ");
 
 /** A text as LIKE takes it with `\\` as its ESCAPE: nothing in it stands for others. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");

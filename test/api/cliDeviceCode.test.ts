@@ -132,7 +132,7 @@ describe("cliDeviceCode", () => {
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
          INSERT INTO device_authorizations (device_code_hash, user_code, ip, status, created_at, expires_at)
-         SELECT CAST(i AS BLOB), 'CODE-' || i, '::1', 'pending', ?, ? FROM n`,
+         SELECT CAST(i AS BLOB), 'CODE-' || i, '::1', 'redeemed', ?, ? FROM n`,
       )
       .run(t.clock.now(), t.clock.now() + 900_000);
     const full = await t.post(PATH);
@@ -141,6 +141,35 @@ describe("cliDeviceCode", () => {
     t.clock.advance(30 * 60_000);
     expect((await t.post(PATH)).status).toBe(200);
     expect(t.count("device_authorizations")).toBe(49_901);
+  });
+
+  it("makes room where most wait when as many as may be are held, so that a flood keeps nobody else out", async () => {
+    const t = await startInstance();
+    // A site with half of them, a provider whose sites have some each, and who waits elsewhere, first of all.
+    const honest = await waiting(t);
+    t.instance.core.store.db
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 49999)
+         INSERT INTO device_authorizations (device_code_hash, user_code, ip, status, created_at, expires_at)
+         SELECT CAST(i AS BLOB), 'CODE-' || i,
+           CASE WHEN i = 7 THEN '2001:db9:7777::1' WHEN i % 2 THEN '2001:db8:1:' || (i % 9999) || '::1'
+             ELSE '2001:db9:' || (i % 500) || '::1' END, 'pending', ?, ? FROM n`,
+      )
+      .run(t.clock.now(), t.clock.now() + 900_000);
+    const late = await waiting(t);
+    // Half of 500 sites' even shares are whole.
+    expect(t.count("device_authorizations")).toBeGreaterThan(44_500);
+    expect(t.count("device_authorizations")).toBeLessThanOrEqual(45_001);
+    expect(t.rows("SELECT count(*) AS n FROM device_authorizations WHERE ip LIKE '2001:db8:%'")).toEqual([
+      { n: 22_499 },
+    ]);
+    // Of a site the oldest went; who has the only one there did not go, nor who waits elsewhere.
+    expect(t.rows("SELECT 1 FROM device_authorizations WHERE user_code IN ('CODE-1', 'CODE-2')")).toEqual([]);
+    expect(
+      t.rows("SELECT ip FROM device_authorizations WHERE user_code IN ('CODE-7', 'CODE-49999') ORDER BY ip"),
+    ).toEqual([{ ip: expect.stringContaining("2001:db8:1:") }, { ip: "2001:db9:7777::1" }]);
+    for (const { deviceCode } of [honest, late])
+      expect((await poll(t, deviceCode)).body).toEqual({ error: "authorization_pending" });
   });
 
   it("never shows two waiting people the same code", async () => {

@@ -301,6 +301,31 @@ it("tells no program of theirs more than they see", async () => {
   await readsNothing();
 });
 
+it("lets a viewer's machine report and read, and say nothing of causes", async () => {
+  const { t, viewer, member, ownDevice } = await build();
+  const { token } = ownDevice;
+  await assignDevice(t.instance.core, ownDevice.deviceId, viewer.email);
+  const content = "## 2026-11-20 Ours\n\n**Prevention rule:** Look.\n";
+  const brain = { repoKey: OWN, version: 7, files: [{ path: "errors.md", content }] };
+  expect((await t.post("/api/brain/ingest", { token, json: brain })).status).toBe(200);
+  await t.instance.settle();
+  const writes = [
+    ["/api/causal-link", { repoKey: OWN, file: "errors.md", heading: "2026-11-20 Ours", commit: SHA }],
+    ["/api/causal-link/correlate", {}],
+  ] as const;
+  const says = async () => {
+    const statuses: number[] = [];
+    for (const [path, json] of writes) statuses.push((await t.post(path, { token, json })).status);
+    return [statuses, t.rows("SELECT origin FROM causal_links WHERE origin = 'person'")];
+  };
+  expect(await says()).toEqual([[403, 403], []]);
+  expect(t.rows("SELECT 1 FROM audit_events WHERE action = 'link.created'")).toEqual([]);
+  for (const path of ["/api/causal-link", "/api/brain/metrics", `/api/brain/search?q=${CANARY}`])
+    expect([path, (await t.get(path, { token })).status]).toEqual([path, 200]);
+  await assignDevice(t.instance.core, ownDevice.deviceId, member.email);
+  expect(await says()).toEqual([[200, 200], [{ origin: "person" }]]);
+});
+
 it("proves to their machines what those delivered and no more, and the audit to those of owners and admins alone", async () => {
   const { t, member, owner, ownDevice, ownSession } = await build();
   const teamId = t.rows("SELECT team_id FROM devices WHERE id = ?", ownDevice.deviceId)[0]?.team_id as string;

@@ -85,8 +85,7 @@ describe("bodies that are too large", () => {
       const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65_536, 32), Buffer.from("\r\n")]);
       const reply = socket.reply();
       for (let sent = 0; sent < 200 * MIB && socket.socket.writable && socket.isOpen; sent += 65_536)
-        if (!socket.socket.write(chunk))
-          await new Promise((resolve) => socket.socket.once("drain", resolve).once("close", resolve));
+        if (!socket.socket.write(chunk)) await socket.drained();
       const refusal = await reply;
       socket.close();
       if (!refusal) throw new Error("closed without a reply");

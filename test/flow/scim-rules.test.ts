@@ -418,6 +418,61 @@ describe("bounds", () => {
     expect((await directory.send("GET", `Groups/${id}`)).body.members).toHaveLength(1_000);
   });
 
+  it("sets ten thousand members step by step, each step on the record, and the same again changes nothing", async () => {
+    const { t, directory } = await withTeams();
+    const ids = fill(t, directory, 10_000);
+    const { id } = (await directory.send("POST", "Groups", { displayName: "nobody's" })).body;
+    const put = (members: readonly string[], displayName = "nobody's") =>
+      directory.send("PUT", `Groups/${id}`, { displayName, members: members.map((value) => ({ value })) });
+    const steps = () =>
+      t
+        .rows("SELECT detail FROM audit_events WHERE action = 'scim.group_changed' ORDER BY id")
+        .map(({ detail }) => JSON.parse(detail as string) as { added: number; removed: number });
+    const answer = await put(ids);
+    expect([answer.status, answer.body.members.length, t.count("scim_members")]).toEqual([200, 10_000, 10_000]);
+    expect(steps()).toHaveLength(40);
+    expect(new Set(steps().map(({ added }) => added))).toEqual(new Set([250]));
+    expect([(await put(ids)).status, steps().length]).toEqual([200, 40]);
+    // Who leaves goes first, and a new name goes along.
+    const some = ids.slice(9_900);
+    expect((await put(some, "somebody's")).body).toMatchObject({ displayName: "somebody's" });
+    expect(t.rows("SELECT member_id AS id FROM scim_members ORDER BY member_id").map((row) => row.id)).toEqual(
+      some.toSorted(),
+    );
+    expect(steps()[40]).toEqual({ from: "nobody's", added: 0, removed: 250 });
+    // One who is not there, among many: nothing of it is done.
+    const before = t.rows("SELECT * FROM scim_members");
+    expect((await put([...ids.slice(0, 600), "scu_none"])).status).toBe(400);
+    expect([t.rows("SELECT * FROM scim_members"), t.rows("SELECT 1 FROM scim_users WHERE pending = 1")]).toEqual([
+      before,
+      [],
+    ]);
+    expect((await directory.send("DELETE", `Groups/${id}`)).status).toBe(204);
+    expect([t.count("scim_members"), t.count("scim_groups")]).toEqual([0, 0]);
+  });
+
+  it("leaves one of the sets that several requests ask for at the same time", async () => {
+    const { t, directory } = await withTeams();
+    const ids = fill(t, directory, 1_500);
+    const { id } = (await directory.send("POST", "Groups", { displayName: "engineers" })).body;
+    const sets = [ids.slice(0, 700), ids.slice(600, 1_400), ids.slice(1_400)];
+    const put = (members: readonly string[]) =>
+      directory.send("PUT", `Groups/${id}`, {
+        displayName: "engineers",
+        members: members.map((value) => ({ value })),
+      });
+    const answers = await Promise.all(sets.map(put));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const left = t.rows("SELECT member_id AS id FROM scim_members").map((row) => row.id);
+    expect(sets.map((set) => JSON.stringify(set.toSorted()))).toContain(JSON.stringify(left.toSorted()));
+    // What follows of the teams is of the same set.
+    expect(t.count("memberships")).toBe(left.length);
+    const [, gone] = await Promise.all([put(sets[0] ?? []), directory.send("DELETE", `Groups/${id}`)]);
+    expect([gone.status, t.count("scim_groups"), t.count("scim_members"), t.count("memberships")]).toEqual([
+      204, 0, 0, 0,
+    ]);
+  });
+
   it("stops at ten thousand people and groups", async () => {
     const { t, directory } = await withTeams();
     fill(t, directory, 10_000);

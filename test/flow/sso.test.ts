@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
+import {
+  createInvitation,
+  LINK_LIFETIME_MS,
+  revokeInvitation,
+} from "../../src/identity/one-time-links/one-time-links.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { CLIENT, type Forgery, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
@@ -242,6 +248,76 @@ describe("signing in by an issuer", () => {
       await by("ada@acme.example", "wrong"),
     ]).toEqual([303, 403, 401]);
     expect(site.t.count("web_sessions")).toBe(1);
+  });
+
+  it("brings whom an invitation names, who join without a password, also where accounts are not made by themselves", async () => {
+    const port = await freePort();
+    const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
+    const site = await startSite([issuer], port, { passwords: "operators" });
+    const { core } = site.t.instance;
+    const team = await site.t.team({ name: "Engines" });
+    const invite = (email: string | null) => createInvitation(core, { teamId: team.id, role: "viewer", email });
+    const { token } = await invite("Ada@acme.example");
+    const jar = new Jar();
+    const csrf = (text: string) => /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "";
+    const open = async () => {
+      const { text } = await jar.go(`${site.url}/invitation`);
+      await jar.ask(`${site.url}/invitation/open`, { _csrf: csrf(text), token });
+      return jar.go(`${site.url}/invitation`);
+    };
+    // Nobody could come yet, and nothing asks for a password.
+    const closed = await open();
+    expect([closed.text.includes('type="password"'), closed.text.includes("No single sign-on is set up")]).toEqual([
+      false,
+      true,
+    ]);
+    await addIssuer(core, "acme", acme(issuer, { jit: false }));
+    const page = await open();
+    expect([page.text.includes('type="password"'), page.text.includes("/sso/acme?next=%2Finvitation")]).toEqual([
+      false,
+      true,
+    ]);
+    const posted = await jar.ask(`${site.url}/invitation`, {
+      _csrf: csrf(page.text),
+      token,
+      email: "Ada@acme.example",
+      password: "plough-the-north-field",
+      again: "plough-the-north-field",
+    });
+    expect([posted.status, site.t.count("users")]).toEqual([403, 0]);
+    // An address that is not verified, another person, and who holds a link to nobody in particular, are not let in by it.
+    await invite(null);
+    issuer.people.set("s-ada", { ...ADA, email_verified: false });
+    issuer.people.set("s-eve", { ...ADA, email: "eve@acme.example" });
+    for (const subject of ["s-ada", "s-eve"]) {
+      issuer.subject = subject;
+      expect((await signIn(site)).status).toBe(403);
+    }
+    expect(site.t.count("users")).toBe(0);
+    issuer.people.set("s-ada", ADA);
+    issuer.subject = "s-ada";
+    const back = await jar.go(`${site.url}/sso/acme?next=%2Finvitation`);
+    expect([back.url, back.text.includes("You are signed in as ada@acme.example")]).toEqual([
+      `${site.url}/invitation`,
+      true,
+    ]);
+    expect(site.t.count("memberships")).toBe(0);
+    const joined = await jar.ask(`${site.url}/invitation`, { _csrf: csrf(back.text), token });
+    expect([joined.status, joined.headers.get("location")]).toEqual([303, "/overview"]);
+    expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "viewer", bySso: 0 }]);
+    expect(site.t.rows("SELECT password_hash FROM users")).toEqual([{ password_hash: null }]);
+  });
+
+  it("lets nobody in by an invitation that was taken back, used or has expired", async () => {
+    const site = await withIssuer(() => ({ jit: false }));
+    const { core } = site.t.instance;
+    const made = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email });
+    site.t.clock.advance(LINK_LIFETIME_MS.invitation);
+    expect((await signIn(site)).status).toBe(403);
+    const second = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email });
+    await revokeInvitation(core, site.team.id, second.id, COMMAND_LINE);
+    expect((await signIn(site)).status).toBe(403);
+    expect([site.t.count("users"), made.id === second.id]).toEqual([0, false]);
   });
 
   it("takes no issuer by the name that stands for a proxy: nobody could stay signed in", async () => {

@@ -197,6 +197,31 @@ it("tells of whatever a team’s devices deliver, to that team", async () => {
   expect((await theirs.next())?.data).toBe(String(id + 1));
 });
 
+it("tells who sees only their own that their devices were heard of, and ends when what they see changes", async () => {
+  const { site, ada, device, path } = await start();
+  const { core } = site.t.instance;
+  const narrow = await site.person({ role: "own_only", team: ada.team });
+  const [own, elsewhere] = [await site.t.device(ada.team), await site.t.device()];
+  for (const { deviceId } of [own, elsewhere])
+    core.store.db.prepare("UPDATE devices SET person_id = ? WHERE id = ?").run(narrow.userId, deviceId);
+  const stream = await follow(site, "/live", narrow);
+  site.t.clock.advance(2 * 60_000);
+  const entries = [{ seq: 1, payload: { type: "note" } }];
+  // Of another's machine, and of their own in another team, they are told nothing.
+  for (const { token } of [device, elsewhere, own])
+    expect((await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: "r", entries } })).status).toBe(200);
+  const [{ seen }] = site.t.rows("SELECT last_seen_at AS seen FROM devices WHERE id = ?", own.deviceId);
+  expect((await stream.next())?.data).toBe(String(seen));
+  expect((await follow(site, path, narrow)).status).toBe(404);
+  core.store.db.prepare("UPDATE devices SET person_id = ? WHERE id = ?").run(narrow.userId, device.deviceId);
+  const session = await follow(site, path, narrow);
+  expect(session.status).toBe(200);
+  core.store.db.prepare("UPDATE devices SET person_id = NULL WHERE id = ?").run(device.deviceId);
+  expect(await session.next()).toBeUndefined();
+  await setRole(core, ada.team.id, narrow.userId, "member");
+  expect(await stream.next()).toBeUndefined();
+});
+
 describe("a session that runs", () => {
   it("is shown as it goes on, with what its reader folded out and where they are", async () => {
     const { site, ada, device } = await start();

@@ -6,13 +6,15 @@ import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findUser } from "../people/people.ts";
 import { tooManyWaiting } from "./faults.ts";
+import { makeRoom } from "./make-room.ts";
 import { type AuthorizationRow, type Channel, rows } from "./rows.ts";
 
 export const CODE_LIFETIME_MS = 15 * MINUTE_MS;
 /** An expired one stays this much longer, so that its tool is told that it expired and not that it never was. */
 const KEPT_AFTER_MS = 15 * MINUTE_MS;
-/** Authorizations held at most, in whatever state. */
+/** Authorizations held at most, in whatever state; and how many stay when room is made, so that it is made seldom. */
 const MAX_AUTHORIZATIONS = 50_000;
+const KEPT_AUTHORIZATIONS = 45_000;
 const DEVICE_CODE_BYTES = 32;
 
 /** Where a tool asks from, for the person to recognise it by. */
@@ -38,15 +40,16 @@ export interface Started {
 
 /**
  * Begins an authorization (RFC 8628 section 3.1), and clears away some that expired long ago.
- * @throws Problem tooManyWaiting (503) when as many as may be are held already
+ * @throws Problem tooManyWaiting (503) when as many as may be are held already, and none that nobody answered can go
  */
-export function startAuthorization(core: Core, from: Requester): Promise<Started> {
+export async function startAuthorization(core: Core, from: Requester): Promise<Started> {
+  if (isFull(core)) await makeRoom(core, KEPT_AUTHORIZATIONS);
   const deviceCode = core.random(DEVICE_CODE_BYTES).toString("base64url");
   const hash = tokenDigest(deviceCode);
   return core.store.write(() => {
     const now = core.clock.now();
     rows(core.store).removeExpired.run(now - KEPT_AFTER_MS);
-    if ((rows(core.store).count.get() ?? 0) >= MAX_AUTHORIZATIONS) fail(tooManyWaiting, { retryAfterSeconds: 60 });
+    if (isFull(core)) fail(tooManyWaiting, { retryAfterSeconds: 60 });
     let userCode = newUserCode(core.random);
     // Among 50,000 of 20^8 a second try is rare and a third is not seen in a lifetime.
     while (rows(core.store).pending.get(userCode)) userCode = newUserCode(core.random);
@@ -60,6 +63,8 @@ export function startAuthorization(core: Core, from: Requester): Promise<Started
     return { deviceCode, userCode };
   });
 }
+
+const isFull = (core: Core): boolean => (rows(core.store).count.get() ?? 0) >= MAX_AUTHORIZATIONS;
 
 const shownOf = ({ userCode, channel, ip, userAgent, createdAt, expiresAt }: AuthorizationRow): Authorization => ({
   userCode,

@@ -64,6 +64,14 @@ export const rows = statements((db) => ({
     `DELETE FROM device_authorizations WHERE rowid IN
        (SELECT rowid FROM device_authorizations WHERE expires_at <= ? ORDER BY expires_at LIMIT 100)`,
   ),
+  // By rowid, which grows with the time of their beginning.
+  inOrder: db.prepare<[number, number], { row: number; hash: Buffer; ip: string; status: AuthorizationRow["status"] }>(
+    `SELECT rowid AS row, device_code_hash AS hash, ip, status FROM device_authorizations WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+  ),
+  // By the primary key.
+  dropWaiting: db.prepare<[Buffer]>(
+    "DELETE FROM device_authorizations WHERE device_code_hash = ? AND status = 'pending'",
+  ),
   // Counted page by page in the smallest index, which SQLite does without reading the rows.
   count: db.prepare<[], number>("SELECT count(*) FROM device_authorizations").pluck(),
   insertToken: db.prepare<[NewToken]>(

@@ -76,6 +76,7 @@ export const directoryRecords = {
 
   /** Whose memberships of teams are to follow their groups. */
   setPending: (core: Core, id: string, pending: boolean) => void rows(core.store).setPending.run(pending ? 1 : 0, id),
+  setMembersPending: (core: Core, groupId: string) => void rows(core.store).setMembersPending.run(groupId),
   pending: (core: Core, issuerId: string, most: number): UserRecord[] => rows(core.store).pending.all(issuerId, most),
   pendingIssuers: (core: Core): string[] => rows(core.store).pendingIssuers.all(),
 

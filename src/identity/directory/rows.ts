@@ -124,6 +124,10 @@ export const rows = statements((db) => {
     ),
     dropUser: db.prepare<[string]>("DELETE FROM scim_users WHERE id = ?"),
     setPending: db.prepare<[0 | 1, string]>("UPDATE scim_users SET pending = ? WHERE id = ?"),
+    // By the primary key, for each that scim_members has of the group.
+    setMembersPending: db.prepare<[string]>(
+      "UPDATE scim_users SET pending = 1 WHERE pending = 0 AND id IN (SELECT member_id FROM scim_members WHERE group_id = ?)",
+    ),
     setAllPending: db.prepare<[string]>(
       "UPDATE scim_users SET pending = 1 WHERE issuer_id = ? AND ended_at IS NULL AND pending = 0",
     ),

@@ -20,7 +20,7 @@ import {
   requireRank,
   roleIn,
 } from "../members/members.ts";
-import { type ErasedPerson, findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
+import { type ErasedPerson, emailKey, findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
 import { type LinkRow, rows } from "./rows.ts";
 
 export type { LinkRow };
@@ -102,6 +102,12 @@ export const listInvitations = (core: Core, teamId: string): LinkRow[] =>
   rows(core.store)
     .invitations.all(teamId, core.clock.now())
     .filter((link) => isMakerEntitled(core, link));
+
+/** Whether an invitation that still works is for this address, and for no other. */
+export const isInvited = (core: Core, email: string): boolean =>
+  rows(core.store)
+    .addressed.all(core.clock.now())
+    .some((link) => emailKey(link.email ?? "") === emailKey(email) && isMakerEntitled(core, link));
 
 /** Takes an invitation back. @throws Problem when it is not there or was used */
 export function revokeInvitation(core: Core, teamId: string, id: string, by: Actor): Promise<void> {

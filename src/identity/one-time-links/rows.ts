@@ -33,6 +33,10 @@ export const rows = statements((db) => ({
     `SELECT ${LINK} WHERE team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?
      ORDER BY created_at DESC LIMIT 200`,
   ),
+  // A walk of the table, which people fill by hand.
+  addressed: db.prepare<[number], LinkRow>(
+    `SELECT ${LINK} WHERE kind = 'invitation' AND email IS NOT NULL AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?`,
+  ),
   useLink: db.prepare<[number, string]>(
     "UPDATE one_time_links SET used_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL",
   ),

@@ -5,7 +5,7 @@
 
 import type { Core } from "../../core.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { hasControls, likePattern } from "../../kit/strings.ts";
+import { hasControls, soughtText } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type User } from "./rows.ts";
 
@@ -70,7 +70,7 @@ export function pageOfUsers(
   limit: number,
   after = "",
 ): { readonly rows: ListedUser[]; readonly next: string | undefined } {
-  const users = rows(core.store).usersFrom.all({ after, like: likePattern(text), limit: limit + 1 });
+  const users = rows(core.store).usersFrom.all({ after, ...soughtText(text), limit: limit + 1 });
   const page = users.slice(0, limit);
   return { rows: page.map(listed), next: users.length > limit ? page.at(-1)?.emailKey : undefined };
 }
@@ -78,7 +78,7 @@ export function pageOfUsers(
 /** Those of some people whose address or name holds a text, by address. */
 export const findUsers = (core: Core, ids: readonly string[], text: string): ListedUser[] =>
   rows(core.store)
-    .usersAmong.all({ ids: JSON.stringify(ids), like: likePattern(text) })
+    .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text) })
     .map(listed);
 
 /** One account, as lists show it. @throws Problem 404 */

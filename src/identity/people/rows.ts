@@ -1,3 +1,4 @@
+import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../../platform/store/store.ts";
 
 export interface User {
@@ -23,15 +24,15 @@ export const rows = statements((db) => ({
   userByEmail: db.prepare<[string], User>(`SELECT ${USER} FROM users WHERE email_key = ?`),
   users: db.prepare<[], User>(`SELECT ${USER} FROM users ORDER BY created_at, id`),
   // In the order of users.email_key's unique index, from the address given on.
-  usersFrom: db.prepare<[{ after: string; like: string | null; limit: number }], User>(
+  usersFrom: db.prepare<[{ after: string; text: string | null; begins: string | null; limit: number }], User>(
     `SELECT ${USER} FROM users WHERE email_key > @after
-       AND (@like IS NULL OR email_key LIKE @like ESCAPE '\\' OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\')
+       AND (@text IS NULL OR ${holdsSought("email_key", "name", "id")})
      ORDER BY email_key LIMIT @limit`,
   ),
   // By users' primary key for each.
-  usersAmong: db.prepare<[{ ids: string; like: string | null }], User>(
+  usersAmong: db.prepare<[{ ids: string; text: string | null; begins: string | null }], User>(
     `SELECT ${USER} FROM users WHERE id IN (SELECT value FROM json_each(@ids))
-       AND (@like IS NULL OR email_key LIKE @like ESCAPE '\\' OR name LIKE @like ESCAPE '\\') ORDER BY email_key`,
+       AND (@text IS NULL OR ${holdsSought("email_key", "name")}) ORDER BY email_key`,
   ),
   anyUser: db.prepare<[], number>("SELECT 1 FROM users LIMIT 1").pluck(),
   otherOperators: db

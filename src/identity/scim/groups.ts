@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fail, forbidden, notFound } from "../../kit/problem.ts";
-import { type Endpoint, endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { type Call, type Endpoint, endpoint, Reply } from "../../platform/http/endpoint.ts";
 import {
   directoryKey,
   directoryRecords,
@@ -30,16 +30,18 @@ import {
 } from "./resources.ts";
 import { COMMON, type Scope, scopeOf } from "./scope.ts";
 import { settleTeams } from "./settle.ts";
-import { changeGroupDraft, dropGroup, groupDraft, groupIn, storeGroup } from "./store-group.ts";
+import { changeGroup, changeGroupDraft, dropGroup, groupDraft, groupIn, makeGroup, recordIn } from "./store-group.ts";
 
 const PATH = "/scim/v2/Groups";
 
 /** Members on a page of groups, all of them together; it is cut before the group that would exceed it. */
 const MAX_LISTED_MEMBERS = 10_000;
 
-function recordIn({ core, issuer }: Scope, id: string | undefined): GroupRecord {
-  return directoryRecords.group(core, issuer.id, id ?? "") ?? fail(notFound, "There is no such group.");
-}
+/** Changes for who called, while they may. */
+const writing =
+  ({ core, principal }: Call<ScimPrincipal>) =>
+  <T>(act: () => T) =>
+    writeByScim(core, principal, act);
 
 function selectionIn(filter: string | undefined): { column: GroupColumn; value: string | null } {
   if (filter === undefined || filter.trim() === "") return { column: "all", value: null };
@@ -107,7 +109,7 @@ const createGroup = endpoint<typeof GroupResource, ScimPrincipal, undefined, typ
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const draft = groupIn(call.body);
-    const made = await writeByScim(scope.core, call.principal, () => storeGroup(scope, undefined, draft));
+    const made = await makeGroup(scope, writing(call), draft);
     await settleTeams(core, issuer.id, by);
     return new Reply(groupResource(core, made), {
       status: 201,
@@ -130,7 +132,7 @@ const getGroup = endpoint<typeof GroupResource, ScimPrincipal, typeof OneQuery>(
   },
   async (call) => {
     const scope = await scopeOf(call);
-    return groupResource(scope.core, recordIn(scope, call.params.id), call.query);
+    return groupResource(scope.core, recordIn(scope, call.params.id ?? ""), call.query);
   },
 );
 
@@ -150,9 +152,7 @@ const replaceGroup = endpoint<typeof GroupResource, ScimPrincipal, undefined, ty
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const draft = groupIn(call.body);
-    const after = await writeByScim(scope.core, call.principal, () =>
-      storeGroup(scope, recordIn(scope, call.params.id), draft),
-    );
+    const after = await changeGroup(scope, writing(call), call.params.id ?? "", () => draft);
     await settleTeams(core, issuer.id, by);
     return groupResource(core, after);
   },
@@ -181,11 +181,10 @@ const patchGroup = endpoint<v.GenericSchema<null>, ScimPrincipal, undefined, typ
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
     const changes = changesIn(call.body);
-    await writeByScim(scope.core, call.principal, () => {
-      const before = recordIn(scope, call.params.id);
+    await changeGroup(scope, writing(call), call.params.id ?? "", (before) => {
       const draft = groupDraft(scope, before);
       for (const change of changes) changeGroupDraft(draft, change);
-      storeGroup(scope, before, draft);
+      return draft;
     });
     await settleTeams(core, issuer.id, by);
     return null;
@@ -207,7 +206,7 @@ const deleteGroup = endpoint<v.GenericSchema<null>, ScimPrincipal>(
   async (call) => {
     const scope = await scopeOf(call);
     const { core, issuer, by } = scope;
-    await writeByScim(scope.core, call.principal, () => dropGroup(scope, recordIn(scope, call.params.id)));
+    await dropGroup(scope, writing(call), call.params.id ?? "");
     await settleTeams(core, issuer.id, by);
     return null;
   },

@@ -1,5 +1,8 @@
+import { slot } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { fail, forbidden } from "../../kit/problem.ts";
+import { fail, forbidden, notFound } from "../../kit/problem.ts";
+import { Turns } from "../../kit/turns.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { directoryKey, directoryRecords, type GroupRecord } from "../directory/directory.ts";
 import type { Change } from "./changes.ts";
 import { invalidPath, invalidValue, uniqueness } from "./problems.ts";
@@ -62,66 +65,148 @@ function changeMembers(members: Set<string>, { op, filter, sub, value }: Change)
     else members.add(id);
 }
 
-/** Stores a group that is new, or changed; call inside a transaction. @throws Problem */
-export function storeGroup(scope: Scope, before: GroupRecord | undefined, draft: GroupDraft): GroupRecord {
-  const { core, issuer } = scope;
-  const displayKey = directoryKey(draft.displayName);
+/** Members that are added or taken out in one transaction: others get their turn between. */
+const STEP_MEMBERS = 250;
+
+/** A group is changed by one request at a time. */
+const underWay = slot(() => new Turns());
+
+/** Runs a transaction, unless the directory may do nothing any more. */
+type Write = <T>(act: () => T) => Promise<T>;
+
+interface MemberStep {
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** Makes a group. @throws Problem */
+export function makeGroup(scope: Scope, write: Write, draft: GroupDraft): Promise<GroupRecord> {
+  const id = newId("scg", scope.core.clock, scope.core.random);
+  return underWay(scope.core).after(id, () => storeGroup(scope, write, id, undefined, draft));
+}
+
+/**
+ * Changes a group: as a whole where it has few members, and step by step where it has many. A request that breaks off leaves it
+ * part of the way, and the same one again does the rest.
+ * @param draftOf what it shall be, from what it is
+ * @throws Problem
+ */
+export function changeGroup(
+  scope: Scope,
+  write: Write,
+  id: string,
+  draftOf: (before: GroupRecord) => GroupDraft,
+): Promise<GroupRecord> {
+  return underWay(scope.core).after(id, async () => {
+    const before = recordIn(scope, id);
+    return storeGroup(scope, write, id, before, draftOf(before));
+  });
+}
+
+/** @throws Problem 404 */
+export function recordIn({ core, issuer }: Scope, id: string): GroupRecord {
+  return directoryRecords.group(core, issuer.id, id) ?? fail(notFound, "There is no such group.");
+}
+
+async function storeGroup(
+  scope: Scope,
+  write: Write,
+  id: string,
+  before: GroupRecord | undefined,
+  draft: GroupDraft,
+): Promise<GroupRecord> {
+  const [first, ...more] = await memberSteps(scope, id, draft.members);
+  const stored = await write(() => {
+    const after = storeRecord(scope, id, before, draft);
+    const changed = storeMembers(scope, id, first);
+    const renamed =
+      before !== undefined && (before.displayName !== after.displayName || before.externalId !== after.externalId);
+    if (renamed) directoryRecords.setMembersPending(scope.core, id);
+    if (!before) recordDone(scope, "scim.group_added", targetOf(after), { members: changed.added });
+    else if (renamed || changed.added + changed.removed > 0)
+      recordDone(scope, "scim.group_changed", targetOf(after), {
+        ...(renamed ? { from: before.displayName } : {}),
+        ...changed,
+      });
+    return after;
+  });
+  for (const step of more)
+    await write(() => recordDone(scope, "scim.group_changed", targetOf(stored), storeMembers(scope, id, step)));
+  return stored;
+}
+
+const targetOf = ({ id, displayName }: GroupRecord) => ({ kind: "group", id, label: displayName });
+
+/** Stores all of a group but its members; call inside a transaction. @throws Problem */
+function storeRecord(
+  { core, issuer }: Scope,
+  id: string,
+  before: GroupRecord | undefined,
+  { displayName, externalId }: GroupDraft,
+): GroupRecord {
+  const displayKey = directoryKey(displayName);
   const [other] = directoryRecords.groups(core, issuer.id, "displayname", displayKey, ONE).page;
-  if (other && other.id !== before?.id) fail(uniqueness, "There is a group with this displayName already.");
+  if (other && other.id !== id) fail(uniqueness, "There is a group with this displayName already.");
   if (!before && directoryRecords.groups(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)
     fail(forbidden, `There are ${MAX_RECORDS} groups already.`);
   const now = core.clock.now();
   const after: GroupRecord = {
-    id: before?.id ?? newId("scg", core.clock, core.random),
+    id,
     issuerId: issuer.id,
     createdAt: before?.createdAt ?? now,
-    displayName: draft.displayName,
+    displayName,
     displayKey,
-    externalId: draft.externalId,
+    externalId,
     updatedAt: now,
   };
   directoryRecords.storeGroup(core, after);
-  const { added, removed } = storeMembers(scope, after.id, draft.members);
-  const renamed =
-    before !== undefined && (before.displayName !== after.displayName || before.externalId !== after.externalId);
-  if (renamed) for (const id of draft.members) directoryRecords.setPending(core, id, true);
-  const target = { kind: "group", id: after.id, label: after.displayName };
-  if (!before) recordDone(scope, "scim.group_added", target, { members: added });
-  else if (renamed || added + removed > 0)
-    recordDone(scope, "scim.group_changed", target, {
-      ...(renamed ? { from: before.displayName } : {}),
-      added,
-      removed,
-    });
   return after;
 }
 
-/** @throws Problem for a member whom the directory does not have */
-function storeMembers({ core, issuer }: Scope, groupId: string, desired: ReadonlySet<string>) {
+/** What is to be done so that a group has some members: who leaves goes first. @throws Problem for one whom the directory does not have */
+async function memberSteps({ core, issuer }: Scope, groupId: string, desired: ReadonlySet<string>) {
+  const yieldNow = cooperative(core.clock);
   const present = new Set(directoryRecords.memberIds(core, groupId));
-  let added = 0;
-  let removed = 0;
+  const removed = [...present].filter((id) => !desired.has(id));
+  const added: string[] = [];
   for (const id of desired) {
     if (present.has(id)) continue;
     if (!directoryRecords.user(core, issuer.id, id)) fail(invalidValue, "One of members is no user here.");
-    directoryRecords.addMember(core, groupId, id);
-    directoryRecords.setPending(core, id, true);
-    added++;
+    added.push(id);
+    await yieldNow();
   }
-  for (const id of present) {
-    if (desired.has(id)) continue;
-    directoryRecords.dropMember(core, groupId, id);
-    directoryRecords.setPending(core, id, true);
-    removed++;
+  const steps: MemberStep[] = [];
+  for (let at = 0; at < removed.length + added.length || at === 0; at += STEP_MEMBERS) {
+    const leaving = removed.slice(at, at + STEP_MEMBERS);
+    const from = Math.max(0, at - removed.length);
+    steps.push({ removed: leaving, added: added.slice(from, Math.max(0, at + STEP_MEMBERS - removed.length)) });
   }
-  return { added, removed };
+  return steps;
 }
 
-/** Takes a group away; call inside a transaction. */
-export function dropGroup(scope: Scope, { id, displayName }: GroupRecord): void {
+/** Call inside a transaction. Who has left the directory since the request came is left out. */
+function storeMembers({ core, issuer }: Scope, groupId: string, { removed, added }: MemberStep = NOBODY) {
+  const isThere = (id: string) => directoryRecords.user(core, issuer.id, id) !== undefined;
+  const [leaving, coming] = [removed.filter(isThere), added.filter(isThere)];
+  for (const id of leaving) directoryRecords.dropMember(core, groupId, id);
+  for (const id of coming) directoryRecords.addMember(core, groupId, id);
+  for (const id of [...leaving, ...coming]) directoryRecords.setPending(core, id, true);
+  return { added: coming.length, removed: leaving.length };
+}
+
+const NOBODY: MemberStep = { removed: [], added: [] };
+
+/** Takes a group away, its people step by step before. @throws Problem 404 */
+export function dropGroup(scope: Scope, write: Write, id: string): Promise<void> {
   const { core } = scope;
-  const members = directoryRecords.memberIds(core, id);
-  for (const member of members) directoryRecords.setPending(core, member, true);
-  directoryRecords.dropGroup(core, id);
-  recordDone(scope, "scim.group_removed", { kind: "group", id, label: displayName }, { members: members.length });
+  return underWay(core).after(id, async () => {
+    const { displayName } = recordIn(scope, id);
+    const steps = await memberSteps(scope, id, new Set());
+    for (const step of steps) await write(() => storeMembers(scope, id, step));
+    const members = steps.reduce((sum, { removed }) => sum + removed.length, 0);
+    await write(() => {
+      directoryRecords.dropGroup(core, id);
+      recordDone(scope, "scim.group_removed", { kind: "group", id, label: displayName }, { members });
+    });
+  });
 }

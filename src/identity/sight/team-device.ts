@@ -34,3 +34,14 @@ export const teamDevice = credential<DevicePrincipal>({
       );
   },
 });
+
+/** The same where it changes what the team sees, other than by what an agent did: a viewer does not. */
+export const changingDevice = credential<DevicePrincipal>({
+  ...teamDevice,
+  judge(core, principal) {
+    teamDevice.judge?.(core, principal);
+    const personId = findDeviceOf(core, principal.teamId, principal.deviceId)?.personId ?? null;
+    if (personId !== null && roleIn(core, principal.teamId, personId) === "viewer")
+      fail(forbidden, "This is a viewer's device: it reports what its agents do, and changes nothing else.");
+  },
+});

@@ -52,7 +52,13 @@ export async function signIn(
   if (address.refusal && !known) throw address.refusal;
   const own = takeTry(core, failures(core), known ? `${key} ${origin.ip}` : key, FAILURES, "at this account");
   if (own.refusal) throw address.refusal ?? own.refusal;
-  const right = await verifyPassword(password, user?.disabledAt === null ? user.passwordHash : null);
+  const stored = user?.disabledAt === null ? user.passwordHash : null;
+  const right = await verifyPassword(password, stored, known ? undefined : origin.ip).catch((error: unknown) => {
+    // Nothing was looked at, so nothing was tried.
+    address.giveBack();
+    own.giveBack();
+    throw error;
+  });
   if (!right || !user) {
     const isMany = areMany(core, key);
     await core.store.write(() => {

@@ -67,6 +67,8 @@ export async function setUp(
 /** Accepts an invitation with a new account. @returns the session token */
 export async function acceptAsNew(core: Core, token: string, chosen: Chosen, origin: Origin): Promise<string> {
   const link = linkOfForm(core, token, "invitation");
+  // An account with a password is what everybody but operators comes without: the invited come by single sign-on, then join.
+  requirePasswordsFor(core, { operator: 0 });
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     fail(forbidden, "This invitation is for another e-mail address.");
   if (findUserByEmail(core, chosen.email))

@@ -1,6 +1,8 @@
 import { type Argon2Parameters, argon2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { fail, unavailable } from "../../kit/problem.ts";
+import { blocksOf } from "../../kit/address.ts";
+import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
+import { Problem, unavailable } from "../../kit/problem.ts";
 import type { Random } from "../../kit/random.ts";
 import { normalized } from "./password-rules.ts";
 
@@ -17,23 +19,58 @@ const MAX_CHARS = 2_048;
 const derive = promisify(argon2);
 /** Hashes run at once: each takes its memory and a core for tens of milliseconds, and other requests want to go on. */
 const BATCH_SIZE = 2;
-const MAX_WAITING = 50;
+/** That wait at most, of strangers and of others each: a few seconds' work. */
+const MAX_WAITING = 100;
 let running = 0;
-const waiting: (() => void)[] = [];
 
-/** @throws Problem when too many wait already */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= BATCH_SIZE) {
-    if (waiting.length >= MAX_WAITING)
-      fail(unavailable, "Too many people are signing in at the moment. Try again in a few seconds.");
-    await new Promise<void>((resolve) => waiting.push(resolve));
+interface Waiting {
+  readonly go: () => void;
+  readonly giveUp: (why: Problem) => void;
+}
+
+/*
+ * Strangers take turns by their addresses, and whoever has a sign-in, a link, or used the account from their address before takes turns
+ * with all of them: whoever has many addresses has not many turns.
+ */
+const queues = [new FairQueue<Waiting>(), new FairQueue<Waiting>()] as const;
+const KNOWN: Payer = { team: "known", credential: "" };
+
+const refused = () =>
+  new Problem(unavailable, {
+    message: "Too many people are signing in at the moment. Try again in a few seconds.",
+    retryAfterSeconds: 5,
+  });
+
+/** Settles when it is somebody's turn. @throws Problem when too many wait already, or who has fewer waiting takes the place */
+function turnOf(stranger: string | undefined): Promise<void> {
+  const queue = queues[stranger === undefined ? 0 : 1];
+  const { provider, site } = blocksOf(stranger ?? "");
+  const payer = stranger === undefined ? KNOWN : { team: provider, credential: site };
+  if (queue.length >= MAX_WAITING) {
+    const displaced = queue.displaceFor(payer);
+    if (!displaced) throw refused();
+    displaced.giveUp(refused());
   }
+  return new Promise((go, giveUp) => queue.push(payer, { go, giveUp }));
+}
+
+let isKnownsTurn = false;
+
+/** Who is next: of each queue in turn. */
+function nextWaiting(): Waiting | undefined {
+  isKnownsTurn = !isKnownsTurn;
+  const [first, second] = isKnownsTurn ? queues : queues.toReversed();
+  return first?.shift() ?? second?.shift();
+}
+
+async function inTurn<T>(stranger: string | undefined, work: () => Promise<T>): Promise<T> {
+  if (running >= BATCH_SIZE) await turnOf(stranger);
   running++;
   try {
     return await work();
   } finally {
     running--;
-    waiting.shift()?.();
+    nextWaiting()?.go();
   }
 }
 
@@ -41,9 +78,10 @@ function tag(
   password: string,
   salt: Buffer,
   cost: { memory: number; passes: number; parallelism: number; tagLength: number },
+  stranger?: string,
 ) {
   const parameters: Argon2Parameters = { message: normalized(password), nonce: salt, ...cost };
-  return inTurn(() => derive("argon2id", parameters));
+  return inTurn(stranger, () => derive("argon2id", parameters));
 }
 
 const base64 = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
@@ -64,18 +102,23 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 /** Stands in for an account that does not exist, so that asking for one takes as long as asking for another. */
 const NOBODY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${"A".repeat(22)}$${"A".repeat(43)}`;
 
-/** Whether a password is the one whose hash is stored. A null hash takes the same time and is never right. */
-export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+/**
+ * Whether a password is the one whose hash is stored. A null hash takes the same time and is never right.
+ * @param stranger the address of somebody of whom nothing is known yet
+ * @throws Problem 503 when too many wait already
+ */
+export async function verifyPassword(password: string, stored: string | null, stranger?: string): Promise<boolean> {
   // What nobody may choose need not be hashed, and a hash of megabytes would cost more than one of a password.
   if (password.length > MAX_CHARS) return false;
   const match = PHC.exec(stored ?? NOBODY);
   if (!match) return false;
   const expected = Buffer.from(match[5] as string, "base64");
-  const actual = await tag(password, Buffer.from(match[4] as string, "base64"), {
+  const cost = {
     memory: Number(match[1]),
     passes: Number(match[2]),
     parallelism: Number(match[3]),
     tagLength: expected.length,
-  });
+  };
+  const actual = await tag(password, Buffer.from(match[4] as string, "base64"), cost, stranger);
   return timingSafeEqual(actual, expected) && stored !== null;
 }

@@ -5,6 +5,7 @@ import { fail, forbidden, Problem } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { accountByExternalId, directoryGroups, isProvisioned } from "../directory/directory.ts";
 import { membershipsOf, syncMemberships } from "../members/members.ts";
+import { isInvited } from "../one-time-links/one-time-links.ts";
 import {
   emailKey,
   findUser,
@@ -108,6 +109,8 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
   const email = provenEmail(issuer, vouched);
   const user = findUserByEmail(core, email);
   if (user) return { link: linkable(user, email) };
+  // Whoever invited this address let it in; the link itself gives the team, once they are here.
+  if (isInvited(core, email)) return { make: email };
   if (!issuer.jit)
     fail(
       forbidden,

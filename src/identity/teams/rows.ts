@@ -1,3 +1,4 @@
+import { holdsSought } from "../../kit/strings.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
 
 export type Tier = "none" | "starter" | "team" | "enterprise";
@@ -45,16 +46,20 @@ export const rows = statements((db) => ({
   teamByName: db.prepare<[string], Team>(`SELECT ${TEAM} FROM teams WHERE name = ?`),
   teams: db.prepare<[], Team>(`SELECT ${TEAM} FROM teams ORDER BY created_at, id`),
   // In the order of teams.name's unique index.
-  teamsFrom: db.prepare<[{ after: string; like: string | null; limit: number }], Team>(
+  teamsFrom: db.prepare<[{ after: string; text: string | null; begins: string | null; limit: number }], Team>(
     `SELECT ${TEAM} FROM teams WHERE name > @after
-       AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR id LIKE @like ESCAPE '\\') ORDER BY name LIMIT @limit`,
+       AND (@text IS NULL OR ${holdsSought("name", "id")}) ORDER BY name LIMIT @limit`,
   ),
   // By teams' primary key for each.
   teamsById: db.prepare<[string], Team>(
     `SELECT ${TEAM} FROM teams WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name`,
   ),
   // The whole table.
-  idsByName: db.prepare<[string | null], string>("SELECT id FROM teams WHERE name LIKE ? ESCAPE '\\'").pluck(),
+  idsByName: db
+    .prepare<[{ text: string | null; begins: string | null }], string>(
+      `SELECT id FROM teams WHERE ${holdsSought("name")}`,
+    )
+    .pluck(),
   setBindingClosed: db.prepare<[number | null, string]>("UPDATE teams SET binding_closed_at = ? WHERE id = ?"),
   setSecondFactor: db.prepare<[number | null, string]>("UPDATE teams SET second_factor_since = ? WHERE id = ?"),
   setMoved: db.prepare<[Pick<Team, "id" | "movedTo" | "movedAt" | "moveConfirmedAt">]>(

@@ -6,7 +6,7 @@
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
-import { hasControls, likePattern } from "../../kit/strings.ts";
+import { hasControls, soughtText } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
@@ -130,7 +130,7 @@ export const teamsById = (core: Core, ids: readonly string[]): Team[] =>
   rows(core.store).teamsById.all(JSON.stringify(ids));
 
 /** The teams in whose name a text stands. @returns their ids */
-export const findTeamIds = (core: Core, text: string): string[] => rows(core.store).idsByName.all(likePattern(text));
+export const findTeamIds = (core: Core, text: string): string[] => rows(core.store).idsByName.all(soughtText(text));
 
 export function listTeams(core: Core): Team[] {
   return rows(core.store).teams.all();
@@ -147,7 +147,7 @@ export function pageOfTeams(
   limit: number,
   after = "",
 ): { readonly rows: Team[]; readonly next: string | undefined } {
-  const teams = rows(core.store).teamsFrom.all({ after, like: likePattern(text), limit: limit + 1 });
+  const teams = rows(core.store).teamsFrom.all({ after, ...soughtText(text), limit: limit + 1 });
   const page = teams.slice(0, limit);
   return { rows: page, next: teams.length > limit ? page.at(-1)?.name : undefined };
 }

@@ -1,5 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
+import { Turns } from "../../kit/turns.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
@@ -21,20 +22,8 @@ export interface Correlated {
   readonly unlinked: number;
 }
 
-const running = slot(() => new Map<string, Promise<unknown>>());
-
-/** One run of a team at a time: a second would work from rows that the first is about to change. */
-function inTurn<T>(core: Core, teamId: string, work: () => Promise<T>): Promise<T> {
-  const turns = running(core);
-  const own = (turns.get(teamId) ?? Promise.resolve()).catch(() => {}).then(work);
-  const settled = own
-    .catch(() => {})
-    .finally(() => {
-      if (turns.get(teamId) === settled) turns.delete(teamId);
-    });
-  turns.set(teamId, settled);
-  return own;
-}
+/** One run of a team at a time. */
+const running = slot(() => new Turns());
 
 /**
  * Puts a repository's entries down to sessions, as far as the evidence goes, and stores what changed: run again, nothing
@@ -47,7 +36,7 @@ export function correlateRepository(
   repoKey: string,
   which: (defect: Defect) => boolean = () => true,
 ): Promise<Correlated> {
-  return inTurn(core, teamId, async () => {
+  return running(core).after(teamId, async () => {
     const defects = listDefects(core, teamId, { repoKey });
     await reattach(core, teamId, repoKey, defects);
     const stored = Map.groupBy(linkRows(core.store).ofRepo.all(teamId, repoKey), ({ entryId }) => entryId);

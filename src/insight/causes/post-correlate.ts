@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { touchDevice } from "../../identity/devices/devices.ts";
-import { teamDevice } from "../../identity/sight/sight.ts";
+import { changingDevice } from "../../identity/sight/sight.ts";
 import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
@@ -19,7 +19,7 @@ export const correlateLinks = endpoint(
     path: "/api/causal-link/correlate",
     summary: "Put the brain's defects down to agent sessions",
     tag: "Causes",
-    auth: teamDevice,
+    auth: changingDevice,
     body: { schema: openObject({ repoKey: v.optional(RepoKey) }), maxBytes: () => 16 * 1024, optional: true },
     ok: v.object({
       ok: v.boolean(),

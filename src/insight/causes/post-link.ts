@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { type DevicePrincipal, findDeviceOf, touchDevice } from "../../identity/devices/devices.ts";
-import { teamDevice } from "../../identity/sight/sight.ts";
+import { changingDevice } from "../../identity/sight/sight.ts";
 import { requireCapability, tierGate } from "../../identity/teams/teams.ts";
 import { fail, forbidden, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
@@ -49,7 +49,7 @@ export const createCausalLink = endpoint(
     path: "/api/causal-link",
     summary: "Say what a defect was caused by",
     tag: "Causes",
-    auth: teamDevice,
+    auth: changingDevice,
     body: { schema: PersonsLink, maxBytes: () => 64 * 1024 },
     ok: v.object({ ok: v.boolean(), link: CausalLink }),
     faults: [...inShape("tierGate", tierGate), forbidden, entryUnknown, sessionUnknown],

@@ -1,3 +1,4 @@
+import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../../platform/store/store.ts";
 import { DEFECT, type DefectRow } from "./rows.ts";
 
@@ -18,8 +19,7 @@ export interface PageRange {
   readonly count: number;
 }
 
-const holds = (column: string) => `(${column} LIKE @begins ESCAPE '\\' AND instr(lower(${column}), @text))`;
-const HOLDS_TEXT = `(@text IS NULL OR ${["heading", "rule", "path"].map(holds).join(" OR ")})`;
+const HOLDS_TEXT = `(@text IS NULL OR ${holdsSought("heading", "rule", "path")})`;
 const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey) AND (@kind IS NULL OR kind = @kind)
   AND (@open IS NULL OR open = @open) AND ${HOLDS_TEXT}`;
 

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { isObject } from "../../kit/json.ts";
+import { wholeNames } from "../../kit/whole-names.ts";
 import { type EventRow, rows } from "./rows.ts";
 import { type ErasureRef, removeEvents, rewriteEvents, stateUnstated } from "./stated.ts";
-import { wholeNames } from "./whole-names.ts";
 
 /** Whoever is to be forgotten, in events that stay. */
 export interface Forgotten {

@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
 import { cutPage, type Page } from "../../kit/page.ts";
-import { likePattern } from "../../kit/strings.ts";
+import { soughtText } from "../../kit/strings.ts";
+import { wholeNames } from "../../kit/whole-names.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type EventRow, rows, type Selection } from "./rows.ts";
-import { wholeNames } from "./whole-names.ts";
 
 export interface EventFilter {
   /** Only what concerns this team; everything when null, for who runs the installation. */
@@ -29,7 +29,7 @@ export interface EventCursor {
 }
 
 /** Ids looked at in one go. A filter that nothing matches walks everything, and others want their turn meanwhile. */
-const BATCH_IDS = 4_000;
+const BATCH_IDS = 1_000;
 
 /**
  * One page of events. The work is bounded by what is looked through, and lets other requests in between.
@@ -64,7 +64,7 @@ export async function* chunks(
   const narrowed: Omit<Selection, "low" | "high"> = {
     teamId: filter.teamId ?? "",
     action: filter.action || null,
-    like: likePattern(filter.text ?? ""),
+    ...soughtText(filter.text ?? ""),
     from: filter.from ?? null,
     to: filter.to ?? null,
   };

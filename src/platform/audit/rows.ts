@@ -1,3 +1,4 @@
+import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../store/store.ts";
 
 export interface EventRow {
@@ -31,14 +32,15 @@ export interface ErasedRow {
   readonly at: number;
 }
 
-/** A chunk of ids, and what narrows it; null does not. `like` is a pattern as `likePattern` makes it. */
+/** A chunk of ids, and what narrows it; null does not. `text` and `begins` are as `soughtText` makes them. */
 export interface Selection {
   readonly teamId: string;
   /** Both inclusive. */
   readonly low: number;
   readonly high: number;
   readonly action: string | null;
-  readonly like: string | null;
+  readonly text: string | null;
+  readonly begins: string | null;
   readonly from: number | null;
   readonly to: number | null;
 }
@@ -48,8 +50,7 @@ const EVENT = `id, at, team_id AS teamId, actor_kind AS actorKind, actor_id AS a
 const LEAF = "leaf, item_key AS itemKey, item_sha256 AS itemSha256";
 const MATCHES = `id BETWEEN @low AND @high AND (@action IS NULL OR action = @action)
   AND (@from IS NULL OR at >= @from) AND (@to IS NULL OR at < @to)
-  AND (@like IS NULL OR actor_label LIKE @like ESCAPE '\\' OR target_label LIKE @like ESCAPE '\\'
-    OR target_id LIKE @like ESCAPE '\\' OR ip LIKE @like ESCAPE '\\')`;
+  AND (@text IS NULL OR ${holdsSought("actor_label", "target_label", "target_id", "ip")})`;
 
 export const rows = statements((db) => ({
   insert: db.prepare<[Omit<LeafRow, "id" | "itemSha256">]>(

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { wholeNames } from "../../kit/whole-names.ts";
 import { deliveryErasure, type Portion } from "../../log/log.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { noteText } from "./item-texts.ts";
@@ -56,7 +57,7 @@ function factsOfNote(core: Core, id: number): { readonly deviceId: string; reado
 /** Notes looked through at once for a text. */
 const MAX_SEARCHED = 200;
 
-/** Erases the notes of a team in which a text stands, such as a person's e-mail address. */
+/** Erases the notes of a team in which a text stands whole, such as a person's e-mail address. */
 function* eraseNotesNaming(
   core: Core,
   { teamId, text }: { readonly teamId: string; readonly text: string },
@@ -70,13 +71,19 @@ function* eraseNotesNaming(
   }
 }
 
-/** The notes of a team in which a text stands, as many looked through at a time as others wait for. */
+/** The notes of a team in which a text stands whole, as many looked through at a time as others wait for. */
 function* naming(core: Core, teamId: string, text: string): Generator<readonly SizedNote[]> {
   const sql = noteRows(core.store);
+  const whole = wholeNames([text]);
+  const names = ({ id }: SizedNote) => plain(sql.byId.get(id)?.content).search(whole) !== -1;
   const last = sql.last.get() ?? 0;
   for (let after = 0; after < last; after += MAX_SEARCHED)
-    yield sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED });
+    yield sql.naming.all({ teamId, text, after, upTo: after + MAX_SEARCHED }).filter(names);
 }
+
+/** A note's text without the escapes of its JSON: the letter of `\\n` is none of the address behind it. */
+const plain = (content: Buffer | undefined) =>
+  (content?.toString("utf8") ?? "").replace(/\\(?:u[\da-f]{4}|[\s\S])/gi, " ");
 
 /** The same by their numbers. */
 function* notesNaming(core: Core, teamId: string, text: string): Generator<readonly number[]> {

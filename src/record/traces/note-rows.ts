@@ -73,10 +73,10 @@ export const noteRows = statements((db) => ({
     `SELECT n.id, length(n.content) AS bytes FROM trace_note_sessions s CROSS JOIN trace_notes n ON n.id = s.note_id
        WHERE s.team_id = ? AND s.session_id = ? ORDER BY n.id`,
   ),
-  // By primary key, some rows at a time.
+  // By primary key, some rows at a time; `text` in lower case, as SQLite has it.
   naming: db.prepare<[{ teamId: string; text: string; after: number; upTo: number }], SizedNote>(
     `SELECT id, length(content) AS bytes FROM trace_notes
-       WHERE id > @after AND id <= @upTo AND team_id = @teamId AND instr(content, CAST(@text AS BLOB)) > 0 ORDER BY id`,
+       WHERE id > @after AND id <= @upTo AND team_id = @teamId AND instr(lower(content), lower(@text)) > 0 ORDER BY id`,
   ),
   last: db.prepare<[], number | null>("SELECT max(id) FROM trace_notes").pluck(),
   byId: db.prepare<[number], NoteRow>(`SELECT ${NOTE} FROM trace_notes WHERE id = ?`),

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { cutPage, type Page } from "../../kit/page.ts";
-import { likePattern } from "../../kit/strings.ts";
+import { soughtText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type RequestRow, rows, type Status, type Walk } from "./rows.ts";
 
@@ -18,7 +18,7 @@ export interface RequestCursor {
 }
 
 /** Requests looked at in one go. A search that nothing matches walks everything, and others want their turn meanwhile. */
-const BATCH_IDS = 1_000;
+const BATCH_IDS = 100;
 /** Below and above every id, which begin with `req_`. */
 const LOWEST = "";
 const HIGHEST = "req~";
@@ -50,14 +50,14 @@ async function look(
   const status = filter.status === "merged" ? null : (filter.status ?? null);
   const walk: Walk = (status === null ? rows(core.store).all : rows(core.store).ofStatus)[towards];
   const merged = filter.status === undefined ? null : (Number(filter.status === "merged") as 0 | 1);
-  const like = likePattern(filter.text ?? "");
+  const sought = soughtText(filter.text ?? "");
   const yieldNow = cooperative(core.clock);
   const found: RequestRow[] = [];
   let from: string | undefined = start ?? (towards === "older" ? HIGHEST : LOWEST);
   while (from !== undefined && found.length < count) {
     const edge: string | undefined = walk.edge.get({ from, status, span: BATCH_IDS });
     const upTo = edge ?? (towards === "older" ? LOWEST : HIGHEST);
-    found.push(...walk.read.all({ from, edge: upTo, status, merged, like, count: count - found.length }));
+    found.push(...walk.read.all({ from, edge: upTo, status, merged, ...sought, count: count - found.length }));
     from = edge;
     await yieldNow();
   }

@@ -1,3 +1,4 @@
+import { holdsSought } from "../../kit/strings.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
 
 /** What becomes of a request, in the usual order; any may follow any. */
@@ -39,8 +40,9 @@ interface Stretch {
   readonly status: Status | null;
   /** 1 for merged requests only, 0 for the others only, null for both. */
   readonly merged: 0 | 1 | null;
-  /** A pattern as `likePattern` makes it, or null. */
-  readonly like: string | null;
+  /** Both as `soughtText` makes them. */
+  readonly text: string | null;
+  readonly begins: string | null;
   readonly count: number;
 }
 
@@ -64,8 +66,7 @@ function walk(db: Preparer, towards: "older" | "newer", ofStatus: boolean) {
     read: db.prepare<[Stretch], RequestRow>(
       `SELECT ${REQUEST} WHERE ${status} r.id ${beyond} @from AND r.id ${upTo} @edge
          AND (@merged IS NULL OR (r.merged_into IS NOT NULL) = @merged)
-         AND (@like IS NULL OR r.text LIKE @like ESCAPE '\\' OR r.note LIKE @like ESCAPE '\\'
-           OR r.context LIKE @like ESCAPE '\\' OR r.id LIKE @like ESCAPE '\\')
+         AND (@text IS NULL OR ${holdsSought("r.text", "r.note", "r.context", "r.id")})
        ORDER BY r.id ${way} LIMIT @count`,
     ),
   };

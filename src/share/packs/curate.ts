@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { findTeamIds, teamsById } from "../../identity/teams/teams.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { likePattern } from "../../kit/strings.ts";
+import { soughtText } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { type OwnPack, packRows, toEntry, toOwn } from "./list.ts";
 import { rows, type StoredPack } from "./rows.ts";
@@ -76,7 +76,7 @@ export function listAllPacks(
   after = "",
 ): { readonly rows: OwnPack[]; readonly next: string | undefined } {
   const teamIds = JSON.stringify(text === "" ? [] : findTeamIds(core, text));
-  const ids = rows(core.store).from.all({ after, like: likePattern(text), teamIds, limit: limit + 1 });
+  const ids = rows(core.store).from.all({ after, ...soughtText(text), teamIds, limit: limit + 1 });
   const page = packRows(core, ids.slice(0, limit)).map((row) => toOwn(core, row, toEntry(core, row)));
   return { rows: page, next: ids.length > limit ? page.at(-1)?.name : undefined };
 }

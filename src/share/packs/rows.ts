@@ -1,3 +1,4 @@
+import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../../platform/store/store.ts";
 
 /** What the pack's own row holds. */
@@ -70,8 +71,8 @@ export const rows = statements((db) => ({
   published: db.prepare<[], string>("SELECT id FROM packs WHERE removed_at IS NULL").pluck(),
   // From a name on, by the unique index on packs.name.
   from: db
-    .prepare<[{ after: string; like: string | null; teamIds: string; limit: number }], string>(
-      `SELECT id FROM packs WHERE name > @after AND (@like IS NULL OR name LIKE @like ESCAPE '\\' OR title LIKE @like ESCAPE '\\'
+    .prepare<[{ after: string; text: string | null; begins: string | null; teamIds: string; limit: number }], string>(
+      `SELECT id FROM packs WHERE name > @after AND (@text IS NULL OR ${holdsSought("name", "title")}
          OR team_id IN (SELECT value FROM json_each(@teamIds))) ORDER BY name LIMIT @limit`,
     )
     .pluck(),

@@ -4,6 +4,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { loadProtocol } from "./load-protocol.ts";
 import { readerToken } from "./reader.ts";
 
 /** A call of a tool is a few hundred bytes; the longest, an error written up, some thousand. */
@@ -78,7 +79,7 @@ export const mcpMessage = endpoint(
       if (value !== null) headers.set(name, value);
     }
     const request = new Request(`${baseUrlOf(core.config)}/mcp`, { method: "POST", headers });
-    const { answerMessage } = await import("./protocol.ts");
+    const answerMessage = await loadProtocol(core);
     const { status, body: answer } = await answerMessage({ core, reader, ip }, request, body);
     return answer === undefined ? new Reply<never>(null, { status }) : new Reply(answer, { status });
   },

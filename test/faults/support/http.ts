@@ -37,6 +37,17 @@ export class RawSocket {
     return this;
   }
 
+  /** Settles once more can be written, or nothing can any more. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.socket.off("drain", done).off("close", done);
+        resolve();
+      };
+      this.socket.once("drain", done).once("close", done);
+    });
+  }
+
   async #change(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve, reject) => {

@@ -8,6 +8,7 @@ import { renameDevice } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
 import { recordDeviceRead } from "../../../src/insight/ask/ask.ts";
+import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../../src/record/policy/policy.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
@@ -100,6 +101,34 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   ]);
   expect(t.rows("SELECT device_id AS id FROM device_reads")).toEqual([{ id: other.deviceId }]);
   expect(t.rows("SELECT created_by FROM policies")).toEqual([{ created_by: `erased-${id}` }]);
+  expect(report(t).faults).toEqual([]);
+});
+
+it("leaves who has a longer address in what the audit says, and finds a name before the end of a sentence", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  await personWith(t, device, "ann@acme.example");
+  const others = ["ann@acme.example.org", "joann@acme.example", "o'ann@acme.example", "ann@acme.example-labs.org"];
+  const texts = [
+    ...others,
+    "asked by Ann@Acme.example.",
+    "ann@acme.example, ann@acme.example.org",
+    "<ann@acme.example>",
+  ];
+  for (const label of texts)
+    await core.store.write(() =>
+      recordEvent(core, COMMAND_LINE, {
+        action: "user.created",
+        teamId: null,
+        target: { kind: "user", id: "x", label },
+      }),
+    );
+  await erase(t, { person: "ann@acme.example" });
+  const mark = t.rows("SELECT email FROM users")[0].email;
+  expect(t.rows("SELECT target_label AS label FROM audit_events WHERE target_id = 'x' ORDER BY id")).toEqual(
+    [...others, `asked by ${mark}.`, `${mark}, ann@acme.example.org`, `<${mark}>`].map((label) => ({ label })),
+  );
   expect(report(t).faults).toEqual([]);
 });
 

@@ -84,6 +84,16 @@ it("erases notes that name a person, from colleagues' devices too", async () => 
   expect([commits(t), filesWith(t.directory, "marigold"), faults(t)]).toEqual([[sha("b")], [], []]);
 });
 
+it("erases notes that name a person in whatever case, and none that name somebody whose address is longer", async () => {
+  const { t, other, key } = await team();
+  await personWith(t, other, "ann@acme.example");
+  const texts = ["by ann@acme.example.org", "by joann@acme.example", "on\\nAnn@Acme.example.", "<ann@acme.example>"];
+  const notes = texts.map((text, i) => [sha("abcd".charAt(i)), noteBy(text, "x")] as const);
+  await upload(t, key.token, Object.fromEntries(notes));
+  expect(await erase(t, { person: "ann@acme.example" })).toMatchObject({ notes: 2 });
+  expect([commits(t), faults(t)]).toEqual([[sha("a"), sha("b")], []]);
+});
+
 it("lets notes run out with sessions, but for those of a held one", async () => {
   const { t, mine, key } = await team();
   await placeHold(t.instance.core, { session: "theirs", reason: "claim" });

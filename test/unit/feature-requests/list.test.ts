@@ -43,6 +43,19 @@ async function walk(core: Core, filter: RequestFilter, size: number) {
 }
 
 describe("listing requests", () => {
+  it("finds a text in any case with nothing in it that stands for others, among those that nearly hold it", async () => {
+    const core = await many(300);
+    const alike = "a".repeat(4_000);
+    core.store.db.prepare("UPDATE product_requests SET text = ?, context = ?").run(alike, JSON.stringify({ alike }));
+    core.store.db
+      .prepare("UPDATE product_requests SET text = ?, note = ? WHERE id = 'req_00007'")
+      .run(`${alike}B 100%_of`, "By HAND");
+    const found = async (text: string) => (await listRequests(core, { text }, 40)).rows.map(number);
+    for (const text of [`${"a".repeat(190)}b`, "100%_OF", "by hand", "q_00007"]) expect(await found(text)).toEqual([7]);
+    for (const text of [`${"a".repeat(190)}bb`, "100__of", "by%hand", "%".repeat(200), "_".repeat(200)])
+      expect([text, await found(text)]).toEqual([text, []]);
+  });
+
   it("pages newest first, down and up, across more than one stretch, by status and by text", async () => {
     const core = await many(2_500);
     const every = (step: number) => Array.from({ length: 2_500 / step }, (_, i) => 2_500 - i * step);

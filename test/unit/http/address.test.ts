@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { proxyRanges } from "../../../src/config.ts";
-import { quotaKey } from "../../../src/kit/address.ts";
+import { blocksOf, quotaKey } from "../../../src/kit/address.ts";
 import { clientAddress } from "../../../src/platform/http/request.ts";
 
 const trusted = proxyRanges(["10.0.0.0/8", "fd00::/8"]);
@@ -26,4 +26,12 @@ it("counts IPv6 by its /64 network, however it is spelled, and IPv4 whole", () =
   expect(quotaKey("2001:db8:0:1::1")).not.toBe(quotaKey("2001:db8:0:2::1"));
   expect(quotaKey("fe80::1%eth0")).toBe(quotaKey("fe80::2"));
   expect(quotaKey("192.0.2.1")).not.toBe(quotaKey("192.0.2.2"));
+});
+
+it("takes the networks of a site, and the sites of a provider, for one stranger each", () => {
+  expect(blocksOf("2001:db8:7:1::1")).toEqual(blocksOf("2001:0db8:0007:ffff::9"));
+  expect(blocksOf("2001:db8:7::1").site).not.toBe(blocksOf("2001:db8:8::1").site);
+  expect(blocksOf("2001:db8:7::1").provider).toBe(blocksOf("2001:db8:8::1").provider);
+  expect(blocksOf("2001:db9::1").provider).not.toBe(blocksOf("2001:db8::1").provider);
+  expect(blocksOf("192.0.2.1")).toEqual({ provider: "192.0", site: "192.0.2.1" });
 });

@@ -309,3 +309,18 @@ it("open no account with a password where passwords are for operators alone", as
   expect([t.count("web_sessions"), findUser(core, ada.id)?.passwordHash]).toEqual([0, ada.passwordHash]);
   expect(await use(root.id)).toMatchObject({ session: expect.stringMatching(/^rks_/) });
 });
+
+it("make no account with a password where passwords are for operators alone", async () => {
+  const t = await startInstance({ settings: { passwords: "operators" } });
+  const { core } = t.instance;
+  const team = await t.team();
+  for (const email of [null, "ada@example.com"]) {
+    const { token } = await createInvitation(core, { teamId: team.id, role: "owner", email });
+    await expect(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN)).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining("single sign-on"),
+    });
+    expect(getLink(core, token, "invitation").usedAt).toBeNull();
+  }
+  expect([t.count("users"), t.count("memberships"), t.count("web_sessions")]).toEqual([0, 0, 0]);
+});

@@ -17,6 +17,7 @@ import {
   setUp,
   signIn,
 } from "../../../src/identity/sign-in/sign-in.ts";
+import type { Problem } from "../../../src/kit/problem.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -185,4 +186,43 @@ it("end every other sign-in and every reset link when they change", async () => 
   await expect(signIn(core, ada.email, "another pass phrase", ORIGIN)).resolves.toMatchObject({
     session: expect.stringMatching(/^rks_/),
   });
+});
+
+it("are looked at in turn, so that who has many addresses keeps nobody else out", async () => {
+  const cheap = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+  const done: string[] = [];
+  const look = (who: string, ip?: string) =>
+    verifyPassword("password", cheap, ip).then(
+      (right) => {
+        done.push(`${who} ${right}`);
+        return 200;
+      },
+      ({ status, details }: Problem) => [status, details.retryAfterSeconds],
+    );
+  // One subscriber's networks, and those of a whole provider.
+  const flood = Array.from({ length: 300 }, (_, i) => look("flood", `2001:db8:${(i % 30).toString(16)}:${i}::1`));
+  const others = [look("neighbour", "2001:db8:ff::1"), look("elsewhere", "192.0.2.7"), look("known")];
+  expect(await Promise.all(others)).toEqual([200, 200, 200]);
+  const places = ["neighbour true", "elsewhere true", "known true"].map((one) => done.indexOf(one));
+  expect(places.every((place) => place >= 0 && place < 70)).toBe(true);
+  const floods = await Promise.all(flood);
+  expect(floods.filter((one) => one === 200)).toHaveLength(100);
+  expect(floods.filter((one) => one !== 200)).toEqual(Array(200).fill([503, 5]));
+});
+
+it("let somebody in while a provider's worth of addresses guesses", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  await createUser(core, { email: "ada@example.com", password: PASSWORD });
+  const from = (ip: string) => ({ ip, userAgent: null });
+  const guesses = Array.from({ length: 150 }, (_, i) =>
+    signIn(core, `nobody${i}@example.com`, "a wrong password", from(`2001:db8:0:${i.toString(16)}::1`)).catch(
+      ({ status }: Problem) => status,
+    ),
+  );
+  expect(await signIn(core, "ada@example.com", PASSWORD, from("192.0.2.7"))).toMatchObject({
+    session: expect.stringMatching(/^rks_/),
+  });
+  const answers = await Promise.all(guesses);
+  expect(new Set(answers)).toEqual(new Set([401, 503]));
 });

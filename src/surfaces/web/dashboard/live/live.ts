@@ -21,8 +21,11 @@ function liveOf(call: Member, state: () => string | undefined): PageReply {
   return follow(core, {
     person: session.userId,
     since: STATE.test(since) ? since : undefined,
-    // The same sign-in, looking at the same team.
-    state: () => (findSession(core, token)?.team?.id === session.team.id ? state() : undefined),
+    // The same sign-in, looking at the same team, and seeing as much of it.
+    state: () => {
+      const { id, role } = findSession(core, token)?.team ?? {};
+      return id === session.team.id && role === session.team.role ? state() : undefined;
+    },
   });
 }
 
@@ -41,10 +44,9 @@ function teamLive(call: Member): PageReply {
 async function sessionLive(call: Member): Promise<PageReply> {
   const { core, session, params } = call;
   const id = idIn(params.id) ?? 0;
-  const state = () => sessionState(core, session.team.id, id);
   const shown = await getSession(core, session.team.id, id, false);
   if (!shown || !seesDevice(call, shown.deviceId)) fail(notFound, "This team has no such session.");
-  return liveOf(call, state);
+  return liveOf(call, () => (seesDevice(call, shown.deviceId) ? sessionState(core, session.team.id, id) : undefined));
 }
 
 export const livePages: Page[] = [

@@ -11,11 +11,9 @@ import { devicesOf } from "./people.ts";
 /** Whether somebody sees only what is theirs. */
 export const seesOwn = ({ session }: Member): boolean => session.team.role === "own_only";
 
-/** The devices whose record whoever looks sees. */
+/** The devices whose record whoever looks sees; only their own are looked up where they see no others. */
 export const devicesSeen = (call: Member): Device[] =>
-  listDevices(call.core, call.session.team.id).filter(
-    ({ personId }) => !seesOwn(call) || personId === call.session.userId,
-  );
+  listDevices(call.core, call.session.team.id, seesOwn(call) ? call.session.userId : undefined);
 
 /** Their ids; undefined where nothing is narrowed. */
 export const deviceIdsSeen = (call: Member): string[] | undefined =>

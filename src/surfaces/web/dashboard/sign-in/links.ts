@@ -34,6 +34,7 @@ import { readParams } from "../shared/params.ts";
 import { linkPage, opener, used } from "./link-opening.ts";
 import { endWithPassword, NEW_PASSWORD, NEW_PASSWORD_AGAIN } from "./new-password.ts";
 import { goOn } from "./second-factor.ts";
+import { ssoButtons } from "./sso.ts";
 
 /** Pages behind one-time links: the first set-up, an invitation, a password reset. */
 
@@ -162,27 +163,34 @@ function invitationForm(call: Anyone, token: string, error?: FormError) {
     title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
     intro: `${link.createdBy ?? "Somebody"} invites you as ${INVITED_AS[link.role ?? "member"]}.`,
   });
-  const body = call.session
-    ? form({
-        action: call.href(PATHS.invitation),
-        csrf: call.csrf,
-        hidden: { token },
-        fields: html`<p>You are signed in as ${call.session.email}.</p>`,
-        submit: "Join the team",
-      })
-    : html`${INVITED.draw(call, {
-        action: PATHS.invitation,
-        values: { token, email: link.email },
-        error,
-        vary: { email: { readOnly: link.email !== null } },
-        submit: "Make an account and join",
-      })}
-<p class="says">You have an account? ${buttonLink("Sign in and join", call.href(`/login?next=${encodeURIComponent(PATHS.invitation)}`), { look: "quiet" })}</p>`;
   return plainFrame(call, {
     title: "Invitation",
     main: html`${head}
-${body}${opener(call, PATHS.invitation)}`,
+${wayIn(call, token, link.email, error)}${opener(call, PATHS.invitation)}`,
   });
+}
+
+/** How somebody accepts an invitation: with the account that they are signed in to, or that they make or come with. */
+function wayIn(call: Anyone, token: string, email: string | null, error?: FormError): Html {
+  if (call.session)
+    return form({
+      action: call.href(PATHS.invitation),
+      csrf: call.csrf,
+      hidden: { token },
+      fields: html`<p>You are signed in as ${call.session.email}.</p>`,
+      submit: "Join the team",
+    });
+  if (call.core.config.passwords === "operators")
+    return html`<p>Passwords are for who runs this installation. Sign in by single sign-on${email !== null && html` as ${email}`}: you come back here to join.</p>
+${ssoButtons(call, PATHS.invitation) || html`<p class="says">No single sign-on is set up yet: ask who runs this installation.</p>`}`;
+  return html`${INVITED.draw(call, {
+    action: PATHS.invitation,
+    values: { token, email },
+    error,
+    vary: { email: { readOnly: email !== null } },
+    submit: "Make an account and join",
+  })}
+<p class="says">You have an account? ${buttonLink("Sign in and join", call.href(`/login?next=${encodeURIComponent(PATHS.invitation)}`), { look: "quiet" })}</p>`;
 }
 
 function resetForm(call: Anyone, token: string, error?: FormError) {

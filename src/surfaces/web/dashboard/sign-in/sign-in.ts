@@ -11,7 +11,7 @@ import { by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { readParams } from "../shared/params.ts";
 import { goOn, secondFactorPages } from "./second-factor.ts";
-import { readNext, ssoButtons } from "./sso.ts";
+import { readNext, ssoOrPassword } from "./sso.ts";
 
 const SIGN_IN = formSpec({
   email: { kind: "email", label: "E-mail address", required: true, autocomplete: "username", autofocus: true },
@@ -24,7 +24,7 @@ const nextIn = (sent: URLSearchParams) => readNext(sent.get("next"));
 function signInPage(call: PageCall<"anyone">, error?: FormError) {
   const next = nextIn(call.form.has("next") ? call.form : call.query);
   const main = html`${pageHead({ title: "Sign in" })}
-${ssoButtons(call, next)}
+${ssoOrPassword(call, next)}
 ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign in" })}
 <p class="says">${
     hasUsers(call.core)

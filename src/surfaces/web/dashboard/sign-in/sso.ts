@@ -42,14 +42,20 @@ export function readNext(given: string | null): string {
   return given && /^\/(?![/\\])[\x21-\x7e]{0,1000}$/.test(given) && !given.includes("\\") ? given : "/overview";
 }
 
-/** A button for each issuer, above the password; nothing where there is none. */
+/** A button for each issuer; nothing where there is none. */
 export function ssoButtons({ core, href }: Pick<Anyone, "core" | "href">, next: string): Content {
   const issuers = listIssuers(core);
   if (issuers.length === 0) return false;
   const query = new URLSearchParams({ next });
   return html`<div class="sso">${issuers.map(({ name, label }) =>
     buttonLink(`Continue with ${label}`, href(`/sso/${name}?${query}`), { look: "primary" }),
-  )}</div><p class="or"><span>or with a password</span></p>`;
+  )}</div>`;
+}
+
+/** The same above the form of a password. */
+export function ssoOrPassword(call: Pick<Anyone, "core" | "href">, next: string): Content {
+  const buttons = ssoButtons(call, next);
+  return buttons && html`${buttons}<p class="or"><span>or with a password</span></p>`;
 }
 
 /**

@@ -1,0 +1,15 @@
+/** Work that is done one at a time where it is of one key: what follows would else begin with what is about to change. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  after<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const own = (this.#last.get(key) ?? Promise.resolve()).catch(() => {}).then(work);
+    const settled = own
+      .catch(() => {})
+      .finally(() => {
+        if (this.#last.get(key) === settled) this.#last.delete(key);
+      });
+    this.#last.set(key, settled);
+    return own;
+  }
+}

@@ -1,0 +1,2 @@
+/** A piece of what the protocol needs, see load-protocol.ts. */
+export { ZodType } from "zod/v4";
