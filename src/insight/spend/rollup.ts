@@ -117,8 +117,7 @@ export class Rollup {
       const stored = gone.get(name);
       gone.delete(name);
       if (stored && stored.times === report.times && sameMeasures(stored.measures, report.measures)) continue;
-      const { key, source, cellId, times, measures } = report;
-      changes += sql.putReport.run({ teamId, key, source, cellId, times, ...measures }).changes;
+      changes += sql.putReport.run(...valuesOf(teamId, report, report.times)).changes;
     }
     for (const { key, source, cellId } of gone.values())
       changes += sql.dropReport.run(teamId, key, source, cellId).changes;
@@ -126,9 +125,10 @@ export class Rollup {
   }
 
   /** Stores that a report is made so many times more often, or more seldom. */
-  repeat(teamId: string, { key, source, cellId, measures }: StoredReport, times: number): void {
+  repeat(teamId: string, report: StoredReport, times: number): void {
+    const { key, source, cellId } = report;
     const sql = rows(this.#core.store);
-    sql.repeatReport.run(teamId, key, source, cellId, times, ...MEASURES.map((name) => measures[name]));
+    sql.repeatReport.run(...valuesOf(teamId, report, times));
     if (times < 0) sql.dropUnreported.run(teamId, key, source, cellId);
   }
 
@@ -173,6 +173,9 @@ export class Rollup {
     days.flush(this.#core);
   }
 }
+
+const valuesOf = (teamId: string, { key, source, cellId, measures }: StoredReport, times: number) =>
+  [teamId, key, source, cellId, times, ...MEASURES.map((name) => measures[name])] as const;
 
 /** Sums do not fall below what was ever added, whatever figures agents make up. */
 function atLeastNothing(sum: Measures): Measures {

@@ -50,7 +50,6 @@ export interface GroupRow extends Measures {
 const column = (measure: string) => measure.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 const list = (entry: (measure: string) => string) => MEASURES.map(entry).join(", ");
 const COLUMNS = list(column);
-const VALUES = list((name) => `@${name}`);
 const MEMBERS = list((name) => `${column(name)} AS ${name}`);
 const MODEL = "iif(model = '', session_model, model)";
 const GROUP: Record<ReadBy, string> = {
@@ -77,8 +76,9 @@ const sumsBy = (by: ReadBy, cells: string) => {
 const OF_TEAM = `SELECT day AS key, '' AS ofDevice, model, context, ${MEMBERS} FROM spend_days
   WHERE team_id = @teamId AND day BETWEEN @from AND @to`;
 const REPORT = `SELECT usage_key AS key, source, cell_id AS cellId, times, ${MEMBERS} FROM spend_usages`;
-const PUT_REPORT = `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, ${COLUMNS})
-  VALUES (@teamId, @key, @source, @cellId, @times, ${VALUES}) ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET`;
+/** Values in their places, those of `MEASURES` last: there are many, and names would have to be looked up for each. */
+const ADD_REPORT = `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ${list(() => "?")})
+  ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET`;
 const MAX = Number.MAX_SAFE_INTEGER;
 /** Sums neither overflow nor fall below what was ever added, whatever figures agents make up. */
 const ADDED = list((name) => `${column(name)} = max(0, min(${column(name)} + @${name}, ${MAX}))`);
@@ -112,7 +112,8 @@ interface CellToName extends Omit<DayOfModel, "teamId" | "model">, Measures {
 const OTHERWISE_NAMED = `device_id = @deviceId AND session = @session
   AND (session_branch <> @branch OR session_model <> @model OR session_agent <> @agent)`;
 
-type ReportRow = StoredRow & { readonly teamId: string };
+/** Team, key, source, cell, times and measures of a report. */
+type ReportValues = [string, Buffer, number, number, number, ...number[]];
 
 export const rows = statements((db) => {
   const sums = (cells: string) => {
@@ -202,15 +203,11 @@ export const rows = statements((db) => {
         "SELECT DISTINCT usage_key FROM spend_usages WHERE team_id = ? AND usage_key > ? AND usage_key <= ? LIMIT 2",
       )
       .pluck(),
-    // By the primary key, whole.
-    putReport: db.prepare<[ReportRow]>(
-      `${PUT_REPORT} times = excluded.times, ${list((name) => `${column(name)} = excluded.${column(name)}`)}`,
+    // Both by the primary key, whole.
+    putReport: db.prepare<ReportValues>(
+      `${ADD_REPORT} times = excluded.times, ${list((name) => `${column(name)} = excluded.${column(name)}`)}`,
     ),
-    // Values in their places, those of `MEASURES` last: there are many, and names would have to be looked up for each.
-    repeatReport: db.prepare<[string, Buffer, number, number, number, ...number[]]>(
-      `INSERT INTO spend_usages (team_id, usage_key, source, cell_id, times, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ${list(() => "?")})
-       ON CONFLICT (team_id, usage_key, source, cell_id) DO UPDATE SET times = times + excluded.times`,
-    ),
+    repeatReport: db.prepare<ReportValues>(`${ADD_REPORT} times = times + excluded.times`),
     dropReport: db.prepare<[string, Buffer, number, number]>(
       "DELETE FROM spend_usages WHERE team_id = ? AND usage_key = ? AND source = ? AND cell_id = ?",
     ),

@@ -29,10 +29,19 @@ export class CommitOrder<T extends { readonly payer: Payer | undefined }> {
     if (payer) this.#until.set(payer.team, now + REMEMBERED_MS);
   }
 
+  /** Whether nothing shares the next transaction with what is next. */
+  get isNextAlone(): boolean {
+    return this.#isLargeDue ? this.#large.length > 0 : this.#small.length === 1;
+  }
+
+  get #isLargeDue(): boolean {
+    return this.#small.length === 0 || (this.#isLargeNext && this.#large.length > 0);
+  }
+
   /** Takes what shares the next transaction, as long as it is asked for more. @param now monotonic milliseconds */
   *turn(now: number): Generator<T> {
     for (const [team, until] of this.#until) if (until < now) this.#until.delete(team);
-    const large = this.#isLargeNext || this.#small.length === 0 ? this.#large.shift() : undefined;
+    const large = this.#isLargeDue ? this.#large.shift() : undefined;
     this.#isLargeNext = !large;
     if (large) yield large;
     else for (let next = this.#small.shift(); next; next = this.#small.shift()) yield next;

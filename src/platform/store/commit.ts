@@ -27,7 +27,8 @@ export interface CommitStats {
 /**
  * Group commit (DeWitt et al., 1984): changes that arrive together share one transaction and one fsync. Each runs in its
  * own savepoint, so one that throws undoes only itself, and each promise settles only after COMMIT returned, which with
- * `synchronous=FULL` means after the write-ahead log reached the disk. What takes long is committed apart from the others.
+ * `synchronous=FULL` means after the write-ahead log reached the disk. What takes long is committed apart from the others, and what is
+ * alone needs no savepoint: for that SQLite keeps a copy of every page that is changed.
  */
 export class CommitQueue {
   readonly stats: CommitStats = { transactions: 0, changes: 0, failures: 0 };
@@ -41,6 +42,7 @@ export class CommitQueue {
   readonly #savepoint;
   readonly #release;
   readonly #undo;
+  readonly #rollback;
   readonly #waiting = new CommitOrder<Waiting>();
   #scheduled = false;
   /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
@@ -53,6 +55,7 @@ export class CommitQueue {
     this.#savepoint = db.prepare("SAVEPOINT change");
     this.#release = db.prepare("RELEASE change");
     this.#undo = db.prepare("ROLLBACK TO change");
+    this.#rollback = db.prepare("ROLLBACK");
   }
 
   /**
@@ -108,15 +111,18 @@ export class CommitQueue {
     try {
       const began = performance.now();
       let at = began;
+      const { isNextAlone } = this.#waiting;
       for (const waiting of this.#waiting.turn(began)) {
+        // A change may queue another, which then is not alone.
+        const isAlone = isNextAlone && group.length === 0;
         group.push(waiting);
-        outcomes.push(this.#runOne(waiting.change));
+        outcomes.push(isAlone ? this.#runAlone(waiting.change) : this.#runOne(waiting.change));
         const now = performance.now();
         if (now - at > GROUP_MS) this.#waiting.tookLong(waiting, now);
         at = now;
-        if (now - began > GROUP_MS) break;
+        if (now - began > GROUP_MS || !this.#db.inTransaction) break;
       }
-      this.#commit.run();
+      if (this.#db.inTransaction) this.#commit.run();
     } catch (error) {
       this.#abandon(group, error);
       return;
@@ -167,6 +173,17 @@ export class CommitQueue {
       if (!this.#db.inTransaction || isStorageTrouble(error)) throw error;
       this.#undo.run();
       this.#release.run();
+      return { error };
+    }
+  }
+
+  /** The same of the only change of a transaction, which is over when it throws. */
+  #runAlone(change: () => unknown): { value: unknown } | { error: unknown } {
+    try {
+      return { value: change() };
+    } catch (error) {
+      if (!this.#db.inTransaction || isStorageTrouble(error)) throw error;
+      this.#rollback.run();
       return { error };
     }
   }

@@ -73,6 +73,34 @@ it("undoes only the change that throws, and gives it its own error", async () =>
   expect(all()).toEqual([1, 3]);
 });
 
+it("undoes all of a change that is alone and throws, and goes on with the next", async () => {
+  const { db, queue, insert, all } = open();
+  const alone = queue.write(() => {
+    insert(1);
+    throw new Error("mine");
+  });
+  await expect(alone).rejects.toThrow("mine");
+  expect([all(), db.inTransaction, queue.lastFailure]).toEqual([[], false, undefined]);
+  await queue.write(() => insert(2));
+  expect(all()).toEqual([2]);
+});
+
+it("keeps a change that was alone where one that it queued throws", async () => {
+  const { queue, insert, all } = open();
+  const queued: Promise<unknown>[] = [];
+  await queue.write(() => {
+    queued.push(
+      queue.write(() => {
+        insert(2);
+        throw new Error("mine");
+      }),
+    );
+    insert(1);
+  });
+  await expect(queued[0]).rejects.toThrow("mine");
+  expect(all()).toEqual([1]);
+});
+
 it("answers nobody before the commit", async () => {
   const { db, queue, insert } = open();
   const seen: boolean[] = [];
