@@ -29,7 +29,7 @@ export const eraseRows = statements((db) => ({
   reportsAfter: db.prepare<[ReportName & { teamId: string; limit: number }], ReportRow>(
     `SELECT usage_key AS key, source, cell_id AS cellId, usages, reported FROM spend_usages
      WHERE team_id = @teamId AND (usage_key, source, cell_id) > (@key, @source, @cellId)
-     ORDER BY usage_key, source, cell_id LIMIT (SELECT @limit)`,
+     ORDER BY usage_key, source, cell_id LIMIT @limit`,
   ),
   // By primary key.
   dropEmptyCell: db.prepare<[number]>("DELETE FROM spend_cells WHERE id = ? AND usages = 0 AND reported = 0"),

@@ -174,7 +174,7 @@ export const rows = statements((db) => {
     // Within spend_cells_by_session; the team by primary key.
     sessionsAfter: db.prepare<[{ deviceId: string; session: string; limit: number }], OfTeamSession>(
       `SELECT team_id AS teamId, device_id AS deviceId, session FROM spend_cells
-       WHERE (device_id, session) > (@deviceId, @session) GROUP BY device_id, session ORDER BY device_id, session LIMIT (SELECT @limit)`,
+       WHERE (device_id, session) > (@deviceId, @session) GROUP BY device_id, session ORDER BY device_id, session LIMIT @limit`,
     ),
     // By primary key.
     pricing: db.prepare<[], string>("SELECT version FROM spend_pricing WHERE id = 1").pluck(),
@@ -194,9 +194,8 @@ export const rows = statements((db) => {
         "SELECT 1 FROM spend_usages WHERE team_id = ? AND usage_key BETWEEN ? AND ? LIMIT 1",
       )
       .pluck(),
-    // The planner looks at a limit that is bound, and plans anew for every value; at one that is selected it does not.
     firstWithin: db.prepare<[string, Buffer, Buffer, number], StoredRow>(
-      `${REPORT} WHERE team_id = ? AND usage_key BETWEEN ? AND ? LIMIT (SELECT ?)`,
+      `${REPORT} WHERE team_id = ? AND usage_key BETWEEN ? AND ? LIMIT ?`,
     ),
     twoLinks: db
       .prepare<[string, Buffer, Buffer], Buffer>(
@@ -220,7 +219,7 @@ export const rows = statements((db) => {
     // By spend_usages_by_source.
     ofSession: db.prepare<[{ source: number; teamId: string; key: Buffer; cellId: number; limit: number }], StoredRow>(
       `${REPORT} WHERE source = @source AND source > 0 AND team_id = @teamId AND (usage_key, cell_id) > (@key, @cellId)
-       ORDER BY usage_key, cell_id LIMIT (SELECT @limit)`,
+       ORDER BY usage_key, cell_id LIMIT @limit`,
     ),
     // By spend_cells_by_model or spend_cells_by_day: the team and the range of days.
     sums: sums(OF_ALL),

@@ -11,6 +11,7 @@ import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, requireOurs, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
+import { plannedOnce } from "./planned-once.ts";
 import { reclaim, vacuumOnce } from "./reclaim.ts";
 import type { HasColumn, Preparer, Store } from "./types.ts";
 
@@ -153,7 +154,7 @@ function prepareFile(db: Database, directory: string, { now, log = silentLog }: 
 }
 
 /** @param preparer what prepares the statements of rooms */
-function wrap(db: Database, directory: string, preparer: Preparer = db): Store {
+function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(db)): Store {
   // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
   db.pragma("busy_timeout = 0");
   const queue = new CommitQueue(db);
