@@ -58,17 +58,20 @@ export interface ConnectPlan {
   readonly options: ConnectOptions;
 }
 
-/** Looks what connecting would read and change. Writes nothing. @throws Problem for an address or a code that is missing */
+/**
+ * Looks what connecting would read and change. Writes nothing.
+ * @returns undefined where nobody says where to: by an address and a code, or by neither on a machine that is connected
+ * @throws Problem for an address that is none
+ */
 export function planConnect(
   capture: Capture,
   url: string | undefined,
   code: string | undefined,
   options: ConnectOptions,
-): ConnectPlan {
+): ConnectPlan | undefined {
   const since = capture.clock.now() - (options.sinceMs ?? DEFAULT_SINCE_MS);
   const known = code === undefined ? readCredentials(capture.places) : undefined;
-  if ((url === undefined || code === undefined) && (url !== undefined || !known))
-    fail(invalid, "a URL and a code are needed: the page Devices shows both");
+  if ((url === undefined || code === undefined) && (url !== undefined || !known)) return undefined;
   return {
     url: known?.url ?? readServerUrl(url ?? "", options.insecure),
     code,

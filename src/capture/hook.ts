@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from
 import { join } from "node:path";
 import { writeFileAtomically } from "../kit/files.ts";
 import { helperCommand } from "../kit/respawn.ts";
+import { shellQuoted } from "../kit/strings.ts";
 import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
 import { agentHome, type Machine, type Places, placesIn } from "./home.ts";
 import type { HookCommand } from "./install/agents.ts";
@@ -14,9 +15,6 @@ const SPEAKING_AGENT = "cursor";
 /** Longer than this an agent is not listened to. */
 const LISTEN_MS = 150;
 
-/** The shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** What agents call: a script beside the state where there is a shell, which starts faster than any program of ours could. */
 export function hookCommand({ platform }: Machine, { hook }: Places): HookCommand {
   if (platform === "win32") {
@@ -27,7 +25,7 @@ export function hookCommand({ platform }: Machine, { hook }: Places): HookComman
       owns: (line) => /reckon[^"]*" (?:"[^"]*" )?"?agent"? "?hook"? /i.test(line),
     };
   }
-  const script = quoted(hook);
+  const script = shellQuoted(hook);
   return {
     line: (agent, event) => `[ -x ${script} ] && ${script} ${agent} ${event} || true`,
     owns: (line) => line.startsWith(`[ -x ${script} ]`) || /^\[ -x '[^']*\/reckon\/agent\/hook' \] && /.test(line),
@@ -60,11 +58,11 @@ export function writeHookScript({ platform }: Machine, places: Places): void {
  */
 function hookScript({ home }: Places): string {
   const { file, args } = helperCommand("agent", ["run", "--background"]);
-  const start = [file, ...args].map(quoted).join(" ");
+  const start = [file, ...args].map(shellQuoted).join(" ");
   return `#!/bin/sh
 # Called by coding agents: tells Reckon that there is something new to read. It always succeeds.
 # "reckon agent disconnect" removes it.
-home=${quoted(home)}
+home=${shellQuoted(home)}
 [ -d "$home/spool" ] || exit 0
 exec 3<&0
 (

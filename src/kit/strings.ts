@@ -124,3 +124,6 @@ export function densestAt(text: string, words: readonly string[], span: number):
 /** A number and its noun, for terminals: `1 session`, `2,000 sessions`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+/** A shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
@@ -8,6 +8,7 @@ import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
 import { eventsFor } from "../../src/share/notifications/notifications.ts";
+import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import type { TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -82,6 +83,28 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   backedUp(next);
   await alarmsJob.run(next.instance.core);
   expect(noted(next, "key.due")).toMatchObject([{ kind: "api_token" }, { kind: "signing_key" }]);
+});
+
+it.skipIf(noMounts)("tells once of a disk that is nearly full, however its space swings around the limit", async () => {
+  const disk = mountTmpfs("400m");
+  onTestFinished(() => disk.unmount());
+  const receiver = await startReceiver();
+  const t = await startSending([receiver], { directory: disk.path });
+  /** Looks while a share of the disk is free, and tells what is noted by then. */
+  const seenWith = async (share: number) => {
+    const filler = join(disk.path, "filler");
+    rmSync(filler, { force: true });
+    const { bavail, blocks, bsize } = statfsSync(disk.path);
+    writeFileSync(filler, Buffer.alloc(Math.floor((bavail - blocks * share) * bsize)));
+    await alarmsJob.run(t.instance.core);
+    return noted(t, "disk.low").map(({ state }) => state);
+  };
+  expect(await seenWith(0.054)).toEqual([]);
+  for (const share of [0.045, 0.055, 0.045, 0.055]) expect(await seenWith(share)).toEqual(["began"]);
+  for (const share of [0.07, 0.055]) expect(await seenWith(share)).toEqual(["began", "ended"]);
+  expect(await seenWith(0.045)).toEqual(["began", "ended", "began"]);
+  rmSync(join(disk.path, "filler"));
+  await t.close();
 });
 
 it("sums the week up on Monday at 7, once, also over a restart, for whoever asked before", async () => {

@@ -4,7 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
-import { connectMachine, disconnectMachine, openCapture, planConnect } from "../../src/capture/capture.ts";
+import {
+  type ConnectPlan,
+  connectMachine,
+  disconnectMachine,
+  openCapture,
+  planConnect,
+} from "../../src/capture/capture.ts";
 import { deviceOf, heldOf, startAgent } from "../support/capture.ts";
 import { MAIN } from "../support/program.ts";
 
@@ -77,7 +83,9 @@ it("anew waits for the pass that is running, whose numbers are the old binding's
   server.between = (path, answer) => {
     if (path === "/api/policy" && !bound) {
       const other = openCapture({ machine, clock, log });
-      bound = connectMachine(other, planConnect(other, server.url, code, {}), () => {}).finally(() => other.close());
+      bound = connectMachine(other, planConnect(other, server.url, code, {}) as ConnectPlan, () => {}).finally(() =>
+        other.close(),
+      );
     }
     return answer();
   };

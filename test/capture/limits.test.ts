@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
+import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
 import { turn } from "../support/turns.ts";
@@ -204,6 +205,21 @@ describe("two at once", () => {
       return reply;
     };
     expect(await a.pass()).toMatchObject({ recorded: 12 });
+    expectAgreement(a);
+  });
+
+  it("a folder that is named like a note stops no pass", async () => {
+    const a = await startAgent();
+    for (const name of [
+      "1-1-claude-code-Stop",
+      "1-1-cursor-afterFileEdit",
+      "1-1-cursor-stop.heard",
+      "1-1-cursor-stop.tmp",
+    ])
+      mkdirSync(join(a.capture.places.spool, name, "within"), { recursive: true });
+    a.work("s1", 1);
+    expect(hasRings(a.capture)).toBe(false);
+    for (const recorded of [6, 0]) expect(await a.pass()).toMatchObject({ recorded });
     expectAgreement(a);
   });
 

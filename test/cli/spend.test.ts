@@ -104,6 +104,12 @@ describe("reckon spend", () => {
     );
   });
 
+  it("says that there is nothing, in a pipe too", async () => {
+    const { t } = await running();
+    const done = await spend(t, "--since", "2026-11-01", "--until", "2026-11-02");
+    expect(done).toMatchObject({ code: 0, stdout: "", stderr: "No usage from 2026-11-01 to 2026-11-02 (UTC).\n" });
+  });
+
   it("prints one form at a time", async () => {
     const { t } = await running();
     const done = await spend(t, ...DAYS, "--json", "--csv");

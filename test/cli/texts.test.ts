@@ -52,7 +52,12 @@ it("names the file and the reason when one cannot be read or written", async () 
   const data = folder();
   await reckon(["team", "create", "Acme", "--data", data]);
   const missing = join(data, "no-such-file");
+  const file = join(data, "reckon.db");
   const cases: [string[], string][] = [
+    [
+      ["serve", "--data", file, "--port", "0"],
+      `${file} is a file: --data names the directory that holds the database, which is made where there is none`,
+    ],
     [["license", "verify", missing, "--pubkey", missing], `${missing} cannot be read: there is no such file`],
     [["policy", "set", "--team", "Acme", "--file", data, "--data", data], `${data} cannot be read: it is a directory`],
     [["key", "export", "--out", data, "--data", data], `${data} cannot be written: it is a directory`],
@@ -64,6 +69,14 @@ it("names the file and the reason when one cannot be read or written", async () 
   for (const [args, said] of cases) {
     const { code, stdout, stderr } = await reckon(args);
     expect([args[1], code, stdout, stderr]).toEqual([args[1], 1, "", expect.stringContaining(`reckon: ${said}\n`)]);
+  }
+});
+
+it("calls it wrong usage to connect a machine without saying where to", async () => {
+  const env = { RECKON_AGENT_HOME: folder() };
+  for (const args of [[], ["http://127.0.0.1:1"]]) {
+    const { code, stderr } = await reckon(["agent", "connect", ...args, "--yes"], { env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: a URL and a code are needed/)]);
   }
 });
 

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { renameDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { type Actor, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -62,6 +64,40 @@ it("tells in words who did what, from where, and what machines did by themselves
   ];
   for (const [i, words] of expected.entries()) expect(rows[i]).toMatch(words);
   expect(await page.locator("#events b").count()).toBe(0);
+});
+
+it("names whom and what a detail is about, and says what is made of parts in words", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person({ email: "ada@example.com" });
+  const { team } = owner;
+  const device = await site.t.device(team);
+  await renameDevice(core, team.id, device.deviceId, "build-7");
+  const stranger = await site.person({ email: "eve@example.com" });
+  const token = { userId: owner.userId, name: "editor", lifetimeMs: DAY_MS };
+  await createReadToken(core, token, by("ada"));
+  await createReadToken(core, { ...token, scope: { repos: ["shop"], teams: [team.id] } }, by("ada"));
+  const details = [
+    { to: owner.userId },
+    { to: "usr_gone" },
+    { deviceId: device.deviceId },
+    { other: stranger.team.id },
+    { counts: { entries: 3, brainFiles: 0 }, captureMode: { from: "full", to: "off" } },
+  ];
+  await core.store.write(() => {
+    for (const detail of details) recordEvent(core, by("ada"), { action: "made.up", teamId: team.id, detail });
+  });
+  const { page, go } = await site.open(owner);
+  await go("/audit");
+  expect((await page.locator("#events tbody td small").allTextContents()).slice(0, 7)).toEqual([
+    "counts: entries 3, brain files 0 · capture mode: before full, now off",
+    `other: ${stranger.team.id}`,
+    "device: build-7",
+    "now: usr_gone",
+    "now: ada@example.com",
+    `owner: ada@example.com · until: 22 Nov 2026, 08:00 UTC · scope: teams ${team.name}, repos shop`,
+    "owner: ada@example.com · until: 22 Nov 2026, 08:00 UTC · scope: everything",
+  ]);
 });
 
 it("filters by person, action and day, while one types and without JavaScript", async () => {

@@ -40,7 +40,7 @@ it("lists an error a row, with its course, state and model, counts all of one po
   await judge("errors");
   expect(await tile(page, /^Open/)).toBe("3 | 2 came again");
   expect(await tile(page, "Unassigned")).toBe("3 | of 3 open");
-  expect(await tile(page, "Last 7 days")).toMatch(/^6 \| \d new, \d came again$/);
+  expect(await tile(page, "Last 7 days")).toMatch(/^6 \| entries: \d new, \d came again$/);
   expect(await tile(page, "Caused by a session")).toBe("3 of 22 | entries");
   const undated = page.getByText("1 heading has no date");
   expect(await undated.getByRole("link").getAttribute("href")).toMatch(/^\/brain\/file\?repo=.*path=.*errors.md$/);

@@ -132,7 +132,7 @@ it("tells what agents did, whether it gets better and what needs somebody, and e
   const [{ sessions }] = site.t.rows("SELECT count(*) AS sessions FROM trace_sessions");
   expect(await tile(page, "Sessions")).toMatch(new RegExp(`^${sessions} \\| \\d+ succeeded, 51 %$`));
   expect(await tile(page, "Spend")).toMatch(/^\$\d+\.\d\d \| \$0\.\d+ a session$/);
-  expect(await tile(page, "New errors")).toBe("4 | 1 came again");
+  expect(await tile(page, "Error entries")).toBe("4 | 1 came again");
   await go("/overview?days=7");
   await judge("overview-7");
   const week = site.t.rows(
@@ -146,6 +146,7 @@ it("tells what agents did, whether it gets better and what needs somebody, and e
       " ",
     ),
   );
+  expect(await tile(page, "Sessions")).toMatch(/succeeded, \d+ % (?:better|worse) than \d+ % in the 7 days before$/);
   expect(await page.locator("nav.choices [aria-current]").textContent()).toBe("7 days");
 
   const day = page.getByRole("figure").filter({ hasText: "Outcomes by day" });
@@ -165,6 +166,10 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   const ada = await site.person({ team });
   const { page, go } = await site.open(ada);
   await go("/overview");
+  // The page on errors counts errors, of which one has several entries.
+  expect(await page.locator(".section > .more").textContent()).toMatch(
+    /(?:^| · )1 entry of errors that came again · 2 open entries of errors · /,
+  );
   const lines = await page.locator(".concerns > li").all();
   const shown = await Promise.all(
     lines.map(async (one) => (await one.locator(".concern-kind").textContent()) as string),

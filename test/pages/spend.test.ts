@@ -93,6 +93,10 @@ it("takes nonsense in the address for nothing", async () => {
     await visit.go(`/spend?${query}`);
     expect([query, await tileIn(visit, "Cost")]).toEqual([query, usual]);
   }
+  const backwards = visit.page.getByRole("alert");
+  expect(await backwards.count()).toBe(0);
+  await visit.go("/spend?from=2026-11-20&to=2026-11-01&days=7");
+  expect(await backwards.textContent()).toBe("The last day must not lie before the first: the last 7 days are shown.");
   await visit.go("/spend?from=0001-01-01&to=9999-12-31");
   expect(await visit.page.locator("figure").first().locator("tbody tr").count()).toBeLessThanOrEqual(101);
   await visit.go("/spend?repo=github.com%2Fnobody%2Fs");

@@ -182,6 +182,33 @@ it("stops a search that would read everything, says how far it came, and goes on
   expect(await page.getByRole("rowheader").locator("a").allTextContents()).toEqual(["1"]);
 });
 
+it("says of how many entries a page shows which", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const build = await bind(site, ada, "build-7");
+  const other = await bind(site, ada, "laptop");
+  const odd = Array.from({ length: 120 }, (_, i) => ({ type: i % 2 === 0 ? "odd" : "even" }));
+  await send(site, build.token, "shop", 1, odd);
+  await send(site, other.token, "till", 1, [{ type: "odd" }]);
+  const { page, go } = await site.open(ada);
+  const says = () => page.locator("#results .says").textContent();
+  await go("/telemetry");
+  expect(await says()).toBe("The newest 50 of 121 entries");
+  await page.getByRole("link", { name: "Older →", exact: true }).click();
+  await page.getByText("50 of 121 entries, newest first", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Older →", exact: true }).click();
+  await page.getByText("The oldest 21 of 121 entries", { exact: true }).waitFor();
+  await go(`/telemetry?device=${build.deviceId}&repo=shop`);
+  expect(await says()).toBe("The highest 50 of 120 entries, by number");
+  await go("/telemetry?repo=till");
+  expect(await says()).toBe("1 entry, newest first");
+  // How many fit other filters is known once all were read.
+  await go("/telemetry?type=odd");
+  expect(await says()).toBe("The newest 50 entries that match");
+  await go("/telemetry?type=nothing");
+  expect(await page.getByText("No entry matches these filters.").count()).toBe(1);
+});
+
 it("shows one entry whole, with its neighbours, the gap before it and what contradicts it", async () => {
   const site = await startSite();
   const { ada, build } = await worked(site);

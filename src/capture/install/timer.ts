@@ -3,6 +3,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { shellQuoted } from "../../kit/strings.ts";
 import { programPath } from "./find.ts";
 import { type Change, type HookState, type Machine, SettingsError } from "./installer.ts";
 import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
@@ -143,13 +144,16 @@ function systemOf(machine: Machine, command: TimerCommand): System {
   return system;
 }
 
-function noTimer({ platform }: Machine, { argv }: TimerCommand): TimerError {
+function noTimer({ platform }: Machine, { argv, env }: TimerCommand): TimerError {
   const reason =
     platform === "linux" ? "systemd has no session for this user" : "this system has no timers for this user";
-  return new TimerError(
-    `${reason}. Run this every 15 minutes by other means, cron for example: */15 * * * * ${argv.join(" ")}`,
-  );
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${cronWord(value)}`);
+  const line = ["*/15 * * * *", ...variables, ...argv.map(cronWord)].join(" ");
+  return new TimerError(`${reason}. Run this every 15 minutes by other means, cron for example: ${line}`);
 }
+
+/** A word for the shell, in a crontab, where a bare `%` ends the line (crontab(5)). */
+const cronWord = (text: string) => (/^[\w./:,@+-]+$/.test(text) ? text : shellQuoted(text).replaceAll("%", "\\%"));
 
 /** Runs a program of the system, with the machine's own variables, and tells whether it succeeded. */
 function succeeds(machine: Machine, [name = "", ...args]: readonly string[]): boolean {

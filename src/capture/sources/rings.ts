@@ -13,16 +13,20 @@ const SPEAKS = "-cursor-";
 /** Behind the name of a note that was heard, and is still to be read. */
 const HEARD = ".heard";
 
+/** What lies there but for folders, which nobody of ours makes. */
+const filesIn = ({ places }: Capture): string[] =>
+  readdirSync(places.spool, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [] : [one.name]));
+
 /** The notes of hooks that nobody heard yet: seconds, process, agent and event, with what the agent said inside. */
-const notesIn = ({ places }: Capture): string[] =>
-  readdirSync(places.spool).filter((name) => !name.endsWith(".tmp") && !name.endsWith(HEARD));
+const notesIn = (capture: Capture): string[] =>
+  filesIn(capture).filter((name) => !name.endsWith(".tmp") && !name.endsWith(HEARD));
 
 export const hasRings = (capture: Capture): boolean => notesIn(capture).length > 0;
 
 /** Removes notes of hooks that were killed while they wrote them. @param before milliseconds since the epoch */
-export function dropUnfinishedNotes({ places }: Capture, before: number): void {
-  for (const name of readdirSync(places.spool).filter((each) => each.endsWith(".tmp"))) {
-    const path = join(places.spool, name);
+export function dropUnfinishedNotes(capture: Capture, before: number): void {
+  for (const name of filesIn(capture).filter((each) => each.endsWith(".tmp"))) {
+    const path = join(capture.places.spool, name);
     if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before) rmSync(path, { force: true });
   }
 }
@@ -38,7 +42,7 @@ export function takeRings(capture: Capture): boolean {
   return notes.length > 0;
 }
 
-const heardIn = ({ places }: Capture): string[] => readdirSync(places.spool).filter((name) => name.endsWith(HEARD));
+const heardIn = (capture: Capture): string[] => filesIn(capture).filter((name) => name.endsWith(HEARD));
 
 /**
  * Removes notes that were heard and are not to be recorded: they say what was typed and edited, secrets included.

@@ -227,7 +227,11 @@ function explain(error: unknown, directory: string, db?: Database): unknown {
   // Any other complaint of SQLite about a file that was opened before is about what stands in it.
   if (name === "SqliteError")
     return new DataDirectoryError(damageAdvice(directory, db ? lookAgain(db, message) : message));
-  if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EEXIST|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
+  if (code === "EEXIST")
+    return new DataDirectoryError(
+      `${directory} is a file: --data names the directory that holds the database, which is made where there is none`,
+    );
+  if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
     return cannotUse(directory, message);
   return error;
 }

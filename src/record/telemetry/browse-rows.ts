@@ -58,6 +58,11 @@ export const browseRows = statements((db) => ({
        sum((SELECT coalesce(sum(g.to_seq - g.from_seq + 1), 0) FROM telemetry_gaps g WHERE g.stream_id = s.id)) AS missing
      FROM telemetry_streams s WHERE s.team_id = ? GROUP BY s.device_id`,
   ),
+  // telemetry_streams_by_team.
+  entriesByDevice: db.prepare<[{ teamId: string; repoKey: string | null }], { deviceId: string; entries: number }>(
+    `SELECT device_id AS deviceId, sum(entry_count) AS entries FROM telemetry_streams
+     WHERE team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey) GROUP BY device_id`,
+  ),
   // All three by telemetry_gaps' primary key (stream_id, from_seq).
   gaps: db.prepare<[number, number], Gap>(
     `SELECT from_seq AS "from", to_seq AS "to" FROM telemetry_gaps WHERE stream_id = ? ORDER BY from_seq LIMIT ?`,

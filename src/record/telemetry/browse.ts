@@ -5,6 +5,7 @@ import { findDelivery, withDeliveries } from "../../log/log.ts";
 import { browseRows, type DeviceTotals, type StoredConflict, type StreamFacts } from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
 import { entryBySeq } from "./segments.ts";
+import type { Scope } from "./walk.ts";
 
 /** A stream of entries: one device and one repository (`""` when the client named none). */
 export interface Stream extends StreamFacts {
@@ -42,6 +43,17 @@ export function deviceTotals(core: Core, teamId: string): Map<string, DeviceTota
       .map((totals) => [totals.deviceId, totals]),
   );
 }
+
+/** How many entries a team's streams hold. */
+export const countEntries = (
+  core: Core,
+  teamId: string,
+  { deviceId, deviceIds, repoKey }: Pick<Scope, "deviceId" | "deviceIds" | "repoKey">,
+): number =>
+  browseRows(core.store)
+    .entriesByDevice.all({ teamId, repoKey: repoKey ?? null })
+    .filter((one) => (deviceId ?? one.deviceId) === one.deviceId && (deviceIds?.includes(one.deviceId) ?? true))
+    .reduce((sum, { entries }) => sum + entries, 0);
 
 /** Entries whose seq was taken by other content, newest first, each with what is stored under the seq. */
 export function listConflicts(

@@ -3,7 +3,7 @@
  * Not here: what entries mean (spend, sessions), sessions and spans (traces).
  */
 export {
-  type ConflictRow,
+  countEntries,
   type DeviceTotals,
   deviceTotals,
   listConflicts,

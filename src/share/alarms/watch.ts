@@ -18,6 +18,8 @@ const TOKEN_NOTICE_MS = 7 * DAY_MS;
 const KEY_AGE_MS = 365 * DAY_MS;
 const LOW_BYTES = 2 * 1024 * 1024 * 1024;
 const LOW_SHARE = 0.05;
+/** So much more is free once it is over: space that swings around the limit is told of once. */
+const OVER_FACTOR = 1.25;
 
 /** A condition that holds. */
 interface Condition {
@@ -100,10 +102,12 @@ function oldBackup(core: Core): Condition[] {
   return [{ key: "backup:stale", notice: installation("backup.stale", data) }];
 }
 
+/** What is free, and whether that is low: less than the limit, or where it was low before not much more. */
 function spaceOf({ store }: Core): { free: number; low: boolean } {
   const { bavail, bsize, blocks } = statfsSync(store.directory);
   const free = bavail * bsize;
-  return { free, low: free < LOW_BYTES && bavail < blocks * LOW_SHARE };
+  const factor = rows(store).of.all("disk:", "disk;").length > 0 ? OVER_FACTOR : 1;
+  return { free, low: free < LOW_BYTES * factor && bavail < blocks * LOW_SHARE * factor };
 }
 
 function lowDisk(core: Core): Condition[] {

@@ -38,15 +38,12 @@ export function connectCommand(agent: Command, cli: Cli): void {
     .option("--pin", "stay with this server, also when it says that the team moved to another", false)
     .option("--yes", "do not ask", false)
     .addHelpText("after", "\nOn a machine that is connected, without URL and CODE, it puts the hooks in place again.")
-    .action((url: string | undefined, code: string | undefined, options: ConnectOptions) =>
+    .action((url: string | undefined, code: string | undefined, options: ConnectOptions, command: Command) =>
       withCapture(cli, options, (capture, output) => {
         const { agents, since: sinceMs, label, timer, insecure, pin } = options;
-        return connect(
-          capture,
-          output,
-          planConnect(capture, url, code, { agents, sinceMs, label, timer, insecure, pin }),
-          options,
-        );
+        const plan = planConnect(capture, url, code, { agents, sinceMs, label, timer, insecure, pin });
+        if (!plan) command.error("error: a URL and a code are needed: the page Devices shows both", { exitCode: 2 });
+        return connect(capture, output, plan, options);
       }),
     );
 }

@@ -86,15 +86,17 @@ export function spendCommands(program: Command, cli: Cli): void {
           },
           () => (options.csv ? [...spendCsv(options.by, report.groups)].join("") : plain(options.by, report)),
         );
-        output.note(
-          `${since} to ${until} (UTC); list prices of ${date}${overridden ? ", of prices.json in the data directory" : ""}.`,
-        );
-        if (report.total.unpricedTokens > 0)
-          output.note(
-            `${report.total.unpricedTokens} tokens are of models whose price is not known: give one in prices.json.`,
-          );
+        remark(output, report, `${since} to ${until} (UTC)`);
       }),
     );
+}
+
+/** Says of which days the figures are and by which prices, and what has none. */
+function remark(output: Output, { groups, total, prices }: SpendReport, days: string): void {
+  const source = prices.overridden ? ", of prices.json in the data directory" : "";
+  output.note(groups.length === 0 ? `No usage from ${days}.` : `${days}; list prices of ${prices.date}${source}.`);
+  if (total.unpricedTokens > 0)
+    output.note(`${total.unpricedTokens} tokens are of models whose price is not known: give one in prices.json.`);
 }
 
 /** The team that is meant where none is named. @throws Problem when that is not clear */
@@ -137,7 +139,8 @@ function cells(key: string, one: SpendFigures): (string | number | null)[] {
 }
 
 function plain(by: Grouping, { groups, total }: SpendReport): Table {
-  if (groups.length === 0) return table([], [], "No usage in these days.");
+  // A remark says so.
+  if (groups.length === 0) return table([], [], "");
   return table(
     [by.toUpperCase(), "USD", "REPORTED", "INPUT", "OUTPUT", "CACHE WRITE", "CACHE READ", "UNPRICED", "USAGES"],
     [...groups.map((group) => cells(group.key, group)), cells("total", total)],

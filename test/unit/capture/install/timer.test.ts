@@ -58,7 +58,7 @@ describe("the timer", () => {
     for (const linux of [silent, { ...silent, env: { PATH: join(root, "nothing") } }]) {
       const install = () => installTimer(linux, command);
       expect(install).toThrow(TimerError);
-      expect(install).toThrow("*/15 * * * * /opt/50% off");
+      expect(install).toThrow(`*/15 * * * * CODEX_HOME='/srv/a b<&' '/opt/50\\% off/rec"kon$' agent run`);
       expect(existsSync(linux.home)).toBe(false);
       expect(removeTimer(linux)).toEqual([]);
     }

@@ -132,7 +132,7 @@ function eventTable(
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
       { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(event)) },
-      { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(event)) },
+      { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(core, event)) },
       all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
       { label: "From", cell: ({ ip }) => ip ?? "–" },
     ],

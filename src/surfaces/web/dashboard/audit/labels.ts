@@ -1,4 +1,7 @@
 import type { Core } from "../../../../core.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { findUser } from "../../../../identity/people/people.ts";
+import { findTeam } from "../../../../identity/teams/teams.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import type { StoredEvent } from "../../../../platform/audit/audit.ts";
 import { auditActions } from "../../../../platform/rooms/rooms.ts";
@@ -32,6 +35,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   userAgent: "program",
   captureMode: "capture mode",
   basedOn: "based on version",
+  deviceId: "device",
+  repoKey: "repository",
   firstDay: "from",
   lastDay: "until",
 };
@@ -50,25 +55,34 @@ export function whatWasDone(core: Core, { action, targetLabel, targetId }: Store
   return target === null || target === "" ? did : html`${did} <strong>${target.slice(0, MAX_CHARS)}</strong>`;
 }
 
-/** The detail as `seats: 12 · tier: team`; undefined for none. */
-export function detailWords({ detail }: StoredEvent): string | undefined {
-  const words = Object.entries(detail)
-    .filter(
-      ([name, value]) =>
-        !HIDDEN.has(name) &&
-        !isDigest(name, value) &&
-        value !== null &&
-        value !== undefined &&
-        value !== false &&
-        value !== "",
-    )
-    .map(([name, value]) => `${MEMBERS[name] ?? name}: ${valueWords(name, value)}`);
+/** The detail as `seats: 12 · tier: team`, people, devices and the team by their names; undefined for none. */
+export function detailWords(core: Core, { detail, teamId }: StoredEvent): string | undefined {
+  const words = partsOf(detail, (id) => nameOf(core, teamId, id)).map(({ label, value }) => `${label}: ${value}`);
   return words.length === 0 ? undefined : cut(words.join(" · "));
 }
 
+/** How something of the event's team is called by now. */
+function nameOf(core: Core, teamId: string | null, id: string): string | undefined {
+  if (id.startsWith("usr_")) return findUser(core, id)?.email;
+  if (teamId === null) return undefined;
+  if (id.startsWith("dev_")) return findDeviceOf(core, teamId, id)?.label ?? undefined;
+  return id === teamId ? findTeam(core, id)?.name : undefined;
+}
+
+type Naming = (id: string) => string | undefined;
+
+/** What an object says: of what is not so it says nothing. */
+const partsOf = (parts: object, naming: Naming) =>
+  Object.entries(parts)
+    .filter(([name, value]) => !HIDDEN.has(name) && !isDigest(name, value) && (value ?? "") !== "" && value !== false)
+    .map(([name, value]) => ({ label: MEMBERS[name] ?? spaced(name), value: valueWords(name, value, naming) }));
+
+/** `brainFiles` as `brain files`. */
+const spaced = (name: string) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 const isDigest = (name: string, value: unknown) => name === "target" && /^[0-9a-f]{64}$/.test(String(value));
 
-function valueWords(name: string, value: unknown): string {
+function valueWords(name: string, value: unknown, naming: Naming): string {
   if (value === true) return "yes";
   if (typeof value === "number") return /At$/.test(name) && isInstant(value) ? utcText(value) : String(value);
   if (typeof value === "string")
@@ -76,9 +90,13 @@ function valueWords(name: string, value: unknown): string {
       ? utcText(Date.parse(value))
       : /^\d{4}-\d{2}-\d{2}$/.test(value)
         ? dayText(value)
-        : value;
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((one) => valueWords("", one)).join(", ");
-  return JSON.stringify(value);
+        : (naming(value) ?? value);
+  if (Array.isArray(value))
+    return value.length === 0 ? "none" : value.map((one) => valueWords("", one, naming)).join(", ");
+  const parts = partsOf(value as object, naming).filter(({ value: words }) => words !== "none");
+  const words = parts.map((part) => `${part.label} ${part.value}`).join(", ");
+  // A scope that narrows nothing.
+  return words || (name === "scope" ? "everything" : "none");
 }
 
 const cut = (text: string) => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text);

@@ -46,7 +46,7 @@ export function figures(call: Member, { counts, course, causes, kept }: Shown): 
     {
       label: "Last 7 days",
       value: number(fresh + again),
-      sub: `${number(fresh)} new, ${number(again)} came again`,
+      sub: `entries: ${number(fresh)} new, ${number(again)} came again`,
       spark: sparkline(
         course.spans.map((span) => span.fresh + span.again),
         `Entries per ${course.unit}. ${courseWords(course)}`,

@@ -16,7 +16,7 @@ import { nameOf, titleOf } from "./labels.ts";
 
 const MAX_REPO = 60;
 
-/** Errors that came again, and those that are open. */
+/** Errors that came again, and those that are open. Each entry counts, where the page on errors counts classes of them. */
 export const watchErrors: Watch = async ({ core, session, href }, since, most) => {
   await freshenEntries(core);
   const team = session.team.id;
@@ -48,13 +48,13 @@ export const watchErrors: Watch = async ({ core, session, href }, since, most) =
   return [
     {
       count: came,
-      says: `${plural(came, "error")} that came again`,
-      href: href("/errors#recurring"),
+      says: `${plural(came, "entry", "entries")} of errors that came again`,
+      href: href("/errors?state=again#entries"),
       list: cameAgain.map(concern("bad", "Came again")),
     },
     {
       count: others,
-      says: plural(others, "open error"),
+      says: `${plural(others, "open entry", "open entries")} of errors`,
       href: href("/errors?open=on&kind=error#entries"),
       list: open.filter(({ id }) => !again.has(id)).map(concern("warn", "Open error")),
     },

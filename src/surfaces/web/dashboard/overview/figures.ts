@@ -61,12 +61,12 @@ function sessionsTile(call: Member, period: Period, seen: Seen): Stat {
   };
 }
 
-/** A share against that of the days before, said and not only shown: `better than 48 %`. */
+/** A share against that of the days before, said and not only shown: `better than 48 % in the 7 days before`. */
 function betterOrWorse({ days }: Period, now: number, before: number): Html {
   const [was, is] = [percent(before), percent(now)];
   const looks = was === is ? "" : now > before ? "good" : "bad";
-  const words = { "": "as before", good: `better than ${was}`, bad: `worse than ${was}` }[looks];
-  return html` <span class="delta ${looks}" title="${was} in the ${days} days before">${words}</span>`;
+  const words = { "": "as", good: `better than ${was}`, bad: `worse than ${was}` }[looks];
+  return html` <span class="delta ${looks}">${words} in the ${days} days before</span>`;
 }
 
 /** What has no price is never shown as nothing. */
@@ -89,14 +89,14 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
 }
 
 function errorsTile(call: Member, period: Period, { errors }: Seen): Stat {
-  const own = { label: "New errors", href: call.href("/errors") };
+  const own = { label: "Error entries", href: call.href("/errors") };
   if (!errors) return { ...own, value: "–", sub: "no brain published" };
   const { all, again } = errors;
   return {
     ...own,
     value: number(all.total),
     sub: line(change(period, all, "fewer"), `${number(again.total)} came again`),
-    spark: course("Errors", all),
+    spark: course("Entries", all),
   };
 }
 

@@ -16,6 +16,8 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 export interface Params {
   /** One of `PERIODS`; undefined for days that somebody chose. */
   readonly days: number | undefined;
+  /** Whether days were asked for of which the last lies before the first. */
+  readonly backwards: boolean;
   /** The days shown, both whole and included, as instants and as dates. */
   readonly from: number;
   readonly to: number;
@@ -40,7 +42,8 @@ export function spendParams(call: Member): Params {
   };
   const since = date("from", isSince);
   const until = date("to", isUntil);
-  const chosen = since !== undefined || until !== undefined ? readPeriod({ since, until }, now) : undefined;
+  const asksDays = since !== undefined || until !== undefined;
+  const chosen = asksDays ? readPeriod({ since, until }, now) : undefined;
   const days = PERIODS.find((period) => String(period) === query.get("days")) ?? DEFAULT_DAYS;
   const { from, to } = chosen ?? { from: now - (days - 1) * DAY_MS, to: now };
   const {
@@ -50,6 +53,7 @@ export function spendParams(call: Member): Params {
   } = readParams({ repo: text(1_024), person: text(64), by: choice(GROUPINGS) }, query);
   return {
     days: chosen ? undefined : days,
+    backwards: asksDays && !chosen,
     from,
     to,
     first: isoInstant(from).slice(0, 10),

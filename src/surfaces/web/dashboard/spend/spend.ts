@@ -55,7 +55,7 @@ async function spendPage(call: Member): Promise<Html> {
     help: html`<p>What agents used of models at list prices. Every call counts once, however often it was told, and whether in telemetry or in a session. Tokens of models without a price stand apart.</p>`,
   })}
 ${behind(call)}
-<div class="stack">${periods(call, params)}${chosen(call, params)}</div>
+<div class="stack">${periods(call, params)}${params.backwards && html`<div class="flash wrong" role="alert">The last day must not lie before the first: the last ${params.days} days are shown.</div>`}${chosen(call, params)}</div>
 ${report.total.usages === 0 ? html`${nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });

@@ -2,7 +2,7 @@ import { diffLines } from "../../../../kit/diff.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { indentJson } from "../../../../kit/json-indent.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { type ConflictRow, listConflicts } from "../../../../record/telemetry/telemetry.ts";
+import { listConflicts } from "../../../../record/telemetry/telemetry.ts";
 import { diff } from "../../ui/diff.ts";
 import { empty, section } from "../../ui/parts.ts";
 import { number, time } from "../../ui/units.ts";
@@ -17,6 +17,8 @@ import { payloadBlock } from "./payload.ts";
 import { ROLLBACK_SAYS, telemetryHead } from "./streams.ts";
 
 /** What rollbacks kept apart: entries that contradict what is stored under their number. */
+
+type ConflictRow = ReturnType<typeof listConflicts>["rows"][number];
 
 const PAGE_SIZE = 20;
 /** Longer payloads are shown as they are: comparing takes time with the square of the lines, and a page compares many. */

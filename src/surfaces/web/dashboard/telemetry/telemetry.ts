@@ -2,7 +2,7 @@ import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { readCursor } from "../../../../kit/page.ts";
 import { download, page } from "../../../../platform/http/page.ts";
-import { type EntryPage, exportEntries, listEntries } from "../../../../record/telemetry/telemetry.ts";
+import { countEntries, type EntryPage, exportEntries, listEntries } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { anchor, choices, empty } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
@@ -62,12 +62,24 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
   return frame(call, { title: "Telemetry", main, wide: true });
 }
 
+/** `The newest 50 of 527 entries`. How many match what is within them is not counted. */
+function whichSays(call: Member, params: EntryParams, { rows, newer, older, order }: EntryPage): string {
+  const { device: _, repo: __, ...within } = setOf(params);
+  const isWithin = Object.keys(within).length > 0;
+  const [first, last, sorted] = order === "seq" ? ["highest", "lowest", ", by number"] : ["newest", "oldest", ""];
+  if (!newer && !older)
+    return `${plural(rows.length, "entry", "entries")}${isWithin ? " that match" : ""}${sorted}, ${first} first`;
+  const end = !newer ? `The ${first} ` : !older ? `The ${last} ` : "";
+  const shown = `${end}${number(rows.length)} ${isWithin ? "entries that match" : `of ${plural(countEntries(call.core, call.session.team.id, filterOf(call, params)), "entry", "entries")}`}`;
+  return `${shown}${sorted}${end === "" ? `, ${first} first` : ""}`;
+}
+
 function results(call: Member, params: EntryParams, found: EntryPage): Html {
   const query = setOf(params);
-  const { rows, newer, order, examinedTo } = found;
+  const { rows, newer, examinedTo } = found;
   return html`${
     rows.length > 0 &&
-    html`<div class="actions"><p class="says">${plural(rows.length, "entry", "entries")}, ${order === "seq" ? "by number, highest first" : "newest first"}</p>${buttonLink(Object.keys(query).length > 0 ? "Export all that match" : "Export all", link(call, "/telemetry/export", query), { small: true })}</div>
+    html`<div class="actions"><p class="says">${whichSays(call, params, found)}</p>${buttonLink(Object.keys(query).length > 0 ? "Export all that match" : "Export all", link(call, "/telemetry/export", query), { small: true })}</div>
 ${entryTable(call, rows)}`
   }${
     rows.length === 0 &&
