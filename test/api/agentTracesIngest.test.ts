@@ -153,6 +153,46 @@ describe("agentTracesIngest", () => {
     ]);
   });
 
+  it("lays much that is stored anew step by step, whole and once, or nothing where it would not fit", async () => {
+    const t = await startInstance({ settings: { maxTraceBytes: "2000000" } });
+    const { token } = await t.device();
+    const post = (sessions: object[]) => t.post(PATH, { token, json: { sessions } });
+    const note = "n".repeat(600_000);
+    const ids = ["a", "b", "c", "d"];
+    for (const id of ids)
+      await post([
+        session({ id, note }, [
+          { id: "x", note },
+          { id: "y", note },
+        ]),
+      ]);
+    const [{ before }] = t.rows("SELECT max(id) AS before FROM deliveries");
+    const grown = ids.map((id) => session({ id, agent: "codex" }, [{ id: "x" }, { id: "z" }, { id: "y" }]));
+    expect((await post([...grown, session({ id: "e" })])).body).toMatchObject({ sessions: 5, spans: 12 });
+    const steps = t.rows(`SELECT items FROM deliveries WHERE id > ${before} ORDER BY id`);
+    // Of each the session itself, and two spans that are stored; what is new goes with what is there.
+    expect(steps.map(({ items }) => items)).toEqual([1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1]);
+    expect(t.rows("SELECT count(*) AS n, sum(octet_length(document) > 600000) AS whole FROM trace_sessions")).toEqual([
+      { n: 5, whole: 4 },
+    ]);
+    expect(t.rows("SELECT external_id AS id, count(*) AS n FROM trace_spans GROUP BY 1 ORDER BY 1")).toEqual([
+      { id: "x", n: 4 },
+      { id: "y", n: 4 },
+      { id: "z", n: 4 },
+    ]);
+    const after = t.count("deliveries");
+    expect((await post([...grown, session({ id: "e" })])).status).toBe(200);
+    expect(t.count("deliveries")).toBe(after);
+    const large = "m".repeat(1_450_000);
+    const refused = await post([
+      ...ids.slice(0, 3).map((id) => session({ id, agent: "x" })),
+      session({ id: "d", large }),
+    ]);
+    expect(refused.status).toBe(413);
+    expect(t.rows("SELECT DISTINCT agent FROM trace_sessions WHERE external_id <> 'e'")).toEqual([{ agent: "codex" }]);
+    expect((await verifyLedger(t.instance.core, undefined, () => {})).faults).toEqual([]);
+  });
+
   it("stores a large batch in parts that let others in between, whole and once", async () => {
     const t = await startInstance();
     const { token } = await t.device();

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { changeRequest } from "../../src/share/feature-requests/feature-requests.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/requests/ingest";
@@ -174,7 +175,9 @@ describe("the address of requestsIngest", () => {
     expect(first.headers.get("ratelimit-limit")).toBe("10");
     expect(first.headers.get("ratelimit-remaining")).toBe("9");
     expect(first.headers.get("ratelimit-reset")).toBe("6");
-    expect(first.headers.get("ratelimit-policy")).toBe("request-intake;q=10;w=60");
+    expect(first.headers.get("ratelimit-policy")).toBe(
+      "request-intake;q=10;w=60, request-intake-site;q=300;w=86400, request-intake-provider;q=1000;w=86400",
+    );
     expect(first.headers.get("retry-after")).toBeNull();
     for (let i = 1; i < 10; i++) expect((await from(t, "198.51.100.7")).status).toBe(200);
     const limited = await from(t, "198.51.100.7");
@@ -186,6 +189,36 @@ describe("the address of requestsIngest", () => {
     expect(t.count("product_requests")).toBe(11);
     t.clock.advance(6_000);
     expect((await from(t, "198.51.100.7")).status).toBe(200);
+  });
+
+  it("shares a day's room with all addresses of its site and its provider", async () => {
+    const t = await proxied();
+    const statuses = async (count: number, address: (i: number) => string) => {
+      const all: number[] = [];
+      for (let i = 0; i < count; i++) all.push((await from(t, address(i))).status);
+      return all;
+    };
+    const ofSite = await statuses(301, (i) => `2001:db8:1:${i.toString(16)}::1`);
+    expect([new Set(ofSite.slice(0, 300)), ofSite[300]]).toEqual([new Set([200]), 429]);
+    const ofProvider = await statuses(701, (i) => `2001:db8:${(i + 2).toString(16)}::1`);
+    expect(ofProvider.indexOf(429)).toBe(700);
+    expect((await from(t, "2001:db9::1")).status).toBe(200);
+    expect(t.count("product_requests")).toBe(1001);
+  });
+
+  it("is of no account once ten thousand wait to be decided about", async () => {
+    const t = await proxied();
+    await from(t, "198.51.100.7");
+    const { store } = t.instance.core;
+    await store.write(() =>
+      store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+        INSERT INTO product_requests SELECT 'req_' || i, 'a', '{}', 'received', NULL, NULL, x'00', 1, 1 FROM n`),
+    );
+    const refused = await from(t, "203.0.113.9");
+    expect([refused.status, refused.body]).toEqual([503, { ok: false, error: expect.any(String) }]);
+    expect(t.count("product_requests")).toBe(10_000);
+    await changeRequest(t.instance.core, "req_1", { status: "declined" });
+    expect((await from(t, "203.0.113.9")).status).toBe(200);
   });
 
   it("counts refused requests too, so that rubbish is limited like everything else", async () => {

@@ -430,6 +430,29 @@ describe("an answer that proves nothing", () => {
 });
 
 describe("what is asked of an issuer", () => {
+  it("is twenty things at a time, however many come back with codes that are none", async () => {
+    const port = await freePort();
+    const forger = await startForger();
+    const site = await startSite([forger], port);
+    await addIssuer(site.t.instance.core, "acme", acme(forger));
+    const back = await Promise.all(
+      Array.from({ length: 28 }, async () => {
+        const jar = new Jar();
+        const { url } = await jar.go(`${site.url}/sso/acme`, `${forger.url}/authorize`);
+        const state = new URL(url).searchParams.get("state");
+        return () =>
+          jar.go(`${site.url}/sso/acme/callback?${new URLSearchParams({ code: "none", state: state ?? "" })}`);
+      }),
+    );
+    const held = Promise.withResolvers<void>();
+    forger.forgery = { held: held.promise };
+    const ends = back.map((comeBack) => comeBack());
+    await expect.poll(() => forger.mostRedeeming).toBe(20);
+    held.resolve();
+    expect(new Set((await Promise.all(ends)).map(({ status }) => status))).toEqual(new Set([403]));
+    expect([forger.mostRedeeming, forger.asked.filter((path) => path === "/token").length]).toEqual([20, 28]);
+  });
+
   it("is asked only of hosts that are listed, and nothing is kept for who does not come back", async () => {
     const port = await freePort();
     const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);

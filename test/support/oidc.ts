@@ -121,10 +121,14 @@ export interface Forgery {
   readonly unsigned?: true;
   /** HMAC with the client's own secret. */
   readonly hmac?: true;
+  /** Codes are redeemed once this has settled. */
+  readonly held?: Promise<void>;
 }
 
 /** An issuer of our own, which answers as it is told to: what a real one never says. */
-export async function startForger(): Promise<TestIssuer & { forgery: Forgery; rotate(): Promise<void> }> {
+export async function startForger(): Promise<
+  TestIssuer & { forgery: Forgery; readonly mostRedeeming: number; rotate(): Promise<void> }
+> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let key = await generateKeyPair("RS256", { extractable: true });
@@ -138,6 +142,8 @@ export async function startForger(): Promise<TestIssuer & { forgery: Forgery; ro
     subject: "",
     asked: [] as string[],
     forgery: {} as Forgery,
+    redeeming: 0,
+    mostRedeeming: 0,
   };
   const idToken = async ({ nonce, clientId }: { nonce: string; clientId: string }) => {
     const now = Math.floor(Date.now() / 1_000);
@@ -193,6 +199,9 @@ export async function startForger(): Promise<TestIssuer & { forgery: Forgery; ro
     if (asked.pathname === "/token") {
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part as Buffer);
+      state.mostRedeeming = Math.max(state.mostRedeeming, ++state.redeeming);
+      await state.forgery.held;
+      state.redeeming--;
       const code = new URLSearchParams(Buffer.concat(parts).toString()).get("code") ?? "";
       const found = codes.get(code);
       codes.delete(code);

@@ -3,6 +3,7 @@ import { fail } from "../../kit/problem.ts";
 import { ATTEMPT_MS, type Attempt, openAttempt, sameText, sealAttempt } from "./attempt.ts";
 import { findIssuer, type Issuer } from "./issuers.ts";
 import { answerRefused, authorizationUrl, redeem, type Vouched } from "./provider.ts";
+import { inTurn } from "./turns.ts";
 
 /** Where an issuer sends people back to: an address of its own each, so that one cannot pass for another (RFC 9700 section 4.4.2). */
 export const callbackPath = (name: string) => `/sso/${name}/callback`;
@@ -41,7 +42,7 @@ export async function beginSso(
 /**
  * Ends what `beginSso` began: who came back, by what their browser kept and what the issuer says.
  * @param answer the query that they came back with
- * @throws Problem 403 for an answer that is forged, replayed, late, or another's; 502 when the issuer cannot be reached
+ * @throws Problem 403 for an answer that is forged, replayed, late, or another's; 502 when the issuer cannot be reached, 503 when too many come back
  */
 export async function finishSso(
   core: Core,
@@ -50,7 +51,13 @@ export async function finishSso(
     baseUrl,
     sealed,
     answer,
-  }: { readonly baseUrl: string; readonly sealed: string | undefined; readonly answer: URLSearchParams },
+    ip,
+  }: {
+    readonly baseUrl: string;
+    readonly sealed: string | undefined;
+    readonly answer: URLSearchParams;
+    readonly ip: string;
+  },
 ): Promise<{ readonly vouched: Vouched; readonly attempt: Attempt }> {
   const attempt = openAttempt(core, sealed);
   if (!attempt)
@@ -62,5 +69,6 @@ export async function finishSso(
     fail(answerRefused, "This answer belongs to another sign-in. Sign in again.");
   const address = new URL(redirectUri(baseUrl, issuer));
   address.search = answer.toString();
-  return { attempt, vouched: await redeem(core, findIssuer(core, issuer.id) ?? issuer, attempt, address) };
+  const ask = () => redeem(core, findIssuer(core, issuer.id) ?? issuer, attempt, address);
+  return { attempt, vouched: await inTurn(core, issuer.id, ip, ask) };
 }

@@ -18,8 +18,8 @@ export interface Limit {
   /** As it stands in `RateLimit-Policy`. */
   readonly name: string;
   readonly quota: (config: Config) => Quota | null;
-  /** Whose use is counted. */
-  readonly per: "ip" | "team" | "token";
+  /** Whose use is counted; a site and a provider as `blocksOf` takes them, so that many addresses are not many strangers. */
+  readonly per: "ip" | "site" | "provider" | "team" | "token";
   /** Whether the rate-limit headers go on every reply or on refusals only. */
   readonly headers: "always" | "limited";
   /**

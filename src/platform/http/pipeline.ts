@@ -1,7 +1,7 @@
 import type { BlockList } from "node:net";
 import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
-import { quotaKey } from "../../kit/address.ts";
+import { blocksOf, quotaKey } from "../../kit/address.ts";
 import type { Buckets } from "../../kit/buckets.ts";
 import { type Admission, addressSender, Intake, type Sender } from "./admission.ts";
 import { ClientGone } from "./body.ts";
@@ -96,7 +96,7 @@ export async function answer(exchange: Exchange, steps: Steps): Promise<Response
     requireSoundRequest(exchange.event);
     requireServedVersion(exchange.header(VERSION_HEADER));
     steps.admit();
-    if (steps.limits.some((limit) => limit.per === "ip")) exchange.draw(steps.limits, "ip", quotaKey(exchange.ip()));
+    drawByAddress(exchange, steps.limits);
     const found = steps.identify();
     // Waiting for what is there already would cost the busiest routes a turn of the event loop.
     const sender = found instanceof Promise ? await found : found;
@@ -115,4 +115,12 @@ export async function answer(exchange: Exchange, steps: Steps): Promise<Response
   }
   steps.done?.(response);
   return response;
+}
+
+/** @throws Problem rateLimited */
+function drawByAddress(exchange: Exchange, limits: readonly Limit[]): void {
+  const has = (per: Limit["per"]) => limits.some((limit) => limit.per === per);
+  if (has("ip")) exchange.draw(limits, "ip", quotaKey(exchange.ip()));
+  for (const per of ["site", "provider"] as const)
+    if (has(per)) exchange.draw(limits, per, blocksOf(exchange.ip())[per]);
 }

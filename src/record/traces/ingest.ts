@@ -6,6 +6,7 @@ import { inShape } from "../../platform/http/faults.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { admit, Intake } from "../intake/intake.ts";
 import { readTraces, TraceBatch } from "./prepare.ts";
+import { stepsOf } from "./steps.ts";
 import { requireRoom, storePart } from "./store-batch.ts";
 
 /** Takes agent sessions with their spans and labels; sessions known by their id grow. */
@@ -62,7 +63,11 @@ export const ingest = endpoint(
     intake.withheld = batch.withheld;
     if (batch.captureMode === "off") await intake.store(() => undefined);
     await requireRoom(core, intake.device, batch.heads);
-    for (const part of batch.parts) await intake.store((now) => storePart(intake, part, now));
+    for (const part of batch.parts) {
+      const steps = await stepsOf(core, intake.device, part);
+      if (steps.length > 1) await requireRoom(core, intake.device, part.sessions);
+      for (const step of steps) await intake.store((now) => storePart(intake, step, now));
+    }
     const { sessions, spans, labels, redacted } = batch;
     return intake.reply({ ok: true, sessions, spans, labels, serverRedacted: redacted });
   },

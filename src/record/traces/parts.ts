@@ -12,8 +12,8 @@ export interface Part {
   /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
   readonly withheld: number;
-  /** Of all that is in it, as it stands there, which is mostly how it is stored. */
-  readonly hashed: HashedItems;
+  /** Of all that is in it, as it stands there, which is mostly how it is stored; undefined where that is not hashed yet. */
+  readonly hashed: HashedItems | undefined;
 }
 
 /** Rows that one transaction writes at most: everybody else waits while it does. */

@@ -4,6 +4,7 @@ import type { Intake } from "../intake/intake.ts";
 import type { ReadyBatch } from "./prepare.ts";
 import { pieces } from "./read-pieces.ts";
 import { spell, spelledMembers } from "./rules.ts";
+import { stepsOf } from "./steps.ts";
 import { type Merge, storePart } from "./store-batch.ts";
 
 /**
@@ -19,7 +20,9 @@ const OUTCOMES = ["abandoned", "completed", "committed"];
 
 /** Stores a batch of pieces. */
 async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
-  for (const part of parts) await intake.store((now) => storePart(intake, part, now, IN_PIECES));
+  for (const part of parts)
+    for (const step of await stepsOf(intake.core, intake.device, part))
+      await intake.store((now) => storePart(intake, step, now, IN_PIECES));
 }
 
 /** How pieces are made ready, in whatever thread, and stored. */

@@ -15,6 +15,12 @@ export interface SessionRow extends SessionFacts {
 }
 
 /** What is stored of a session or a span, and as which item of which delivery; null where that had none. */
+/** How much is stored of something. */
+interface StoredBytes {
+  readonly externalId: string;
+  readonly bytes: number;
+}
+
 export interface StoredSpan {
   readonly document: string;
   readonly deliveryId: number;
@@ -68,6 +74,16 @@ export const rows = statements((db, has) => {
     session: db.prepare<[string, string], StoredSession>(
       `SELECT id, repo_key AS repoKey, document, delivery_id AS deliveryId, ${item("trace_sessions")}
      FROM trace_sessions WHERE device_id = ? AND external_id = ?`,
+    ),
+    // By the same index.
+    sessionBytes: db.prepare<[{ deviceId: string; sent: string }], StoredBytes & { readonly id: number }>(
+      `SELECT t.id, t.external_id AS externalId, octet_length(t.document) AS bytes
+       FROM json_each(@sent) sent CROSS JOIN trace_sessions t WHERE t.device_id = @deviceId AND t.external_id = sent.value`,
+    ),
+    // By trace_spans_by_session.
+    spanBytes: db.prepare<[{ sessionId: number; sent: string }], StoredBytes>(
+      `SELECT t.external_id AS externalId, octet_length(t.document) AS bytes
+       FROM json_each(@sent) sent CROSS JOIN trace_spans t WHERE t.session_id = @sessionId AND t.external_id = sent.value`,
     ),
     // Whether it is told of elsewhere by trace_sessions_by_name.
     insertSession: db.prepare<[SessionRow]>(

@@ -105,7 +105,7 @@ function commitHashedPart(
   texts: readonly string[],
 ): Items | undefined {
   const isWhole = changes.length === sessions.length && labels.length === sent.length;
-  if (!isWhole) return undefined;
+  if (!isWhole || !hashed) return undefined;
   const others = new Map<number, string>();
   // The first item is the delivery's own.
   let place = 1;

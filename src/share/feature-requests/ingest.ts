@@ -1,6 +1,8 @@
 import * as v from "valibot";
+import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { quotaKey } from "../../kit/address.ts";
+import type { Quota } from "../../kit/buckets.ts";
 import { hmacSha256 } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { duplicateKey, members } from "../../kit/json.ts";
@@ -15,6 +17,22 @@ const requestTooLarge = problem({
   ...tooLargeMalformed,
   message: "The request exceeds 8 KB.",
 });
+
+const tooManyWaiting = problem({
+  name: "tooManyWaiting",
+  status: 503,
+  code: "unavailable",
+  message: "Too many requests are waiting for an answer. Try again later.",
+});
+
+/** Requests that nobody has decided about, at most: 80 MB of what strangers sent. */
+const MAX_WAITING = 10_000;
+const DAY_SECONDS = 24 * 60 * 60;
+/** What everybody at one site, and at one provider, may file in a day: else whoever has many addresses files all that there is room for. */
+const OF_SITE: Quota = { count: 300, seconds: DAY_SECONDS };
+const OF_PROVIDER: Quota = { count: 1_000, seconds: DAY_SECONDS };
+
+const unlessOff = (quota: Quota) => (config: Config) => (config.limitRequestIntake === null ? null : quota);
 
 /** Where the text may stand; the first that holds one is it, and the others stay in the context. */
 const NAMES = ["text", "request", "message"] as const;
@@ -50,9 +68,13 @@ export const ingest = endpoint(
       ok: v.boolean(),
       id: v.pipe(v.string(), v.regex(/^req_/), v.description("Asks requestsStatus what became of it.")),
     }),
-    faults: [requestTooLarge],
+    faults: [requestTooLarge, tooManyWaiting],
     errorShape: "okFalse",
-    limits: [{ name: "request-intake", quota: (config) => config.limitRequestIntake, per: "ip", headers: "always" }],
+    limits: [
+      { name: "request-intake", quota: (config) => config.limitRequestIntake, per: "ip", headers: "always" },
+      { name: "request-intake-site", quota: unlessOff(OF_SITE), per: "site", headers: "always" },
+      { name: "request-intake-provider", quota: unlessOff(OF_PROVIDER), per: "provider", headers: "always" },
+    ],
     example: {
       body: { text: "Let the search match whole phrases.", version: "2.1.0", os: "linux" },
       ok: { ok: true, id: "req_06a15c9c007x7v3w3nbxrw2s5m" },
@@ -62,14 +84,15 @@ export const ingest = endpoint(
     const request = readRequest(body, text);
     const id = newId("req", core.clock, core.random);
     const address = ip();
-    await core.store.write(() =>
+    await core.store.write(() => {
+      if ((rows(core.store).waiting.get() ?? 0) >= MAX_WAITING) fail(tooManyWaiting);
       rows(core.store).insert.run({
         id,
         ...request,
         addressHash: addressHash(core, address),
         at: core.clock.now(),
-      }),
-    );
+      });
+    });
     return { ok: true, id };
   },
 );

@@ -79,6 +79,8 @@ export const rows = statements((db) => ({
     `INSERT INTO product_requests (id, text, context, status, address_hash, created_at, updated_at)
      VALUES (@id, @text, @context, 'received', @addressHash, @at, @at)`,
   ),
+  // By product_requests_by_status, without the rows.
+  waiting: db.prepare<[], number>("SELECT count(*) FROM product_requests WHERE status = 'received'").pluck(),
   // By the primary key.
   byId: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
   // By the primary key, a step for every merge. UNION rather than UNION ALL, so that it ends whatever the table holds.

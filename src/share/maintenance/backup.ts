@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
-import { type BackupResult, finishBackup, removeDatabase } from "../../platform/store/store.ts";
+import { type BackupResult, finishBackup, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { noteBackup } from "./last-backup.ts";
 import { readFirst } from "./rows.ts";
 
@@ -34,11 +34,13 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
   const partial = `${target}.partial`;
   removeDatabase(partial);
   const { db, directory } = core.store;
-  // Inside a read transaction the source cannot change under the copy, so writers never make it start over.
-  db.exec("BEGIN");
+  // A connection of its own: on the store's, a change of this process would end the transaction that the copy is read in, and fail with it.
+  const source = openFile(db.name, { readonly: db.readonly });
   try {
-    readFirst(db);
-    await db.backup(partial, {
+    // Inside a read transaction the source cannot change under the copy, so writers never make it start over.
+    source.exec("BEGIN");
+    readFirst(source);
+    await source.backup(partial, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages === 0 ? 1 : 1 - remainingPages / totalPages);
         return 2_000;
@@ -48,7 +50,7 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
     removeDatabase(partial);
     throw error;
   } finally {
-    db.exec("COMMIT");
+    source.close();
   }
   return finishBackup(partial, target, directory, isoInstant(core.clock.now()));
 }

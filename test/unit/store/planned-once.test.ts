@@ -19,7 +19,9 @@ it("finds, orders, bounds and changes the same rows, of whatever type", () => {
   expect(ids("SELECT id FROM rows WHERE bytes = @bytes AND size = @size", { bytes: Buffer.of(3), size: 1.5 })).toEqual([
     4,
   ]);
-  expect(ids("SELECT id FROM rows WHERE bytes = ?1 OR id <= ?2 LIMIT ?3", Buffer.of(9), 1, 5)).toEqual([1, 10]);
+  expect(ids("SELECT id FROM rows WHERE bytes = ? OR id <= ? ORDER BY id LIMIT ?", Buffer.of(9), 1, 5)).toEqual([
+    1, 10,
+  ]);
   expect(ids("SELECT max(id) FROM rows WHERE name = ?", null)).toEqual([null]);
   once.prepare("UPDATE rows SET name = ?, size = @size WHERE id = @id").run("other", { id: 1, size: 9 });
   expect(once.prepare("SELECT name, size FROM rows WHERE id = ?").get(1)).toEqual({ name: "other", size: 9 });

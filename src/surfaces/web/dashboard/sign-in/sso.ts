@@ -88,6 +88,7 @@ async function comeBack(call: Anyone): Promise<PageReply> {
     baseUrl,
     sealed: keptOnTheWay(call, "sso"),
     answer: query,
+    ip: call.ip(),
   });
   const forget = keepOnTheWay(call, "sso", null);
   if (attempt.linkTo !== null) {

@@ -1,0 +1,81 @@
+import type { Core } from "../../core.ts";
+import type { DevicePrincipal } from "../../identity/devices/devices.ts";
+import { cooperative } from "../../kit/yield.ts";
+import type { Part } from "./parts.ts";
+import type { ReadSession, ReadSpan } from "./read-batch.ts";
+import { rows } from "./rows.ts";
+
+/** Bytes of stored sessions and spans that one transaction lays anew, unless it is one of them: everybody else waits while it does. */
+const MAX_LAID_BYTES = 1024 * 1024;
+
+/** A session of a part, with those of its spans that are stored in one step. */
+interface Slice {
+  readonly session: ReadSession;
+  readonly spans: ReadSpan[];
+  /** Whether the session begins in it. */
+  readonly begins: boolean;
+}
+
+/**
+ * Takes a part apart by what of it is stored already: a batch that says little of much that is stored costs what is stored. One step,
+ * the part itself, is the rule.
+ */
+export async function stepsOf(core: Core, device: DevicePrincipal, part: Part): Promise<readonly Part[]> {
+  const weigh = weigher(core, device, part);
+  const yieldNow = cooperative(core.clock);
+  const continued = part.sessions.length - part.items;
+  const steps: Slice[][] = [[]];
+  let room = MAX_LAID_BYTES;
+  for (const [i, session] of part.sessions.entries()) {
+    const { own, ofSpan } = weigh(session);
+    /** Begins another step where what is laid anew finds no room in this one. @returns whether it did */
+    const cut = (bytes: number, roomAnew: number) => {
+      const isFull = bytes > 0 && bytes > room && steps.at(-1)?.length !== 0;
+      if (isFull) steps.push([]);
+      room = (isFull ? roomAnew : room) - bytes;
+      return isFull;
+    };
+    const open = (begins: boolean) => {
+      const opened: Slice = { session, spans: [], begins };
+      steps.at(-1)?.push(opened);
+      return opened;
+    };
+    room = Math.min(room, MAX_LAID_BYTES);
+    cut(own, MAX_LAID_BYTES);
+    let slice = open(i >= continued);
+    for (const span of session.spans) {
+      // Each step that goes on with a session stores it anew: what else it lays is as much at least.
+      if (cut(ofSpan.get(span.externalId) ?? 0, Math.max(own, MAX_LAID_BYTES))) slice = open(false);
+      slice.spans.push(span);
+    }
+    await yieldNow();
+  }
+  return steps.length < 2 ? [part] : steps.map((slices, i) => stepOf(part, slices, i === 0, i === steps.length - 1));
+}
+
+function stepOf(part: Part, slices: readonly Slice[], isFirst: boolean, isLast: boolean): Part {
+  return {
+    sessions: slices.map(({ session, spans }) => ({ ...session, spans })),
+    labels: isLast ? part.labels : [],
+    items: slices.filter(({ begins }) => begins).length,
+    redacted: isFirst ? part.redacted : 0,
+    withheld: isFirst ? part.withheld : 0,
+    hashed: undefined,
+  };
+}
+
+/** Tells how many bytes are stored of a session, and of each of its spans that was sent. */
+function weigher(core: Core, { deviceId }: DevicePrincipal, { sessions }: Part) {
+  const sql = rows(core.store);
+  const sent = JSON.stringify([...new Set(sessions.map(({ externalId }) => externalId))]);
+  const stored = new Map(sql.sessionBytes.all({ deviceId, sent }).map((one) => [one.externalId, one]));
+  return ({ externalId, spans }: ReadSession): { own: number; ofSpan: ReadonlyMap<string, number> } => {
+    const known = stored.get(externalId);
+    if (!known) return { own: 0, ofSpan: new Map() };
+    const ids = JSON.stringify(spans.map((span) => span.externalId));
+    const ofSpan = new Map(
+      sql.spanBytes.all({ sessionId: known.id, sent: ids }).map((one) => [one.externalId, one.bytes]),
+    );
+    return { own: known.bytes, ofSpan };
+  };
+}

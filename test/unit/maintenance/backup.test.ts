@@ -1,0 +1,23 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createTeam } from "../../../src/identity/teams/teams.ts";
+import { openFile } from "../../../src/platform/store/store.ts";
+import { backup } from "../../../src/share/maintenance/maintenance.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("copies one instant while the same process goes on writing", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  await createTeam(core, "Before");
+  const file = join(t.directory, "..", `${t.directory.split("/").at(-1)}.backup`);
+  const making = backup(core, file, () => {});
+  await createTeam(core, "Meanwhile");
+  await making;
+  const names = "SELECT name FROM teams WHERE name IN ('Before', 'Meanwhile') ORDER BY name";
+  expect(t.rows(names)).toEqual([{ name: "Before" }, { name: "Meanwhile" }]);
+  const copy = openFile(file, { readonly: true });
+  expect(copy.prepare(names).all()).toEqual([{ name: "Before" }]);
+  copy.close();
+  rmSync(file);
+});
