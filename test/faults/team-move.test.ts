@@ -28,7 +28,7 @@ const besides = (directory: string, name: string): Promise<Data> =>
 
 const done = async (args: readonly string[]) => {
   const { code, stdout, stderr } = await reckon([...args, "--json"]);
-  expect([args[1], code, stderr.replace(/^(?:Next|Then|No password|\d{4}-\d\d-\d\d to).*\n/gm, "")]).toEqual([
+  expect([args[1], code, stderr.replace(/^(?:Next|Then|No password|No usage|\d{4}-\d\d-\d\d to).*\n/gm, "")]).toEqual([
     args[1],
     0,
     "",

@@ -1,5 +1,6 @@
 import type { Core } from "../../../../core.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { findMember } from "../../../../identity/members/members.ts";
 import { findUser } from "../../../../identity/people/people.ts";
 import { findTeam } from "../../../../identity/teams/teams.ts";
 import { type Content, html } from "../../../../kit/html.ts";
@@ -63,8 +64,9 @@ export function detailWords(core: Core, { detail, teamId }: StoredEvent): string
 
 /** How something of the event's team is called by now. */
 function nameOf(core: Core, teamId: string | null, id: string): string | undefined {
-  if (id.startsWith("usr_")) return findUser(core, id)?.email;
-  if (teamId === null) return undefined;
+  // Operators alone see what is of no team.
+  if (teamId === null) return id.startsWith("usr_") ? findUser(core, id)?.email : undefined;
+  if (id.startsWith("usr_")) return findMember(core, teamId, id)?.email;
   if (id.startsWith("dev_")) return findDeviceOf(core, teamId, id)?.label ?? undefined;
   return id === teamId ? findTeam(core, id)?.name : undefined;
 }
