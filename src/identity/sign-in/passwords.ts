@@ -1,8 +1,7 @@
 import { type Argon2Parameters, argon2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { blocksOf } from "../../kit/address.ts";
-import { FairQueue, type Payer } from "../../kit/fair-queue.ts";
-import { Problem, unavailable } from "../../kit/problem.ts";
+import type { Payer } from "../../kit/fair-queue.ts";
+import { FairWait, payerAt } from "../../kit/fair-wait.ts";
 import type { Random } from "../../kit/random.ts";
 import { normalized } from "./password-rules.ts";
 
@@ -23,54 +22,32 @@ const BATCH_SIZE = 2;
 const MAX_WAITING = 100;
 let running = 0;
 
-interface Waiting {
-  readonly go: () => void;
-  readonly giveUp: (why: Problem) => void;
-}
-
 /*
  * Strangers take turns by their addresses, and whoever has a sign-in, a link, or used the account from their address before takes turns
  * with all of them: whoever has many addresses has not many turns.
  */
-const queues = [new FairQueue<Waiting>(), new FairQueue<Waiting>()] as const;
+const CROWDED = "Too many people are signing in at the moment. Try again in a few seconds.";
+const known = new FairWait(MAX_WAITING, CROWDED);
+const strangers = new FairWait(MAX_WAITING, CROWDED);
 const KNOWN: Payer = { team: "known", credential: "" };
-
-const refused = () =>
-  new Problem(unavailable, {
-    message: "Too many people are signing in at the moment. Try again in a few seconds.",
-    retryAfterSeconds: 5,
-  });
-
-/** Settles when it is somebody's turn. @throws Problem when too many wait already, or who has fewer waiting takes the place */
-function turnOf(stranger: string | undefined): Promise<void> {
-  const queue = queues[stranger === undefined ? 0 : 1];
-  const { provider, site } = blocksOf(stranger ?? "");
-  const payer = stranger === undefined ? KNOWN : { team: provider, credential: site };
-  if (queue.length >= MAX_WAITING) {
-    const displaced = queue.displaceFor(payer);
-    if (!displaced) throw refused();
-    displaced.giveUp(refused());
-  }
-  return new Promise((go, giveUp) => queue.push(payer, { go, giveUp }));
-}
 
 let isKnownsTurn = false;
 
-/** Who is next: of each queue in turn. */
-function nextWaiting(): Waiting | undefined {
+/** Gives somebody the next turn: of those who are known and of strangers alternately. */
+function giveNext(): void {
   isKnownsTurn = !isKnownsTurn;
-  const [first, second] = isKnownsTurn ? queues : queues.toReversed();
-  return first?.shift() ?? second?.shift();
+  const [first, second] = isKnownsTurn ? [known, strangers] : [strangers, known];
+  if (!first.next()) second.next();
 }
 
 async function inTurn<T>(stranger: string | undefined, work: () => Promise<T>): Promise<T> {
-  if (running >= BATCH_SIZE) await turnOf(stranger);
+  if (running >= BATCH_SIZE) await (stranger === undefined ? known.turn(KNOWN) : strangers.turn(payerAt(stranger)));
   running++;
   try {
     return await work();
   } finally {
     running--;
-    nextWaiting()?.go();
+    giveNext();
   }
 }
 
