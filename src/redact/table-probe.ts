@@ -106,8 +106,8 @@ export class TableProbe implements Probe {
   #look(reading: Reading, start: number): void {
     if (start < reading.readUntil(this.#rank) || (this.#apart && isInPath(unitBefore(reading.units, start)))) return;
     const { automaton } = this.#shape as Looks;
-    if (automaton === undefined && !this.#fits(reading, start)) return;
-    if (this.#passesHinge(reading, start) && this.#holdsTail(reading, start)) this.#match(reading, start);
+    if (!this.#passesHinge(reading, start) || (automaton === undefined && !this.#fits(reading, start))) return;
+    if (this.#holdsTail(reading, start)) this.#match(reading, start);
   }
 
   may(text: string, at: number): boolean {
@@ -152,11 +152,16 @@ export class TableProbe implements Probe {
     if (hinge === undefined || beforeHinge === undefined) return true;
     const from = start + hinge.from;
     const { text, units } = reading;
-    const end = beforeHinge.endOf(reading, from, hinge.most + 1);
+    const end = beforeHinge.endOf(reading, from, hinge.most + LONG_MATCH);
     this.#hingeAt = end;
+    if (end - from > hinge.most) {
+      // The stretch goes on too far for all that begin in its first part.
+      gate.refuseUntil(start, end - hinge.most - hinge.from);
+      return false;
+    }
     if (end - from >= hinge.least && end < text.length && mayStand(hinge.next, units[end] as number)) return true;
     // What begins later in the same stretch comes to the same sign, and has less before it.
-    if (end - from <= hinge.most) gate.refuseUntil(start, end - hinge.from + 1);
+    gate.refuseUntil(start, end - hinge.from + 1);
     return false;
   }
 
