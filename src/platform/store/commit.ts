@@ -37,6 +37,7 @@ export class CommitQueue {
   /** The last transaction failed; cleared by the next that succeeds. */
   lastFailure: unknown;
   readonly #db: Database;
+  readonly #committed: () => void;
   readonly #begin;
   readonly #commit;
   readonly #savepoint;
@@ -48,8 +49,10 @@ export class CommitQueue {
   /** When the queue began to wait for another process that is writing, monotonic milliseconds. */
   #busySince: number | undefined;
 
-  constructor(db: Database) {
+  /** @param committed told of each transaction */
+  constructor(db: Database, committed: () => void = () => {}) {
     this.#db = db;
+    this.#committed = committed;
     this.#begin = db.prepare("BEGIN IMMEDIATE");
     this.#commit = db.prepare("COMMIT");
     this.#savepoint = db.prepare("SAVEPOINT change");
@@ -192,6 +195,7 @@ export class CommitQueue {
     this.lastFailure = undefined;
     this.stats.transactions++;
     this.stats.changes += changes;
+    this.#committed();
   }
 
   #abandon(group: readonly Waiting[], error: unknown): void {

@@ -4,6 +4,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { CommitQueue } from "./commit.ts";
 import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
 import { databasePath } from "./file.ts";
@@ -137,7 +138,7 @@ function configure(db: Database): void {
   db.pragma("temp_store = MEMORY");
   db.pragma("cache_size = -32768");
   db.pragma("journal_size_limit = 67108864");
-  // Checkpoints run on a timer of ours, away from requests.
+  // Checkpoints run when we say so, away from requests; see `Checkpoints`.
   db.pragma("wal_autocheckpoint = 0");
   const mode = db.pragma("journal_mode", { simple: true });
   const synchronous = db.pragma("synchronous", { simple: true });
@@ -157,7 +158,8 @@ function prepareFile(db: Database, directory: string, { now, log = silentLog }: 
 function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(db)): Store {
   // Opening waits for others; from here on the commit queue does, without stopping the process (see CommitQueue).
   db.pragma("busy_timeout = 0");
-  const queue = new CommitQueue(db);
+  const checkpoints = new Checkpoints(db);
+  const queue = new CommitQueue(db, () => checkpoints.committed());
   const dataVersion = db.prepare("PRAGMA data_version").pluck();
   const outsideVersion = () => dataVersion.get() as number;
   const columns = db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck();
@@ -182,7 +184,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     checkpoint() {
       if (dirtySince === queue.stats.changes) return;
       dirtySince = queue.stats.changes;
-      db.pragma("wal_checkpoint(PASSIVE)");
+      checkpoints.run();
     },
     reclaim: () => reclaim(db, (change) => queue.write(change)),
     outsideVersion,

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { databasePath, openStore } from "../../../src/platform/store/store.ts";
+
+function open() {
+  const directory = mkdtempSync(join(tmpdir(), "reckon-checkpoints-"));
+  const store = openStore(directory, { now: Date.now });
+  onTestFinished(() => {
+    store.close();
+    rmSync(directory, { recursive: true });
+  });
+  store.db.exec("CREATE TABLE texts (id INTEGER PRIMARY KEY, text BLOB)");
+  store.checkpoint();
+  const insert = store.db.prepare("INSERT INTO texts (text) VALUES (?)");
+  return { store, write: (bytes: number) => store.write(() => insert.run(Buffer.alloc(bytes, 7))) };
+}
+
+interface Log {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+const look = (db: Database) => db.prepare<[], Log>("PRAGMA wal_checkpoint(NOOP)").get() as Log;
+
+it("moves the log into the database in between where much is written, and leaves little to the interval", async () => {
+  const { store, write } = open();
+  await write(4_096 * 400);
+  expect(look(store.db).checkpointed).toBe(0);
+  await write(4_096 * 400);
+  await vi.waitFor(() => expect(look(store.db)).toMatchObject({ log: look(store.db).checkpointed }));
+  // What was moved is written over: a flood makes the file no longer than what lies between two checkpoints.
+  for (let i = 0; i < 100; i++) await write(4_096 * 100);
+  expect(look(store.db).log).toBeLessThan(8_000);
+  expect(store.db.prepare("SELECT sum(length(text)) FROM texts").pluck().get()).toBe(4_096 * 10_800);
+});
+
+it("leaves alone what another reader has yet to read, and moves it once that is done", async () => {
+  const { store, write } = open();
+  const reader = new Sqlite(databasePath(store.directory), { readonly: true });
+  onTestFinished(() => void reader.close());
+  await write(100);
+  reader.exec("BEGIN");
+  expect(reader.prepare("SELECT count(*) FROM texts").pluck().get()).toBe(1);
+  const before = look(store.db).log;
+  for (let i = 0; i < 10; i++) await write(4_096 * 300);
+  store.checkpoint();
+  expect(look(store.db).checkpointed).toBe(before);
+  expect(reader.prepare("SELECT count(*) FROM texts").pluck().get()).toBe(1);
+  reader.exec("COMMIT");
+  store.checkpoint();
+  await write(1);
+  store.checkpoint();
+  expect(look(store.db)).toMatchObject({ log: look(store.db).checkpointed });
+});
