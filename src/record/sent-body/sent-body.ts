@@ -59,8 +59,11 @@ export class Cleaner {
    * Which parts of a text have to be cleaned: of all others `clean` would leave everything. Each is an object, in the order in which they stand.
    */
   async unclean(text: string, parts: readonly Slice[]): Promise<ReadonlySet<number>> {
-    if (this.#isMetadataOnly) return new Set(parts.keys());
-    return partsThatMightHold(text, parts, this.yieldNow);
+    const [first, last] = [parts[0], parts.at(-1)];
+    if (this.#isMetadataOnly || !first || !last) return new Set(parts.keys());
+    const from = first.start;
+    const own = parts.map(({ start, end }) => ({ start: start - from, end: end - from }));
+    return partsThatMightHold(text.slice(from, last.end), own, this.yieldNow);
   }
 
   async #cleanSlowly(part: string, kind: MetadataKind): Promise<string> {

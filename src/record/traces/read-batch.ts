@@ -76,11 +76,13 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
   if (duplicateKey(own) !== undefined) fail(malformed, `Session ${i} names a member twice.`);
   await yieldNow();
   const spans: ReadSpan[] = [];
-  for (const slice of elements(text, findMember(own, "spans")?.start)) {
+  const slices = elements(text, findMember(own, "spans")?.start);
+  const unclean = await sent.unclean(text, slices);
+  for (const [i, slice] of slices.entries()) {
     const wait = yieldNow();
     if (wait) await wait;
-    const kept = sent.clean(text.slice(slice.start, slice.end), "span");
-    const document = typeof kept === "string" ? kept : await kept;
+    const part = text.slice(slice.start, slice.end);
+    const document = unclean.has(i) ? await sent.clean(part, "span") : part;
     spans.push(spanOf(parsedMembers(document, SPAN_FACTS), document));
   }
   const spelled = spelledMembers(text, own);
