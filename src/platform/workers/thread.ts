@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { type FromThread, failureOf, type Outcome, type ToThread } from "./messages.ts";
 
@@ -10,10 +11,24 @@ export interface Made {
 /** Work that a thread can do. @param ask asks the thread that gave the work; one question at a time */
 export type Work = (input: never, ask: (question: unknown) => Promise<unknown>) => Promise<Made>;
 
+/** How much nicer threads are than the one that answers everybody: where there are not cores enough for all, it goes first. */
+const NICENESS = 5;
+
+/** Only Linux has a niceness for each thread (setpriority(2)); elsewhere it is the process's. */
+function giveWay(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(Math.min(19, getPriority() + NICENESS));
+  } catch {
+    // Where that is forbidden, all are alike.
+  }
+}
+
 /** Serves a pool from inside its thread: one job after the other, by name. */
 export function serve(works: Readonly<Record<string, Work>>): void {
   const port = parentPort;
   if (!port) throw new Error("this is no thread of a pool");
+  giveWay();
   const post = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
   let answered: ((answer: unknown) => void) | undefined;
   const ask = (index: number, question: unknown) =>

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../../src/kit/log.ts";
@@ -43,6 +44,21 @@ describe("a pool of threads", () => {
       ["held", "go"],
       ["held", "go"],
     ]);
+  });
+
+  it.runIf(process.platform === "linux")("has threads that give way to the one that answers", async () => {
+    const niceness = (file: string) =>
+      Number(
+        readFileSync(file, "utf8")
+          .replace(/^.*\) /, "")
+          .split(" ")[16],
+      );
+    const mine = niceness(`/proc/self/task/${process.pid}/stat`);
+    const nicer = () =>
+      readdirSync("/proc/self/task").filter((id) => niceness(`/proc/self/task/${id}/stat`) === mine + 5).length;
+    const before = nicer();
+    await pool().run({ name: "echo", payer: ANNA, input: 1 });
+    expect([nicer(), niceness(`/proc/self/task/${process.pid}/stat`)]).toEqual([before + 1, mine]);
   });
 
   it("moves memory instead of copying it, once the work begins", async () => {
