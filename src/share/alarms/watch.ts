@@ -50,7 +50,7 @@ export const alarmsJob: IntervalJob = {
 };
 
 /** Of those that moved to another instance nothing is expected here. */
-const servedTeams = (core: Core) => listTeams(core).filter(({ movedTo }) => movedTo === null);
+export const servedTeams = (core: Core) => listTeams(core).filter(({ movedTo }) => movedTo === null);
 
 /** Notes what began, and what is over, since it was looked last. */
 async function compare(
