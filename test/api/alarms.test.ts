@@ -7,6 +7,7 @@ import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
+import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
 import { eventsFor } from "../../src/share/notifications/notifications.ts";
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import type { TestInstance } from "../support/instance.ts";
@@ -203,4 +204,31 @@ it("sums up no week of a team that moved to another server", async () => {
   t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
   await digestJob.run(t.instance.core);
   expect(t.rows("SELECT team_id AS team FROM notices WHERE type = 'digest.weekly'")).toEqual([{ team: here.team.id }]);
+});
+
+it("tells once when a replica is not found whole, of one that nobody checks any more, and when it is whole again", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { core } = t.instance;
+  await addChannel(t, receiver, null, ["replica.stale"]);
+  const look = async () => {
+    for (let i = 0; i < 2; i++) await alarmsJob.run(core);
+    return noted(t, "replica.stale");
+  };
+  // Where there is none, nothing is missed.
+  t.clock.advance(7 * DAY_MS);
+  expect(await look()).toEqual([]);
+  noteReplicaCheck(core, null);
+  const last = new Date(t.clock.now()).toISOString();
+  expect(await look()).toEqual([]);
+  t.clock.advance(DAY_MS);
+  noteReplicaCheck(core, "it cannot be restored");
+  const failed = { last, failing: true, state: "began" };
+  expect(await look()).toEqual([failed]);
+  noteReplicaCheck(core, null);
+  expect(await look()).toEqual([failed, { state: "ended" }]);
+  t.clock.advance(2 * DAY_MS + MINUTE_MS);
+  const unchecked = { last: expect.any(String), failing: false, state: "began" };
+  expect(await look()).toEqual([failed, { state: "ended" }, unchecked]);
+  expect((await arrived(receiver, 3)).map(({ json }) => json.type)).toEqual(Array(3).fill("replica.stale"));
 });
