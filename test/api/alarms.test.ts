@@ -2,11 +2,12 @@ import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
-import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { teamMoves, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
+import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
 import { eventsFor } from "../../src/share/notifications/notifications.ts";
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import type { TestInstance } from "../support/instance.ts";
@@ -164,4 +165,70 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
   await digestJob.run(next.instance.core);
   expect(noted(next, "digest.weekly")).toMatchObject([{ from: "2026-11-23", sessions: 0, success_rate: null }]);
   expect(next.rows("SELECT key FROM alarms WHERE key LIKE 'digest:%'")).toHaveLength(1);
+});
+
+it("counts in a week's digest the classes that came again in it, however many recur, and not those of later", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { token, team } = await t.device();
+  await addChannel(t, receiver, team.id, ["digest.weekly"]);
+  const entry = (date: string, rule: string) => `## ${date} It broke\n\nBroke.\n\n**Prevention rule:** ${rule}.\n\n`;
+  // More often than those of the week, and long ago.
+  const old = Array.from({ length: 120 }, (_, i) =>
+    ["2026-09-03", "2026-09-02", "2026-09-01"].map((date) => entry(date, `look twice at case ${i}`)).join(""),
+  );
+  const again = entry("2026-11-18", "round once") + entry("2026-10-01", "round once");
+  // Once by the end of the week, and once more on the morning that it is told.
+  const later = entry("2026-11-23", "read the clock once") + entry("2026-11-19", "read the clock once");
+  await t.post("/api/brain/ingest", {
+    token,
+    json: {
+      version: 1,
+      repoKey: "acme/shop",
+      files: [{ path: ".claude/brain/errors.md", content: later + again + old.join("") }],
+    },
+  });
+  t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
+  await digestJob.run(t.instance.core);
+  expect(noted(t, "digest.weekly")).toMatchObject([
+    { recurring_errors: 1, most_recurring: [{ title: "It broke", occurrences: 2 }] },
+  ]);
+});
+
+it("sums up no week of a team that moved to another server", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const [here, away] = [await t.device(), await t.device()];
+  await addChannel(t, receiver, null, ["digest.weekly"]);
+  await teamMoves.begin(t.instance.core, away.team.id, "https://new.example");
+  t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
+  await digestJob.run(t.instance.core);
+  expect(t.rows("SELECT team_id AS team FROM notices WHERE type = 'digest.weekly'")).toEqual([{ team: here.team.id }]);
+});
+
+it("tells once when a replica is not found whole, of one that nobody checks any more, and when it is whole again", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { core } = t.instance;
+  await addChannel(t, receiver, null, ["replica.stale"]);
+  const look = async () => {
+    for (let i = 0; i < 2; i++) await alarmsJob.run(core);
+    return noted(t, "replica.stale");
+  };
+  // Where there is none, nothing is missed.
+  t.clock.advance(7 * DAY_MS);
+  expect(await look()).toEqual([]);
+  noteReplicaCheck(core, null);
+  const last = new Date(t.clock.now()).toISOString();
+  expect(await look()).toEqual([]);
+  t.clock.advance(DAY_MS);
+  noteReplicaCheck(core, "it cannot be restored");
+  const failed = { last, failing: true, state: "began" };
+  expect(await look()).toEqual([failed]);
+  noteReplicaCheck(core, null);
+  expect(await look()).toEqual([failed, { state: "ended" }]);
+  t.clock.advance(2 * DAY_MS + MINUTE_MS);
+  const unchecked = { last: expect.any(String), failing: false, state: "began" };
+  expect(await look()).toEqual([failed, { state: "ended" }, unchecked]);
+  expect((await arrived(receiver, 3)).map(({ json }) => json.type)).toEqual(Array(3).fill("replica.stale"));
 });

@@ -6,6 +6,7 @@ import {
   eventsFor,
   messagesOf,
   pauseChannel,
+  removeChannel,
   rotateSecret,
   sendAgain,
   testChannel,
@@ -268,6 +269,33 @@ describe("what is not taken", () => {
     receiver.answer = (_, response) => response.writeHead(200).end();
     await telemetry(t, token, [7]);
     await arrived(receiver, 2);
+  });
+
+  it.each([
+    ["paused", (t: TestInstance, id: string) => pauseChannel(t.instance.core, { id }, true)],
+    ["removed", (t: TestInstance, id: string) => removeChannel(t.instance.core, { id })],
+  ])("is not sent again to a channel that was %s during a try", async (outcome, end) => {
+    const receiver = await startReceiver();
+    const answers: (() => void)[] = [];
+    receiver.answer = (_, response) => void answers.push(() => response.writeHead(500).end());
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await arrived(receiver, 1);
+    await end(t, channel.id);
+    for (const answer of answers) answer();
+    const states = () => t.rows("SELECT state, due_at AS dueAt, outcome FROM notification_messages");
+    const ended = [{ state: "failed", dueAt: null, outcome: `the channel was ${outcome}` }];
+    expect(states()).toEqual(ended);
+    for (let i = 0; i < 3; i++) {
+      t.clock.advance(5 * MINUTE_MS);
+      // A turn that finds nothing has come after whatever was noted of the try.
+      await telemetry(t, token, [101 + 2 * i]);
+      await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
+    }
+    expect([receiver.received.length, states()]).toEqual([1, ended]);
   });
 
   it("keeps no other channel waiting", async () => {

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { changeRequest } from "../../src/share/feature-requests/feature-requests.ts";
+import { changeRequest, mergeRequest } from "../../src/share/feature-requests/feature-requests.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/requests/ingest";
@@ -219,6 +219,11 @@ describe("the address of requestsIngest", () => {
     expect(t.count("product_requests")).toBe(10_000);
     await changeRequest(t.instance.core, "req_1", { status: "declined" });
     expect((await from(t, "203.0.113.9")).status).toBe(200);
+    expect((await from(t, "203.0.113.9")).status).toBe(503);
+    // Said to ask for the same as another, it has that one's answer.
+    await mergeRequest(t.instance.core, "req_2", "req_1");
+    expect((await from(t, "203.0.113.9")).status).toBe(200);
+    expect((await from(t, "203.0.113.9")).status).toBe(503);
   });
 
   it("counts refused requests too, so that rubbish is limited like everything else", async () => {

@@ -16,9 +16,10 @@ function folder(): string {
 it("tells of the lake, and what is not as it was put there", async () => {
   const lake = folder();
   const t = await startInstance({ settings: { lake } });
-  const run = (args: readonly string[], env = { RECKON_LAKE: lake }) =>
-    reckon(["lake", ...args, "--data", t.directory], { env });
-  const before = await run(["status"]);
+  const run = (args: readonly string[], env = { RECKON_LAKE: lake }, { directory } = t) =>
+    reckon(["lake", ...args, "--data", directory], { env });
+  // A server with a lake makes it within a second.
+  const before = await run(["status"], undefined, await startInstance());
   expect([before.code, before.stderr]).toEqual([1, expect.stringContaining("there is no lake here")]);
   const device = await t.device();
   await sendEntries(t, device);

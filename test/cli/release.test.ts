@@ -92,6 +92,10 @@ describe("releases from the command line", () => {
       [["--version", "2.0.0", "--file", t.directory], "is no file"],
       [["--version", "2.0.0", "--file", installer(t, "empty.exe", Buffer.alloc(0))], "is empty"],
       [["--version", "2.0.0", "--url", "file:///etc/passwd", "--file", other], "begins with https://"],
+      [
+        ["--version", "2.0.0", "--url", "https://:secret@dl.example.com/x.exe", "--file", other],
+        "no user name or password",
+      ],
     ] as const) {
       const done = await ranHere(["release", ...ADD, ...args, "--data", t.directory]);
       expect([args.join(" "), done.code, done.stderr.includes(says)]).toEqual([args.join(" "), 1, true]);

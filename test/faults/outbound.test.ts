@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type OutboundFailed, OutboundRefused, post } from "../../src/platform/outbound/outbound.ts";
+import { type OutboundFailed, OutboundRefused, outboundFetch, post } from "../../src/platform/outbound/outbound.ts";
 import { startInstance } from "../support/instance.ts";
 import { startReceiver } from "../support/receiver.ts";
 
@@ -132,6 +132,21 @@ describe("the way out", () => {
     expect(await post(instance.core, receiver.url, LETTER)).toMatchObject({ status: 500, reply: "slowly" });
     expect(performance.now() - began).toBeGreaterThan(4_500);
     expect(performance.now() - began).toBeLessThan(7_000);
+  });
+
+  it("ends at once where another protocol is answered with, which no answer and no error follows", async () => {
+    const other = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    const url = `http://127.0.0.1:${port}/`;
+    const { instance } = await startInstance({ settings: { outbound: `127.0.0.1:${port},+private` } });
+    const failed = { name: "OutboundFailed", message: "the connection broke off" };
+    await expect(post(instance.core, url, LETTER)).rejects.toMatchObject(failed);
+    await expect(outboundFetch(instance.core)(url)).rejects.toMatchObject(failed);
   });
 
   it("gives up after 5 seconds without an answer", async () => {

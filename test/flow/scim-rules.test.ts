@@ -451,6 +451,33 @@ describe("bounds", () => {
     expect([t.count("scim_members"), t.count("scim_groups")]).toEqual([0, 0]);
   });
 
+  it("gives a group of ten thousand another name without marking all of them in one transaction", async () => {
+    const { t, directory, engines: team } = await withTeams();
+    const ids = fill(t, directory, 10_000);
+    const { id } = (await directory.send("POST", "Groups", { displayName: "nobody's" })).body;
+    const { store } = t.instance.core;
+    const join = store.db.prepare("INSERT INTO scim_members (group_id, member_id) VALUES (?, ?)");
+    await store.write(() => {
+      for (const one of ids) join.run(id, one);
+    });
+    let [most, before, transactions] = [0, store.stats.changes, store.stats.transactions];
+    Object.defineProperty(store.stats, "transactions", {
+      get: () => transactions,
+      set(count: number) {
+        transactions = count;
+        const now = Number(store.db.prepare("SELECT total_changes()").pluck().get());
+        most = Math.max(most, now - before);
+        before = now;
+      },
+    });
+    before = Number(store.db.prepare("SELECT total_changes()").pluck().get());
+    const rename = patch({ op: "replace", path: "displayName", value: "engineers" });
+    expect((await directory.send("PATCH", `Groups/${id}`, rename)).status).toBe(204);
+    expect(t.rows("SELECT count(*) AS n FROM memberships WHERE team_id = ?", team.id)).toEqual([{ n: 10_000 }]);
+    expect(t.rows("SELECT 1 FROM scim_users WHERE pending = 1")).toEqual([]);
+    expect(most).toBeLessThan(1_000);
+  });
+
   it("leaves one of the sets that several requests ask for at the same time", async () => {
     const { t, directory } = await withTeams();
     const ids = fill(t, directory, 1_500);

@@ -116,11 +116,13 @@ async function storeGroup(
   draft: GroupDraft,
 ): Promise<GroupRecord> {
   const [first, ...more] = await memberSteps(scope, id, draft.members);
+  const renamed =
+    before !== undefined && (before.displayName !== draft.displayName || before.externalId !== draft.externalId);
+  if (renamed) await markMembers(scope, write, id);
   const stored = await write(() => {
     const after = storeRecord(scope, id, before, draft);
     const changed = storeMembers(scope, id, first);
-    const renamed =
-      before !== undefined && (before.displayName !== after.displayName || before.externalId !== after.externalId);
+    // What is left of them: those that somebody went over since they were marked.
     if (renamed) directoryRecords.setMembersPending(scope.core, id);
     if (!before) recordDone(scope, "scim.group_added", targetOf(after), { members: changed.added });
     else if (renamed || changed.added + changed.removed > 0)
@@ -133,6 +135,15 @@ async function storeGroup(
   for (const step of more)
     await write(() => recordDone(scope, "scim.group_changed", targetOf(stored), storeMembers(scope, id, step)));
   return stored;
+}
+
+/** Marks a group's members step by step, ahead of its other name: whoever goes over one of them until then finds all as it was. */
+async function markMembers({ core }: Scope, write: Write, groupId: string): Promise<void> {
+  const ids = directoryRecords.memberIds(core, groupId);
+  for (let at = 0; at < ids.length; at += STEP_MEMBERS)
+    await write(() => {
+      for (const id of ids.slice(at, at + STEP_MEMBERS)) directoryRecords.setPending(core, id, true);
+    });
 }
 
 const targetOf = ({ id, displayName }: GroupRecord) => ({ kind: "group", id, label: displayName });

@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { onWire } from "../../formats/errors/fingerprint.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
-import { rows } from "./rows.ts";
+import { dailyRows } from "./daily-rows.ts";
+import { type ClassRow, rows } from "./rows.ts";
 
 /** Entries of errors files that have one fingerprint. */
 export interface RecurringClass {
@@ -25,16 +26,34 @@ const TITLES = 3;
  * window of time: most occurrences first, of equal ones the one seen last. At most 100.
  */
 export function recurringClasses(core: Core, teamId: string, repoKey?: string, most = MAX_CLASSES): RecurringClass[] {
-  const sql = rows(core.store);
-  return sql.classes(teamId, repoKey, most).map(({ fingerprint, ...rest }) => {
-    const newest = sql.ofClass.all(teamId, fingerprint, repoKey ?? null, TITLES);
-    return {
-      fingerprint: onWire(fingerprint),
-      ...rest,
-      titles: newest.map(({ title }) => title),
-      rule: newest[0]?.rule ?? null,
-    };
-  });
+  const found = rows(core.store).classes(teamId, repoKey, most);
+  return found.map((one) => withTitles(core, teamId, one, repoKey));
+}
+
+function withTitles(core: Core, teamId: string, { fingerprint, ...rest }: ClassRow, repoKey?: string): RecurringClass {
+  const newest = rows(core.store).ofClass.all(teamId, fingerprint, repoKey ?? null, TITLES);
+  return {
+    fingerprint: onWire(fingerprint),
+    ...rest,
+    titles: newest.map(({ title }) => title),
+    rule: newest[0]?.rule ?? null,
+  };
+}
+
+/**
+ * Classes of a team that had more than one entry by the end of some days, and one in them: how many, and some of them, in the
+ * order of `recurringClasses`.
+ * @param from day, YYYY-MM-DD
+ * @param to the last day
+ */
+export function recurredWithin(
+  core: Core,
+  teamId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  most: number,
+): { readonly count: number; readonly classes: RecurringClass[] } {
+  const found = dailyRows(core.store).recurred.all({ teamId, from, to });
+  return { count: found.length, classes: found.slice(0, most).map((one) => withTitles(core, teamId, one)) };
 }
 
 /** A team, and the instant from which it knew certain prevention rules. */

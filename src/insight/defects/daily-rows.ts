@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import { DEFECT, type DefectRow } from "./rows.ts";
+import { type ClassRow, DEFECT, type DefectRow } from "./rows.ts";
 
 /** Entries dated on one day. */
 export interface ErrorDay {
@@ -26,6 +26,11 @@ export const dailyRows = statements((db) => ({
   days: db.prepare<[Days], ErrorDay>(
     `${FIRSTS} SELECT date, count(*) AS entries, sum(date > first) AS again
      FROM defects JOIN firsts ON class = fingerprint WHERE ${WITHIN} GROUP BY date`,
+  ),
+  recurred: db.prepare<[Days], ClassRow>(
+    `SELECT fingerprint, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen FROM defects
+     WHERE team_id = @teamId AND kind = 'error' AND date <= @to GROUP BY fingerprint
+     HAVING count(*) > 1 AND max(date) >= @from ORDER BY occurrences DESC, lastSeen DESC, fingerprint`,
   ),
   cameAgain: db.prepare<[Days & { most: number }], DefectRow>(
     `${FIRSTS} ${DEFECT} JOIN firsts ON class = fingerprint WHERE ${WITHIN} AND date > first

@@ -10,7 +10,7 @@ export { parseFile } from "../../formats/errors/parse.ts";
 export { makeBriefing } from "./briefing.ts";
 export { defectsOfClass, entryText, findDefect, pageOfDefects } from "./browse.ts";
 export { errorCalendar } from "./calendar.ts";
-export { countEndedClasses, type RecurringClass, recurringClasses } from "./classes.ts";
+export { countEndedClasses, recurredWithin, recurringClasses } from "./classes.ts";
 export { errorDays } from "./daily.ts";
 export type { Defect } from "./entry.ts";
 export { findClass, pageOfClasses } from "./error-classes.ts";

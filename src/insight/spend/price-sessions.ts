@@ -1,11 +1,13 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
+import { finish, inSlices, type Slices } from "../../kit/slices.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { noteSpent, noteSpentMore, type Spent } from "../sessions/sessions.ts";
 import { currentPrices } from "./current-prices.ts";
 import type { PriceTable } from "./price-table.ts";
 import { type CellRow, type DayOfModel, type OfTeamSession, rows } from "./rows.ts";
-import { addMeasures, type Measures, NO_MEASURES, sessionOf } from "./usage-record.ts";
+import { addMeasures, type Measures, NO_MEASURES, type OfSession, sessionOf } from "./usage-record.ts";
 
 /** What sessions cost, kept beside them so that lists can be ordered by it: with each usage that is counted, and when prices change. */
 
@@ -22,15 +24,29 @@ function withUsage(
   return { tokens: tokens + used, unpriced: unpriced + (cost === undefined ? used : 0), pico: pico + (cost ?? 0n) };
 }
 
-/** Row change: notes what some sessions used in all and what that costs. */
-function priceSessions(core: Core, sessions: Iterable<OfTeamSession>): void {
+/** Cells read in one go, and priced in one transaction: others get their turn between. */
+const MAX_CELLS = 500;
+
+/** What a session used in all and what that costs, and in how many cells it stands. */
+function* spentOf(core: Core, { deviceId, session }: OfSession): Slices<{ spent: Spent; cells: number }> {
   const { table } = currentPrices(core);
-  for (const { teamId, deviceId, session } of sessions) {
-    const cells = rows(core.store).cellsOfSession.all(deviceId, session);
-    const spent = cells.reduce((sum, cell) => withUsage(sum, table, cell), NOTHING);
-    noteSpent(core, { teamId, deviceId, externalId: session }, spent);
+  let [spent, count] = [NOTHING, 0];
+  for (let after = 0; ; ) {
+    const cells = rows(core.store).cellsOfSession.all({ deviceId, session, after, limit: MAX_CELLS });
+    for (const cell of cells) if (cell.counts) spent = withUsage(spent, table, cell);
+    count += cells.length;
+    const last = cells.at(-1);
+    if (!last || cells.length < MAX_CELLS) return { spent, cells: count };
+    yield;
+    after = last.id;
   }
 }
+
+const note = (core: Core, { teamId, deviceId, session }: OfTeamSession, { spent }: { readonly spent: Spent }) =>
+  noteSpent(core, { teamId, deviceId, externalId: session }, spent);
+
+/** The session whose cells are being read in several goes, and whether something was added to them meanwhile. */
+const reading = slot(() => ({ name: "", changed: false }));
 
 /** What was added to some cells, gathered by session. */
 export class SessionCosts {
@@ -53,7 +69,9 @@ export class SessionCosts {
 
   /** Row change: notes them. */
   flush(): void {
-    for (const { of, spent } of this.#sessions.values()) {
+    const read = reading(this.#core);
+    for (const [name, { of, spent }] of this.#sessions) {
+      if (name === read.name) read.changed = true;
       const { teamId, deviceId, session } = of;
       noteSpentMore(this.#core, { teamId, deviceId, externalId: session }, spent);
     }
@@ -75,19 +93,60 @@ export async function reprice(core: Core): Promise<void> {
   const sql = rows(core.store);
   const { version } = currentPrices(core).table;
   if (sql.pricing.get() === version) return;
-  for (let after = { deviceId: "", session: "" }; ; ) {
-    const sessions = sql.sessionsAfter.all({ ...after, limit: BATCH });
-    await core.store.write(() =>
-      priceSessions(
-        core,
-        sessions.filter(({ session }) => session !== ""),
-      ),
-    );
-    const last = sessions.at(-1);
-    if (!last || sessions.length < BATCH) break;
+  for (let after: OfSession = { deviceId: "", session: "" }; ; ) {
+    const { last, long } = await core.store.write(() => priceSome(core, after));
+    if (long) await priceLong(core, long);
+    if (!last) break;
     after = last;
     // Prices may have changed once more meanwhile: the next run sees it.
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   await core.store.write(() => sql.setPricing.run(version));
+}
+
+/** How far it came. */
+interface Priced {
+  /** Undefined at the end. */
+  readonly last: OfTeamSession | undefined;
+  /** The same where it has more cells than are read in one go: it is not priced yet. */
+  readonly long?: OfTeamSession;
+}
+
+/** Row change: prices some sessions. */
+function priceSome(core: Core, after: OfSession): Priced {
+  const sql = rows(core.store);
+  let last: OfTeamSession | undefined;
+  for (let [sessions, cells] = [0, 0]; sessions < BATCH && cells < MAX_CELLS; sessions++) {
+    last = sql.sessionAfter.get(last ?? after) ?? sql.sessionOfNextDevice.get(last ?? after);
+    if (!last) break;
+    // What is of no session is nobody's figure.
+    if (last.session === "") continue;
+    const read = spentOf(core, last).next();
+    if (!read.done) return { last, long: last };
+    note(core, last, read.value);
+    cells += read.value.cells;
+  }
+  return { last };
+}
+
+/** How often a session with many cells is read, which something may be added to meanwhile. */
+const MAX_READS = 5;
+
+/** Prices a session with many cells, which are read in several goes: once more where it changed by then. */
+async function priceLong(core: Core, session: OfTeamSession): Promise<void> {
+  const read = reading(core);
+  const yieldNow = cooperative(core.clock);
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    Object.assign(read, { name: sessionOf(session), changed: false });
+    const outside = core.store.outsideVersion();
+    const spent = await inSlices(spentOf(core, session), yieldNow);
+    const isNoted = await core.store.write(() => {
+      if (read.changed || core.store.outsideVersion() !== outside) return false;
+      note(core, session, spent);
+      return true;
+    });
+    read.name = "";
+    if (isNoted) return;
+  }
+  await core.store.write(() => note(core, session, finish(spentOf(core, session))));
 }

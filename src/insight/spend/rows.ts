@@ -167,14 +167,21 @@ export const rows = statements((db) => {
        WHERE ${OTHERWISE_NAMED} AND id > @after AND id <= @upTo`,
     ),
     // By spend_cells_by_session.
-    cellsOfSession: db.prepare<[string, string], CellRow>(
-      `SELECT day, ${MODEL} AS model, context, ${MEMBERS} FROM spend_cells
-       WHERE device_id = ? AND session = ? AND counts AND (usages > 0 OR reported > 0)`,
+    cellsOfSession: db.prepare<
+      [OfSession & { after: number; limit: number }],
+      CellRow & { id: number; counts: number }
+    >(
+      `SELECT id, counts, day, ${MODEL} AS model, context, ${MEMBERS} FROM spend_cells
+       WHERE device_id = @deviceId AND session = @session AND id > @after ORDER BY id LIMIT @limit`,
     ),
-    // Within spend_cells_by_session; the team by primary key.
-    sessionsAfter: db.prepare<[{ deviceId: string; session: string; limit: number }], OfTeamSession>(
+    // Both a step within spend_cells_by_session, past however many cells; the team by primary key.
+    sessionAfter: db.prepare<[OfSession], OfTeamSession>(
       `SELECT team_id AS teamId, device_id AS deviceId, session FROM spend_cells
-       WHERE (device_id, session) > (@deviceId, @session) GROUP BY device_id, session ORDER BY device_id, session LIMIT @limit`,
+       WHERE device_id = @deviceId AND session > @session ORDER BY session LIMIT 1`,
+    ),
+    sessionOfNextDevice: db.prepare<[OfSession], OfTeamSession>(
+      `SELECT team_id AS teamId, device_id AS deviceId, session FROM spend_cells
+       WHERE device_id > @deviceId ORDER BY device_id, session LIMIT 1`,
     ),
     // By primary key.
     pricing: db.prepare<[], string>("SELECT version FROM spend_pricing WHERE id = 1").pluck(),

@@ -23,6 +23,7 @@ export const NOTICE_TYPES = {
   "erasure.done": { label: "Erasure done", audience: "team" },
   "digest.weekly": { label: "Weekly digest", audience: "team" },
   "backup.stale": { label: "Backup stale", audience: "installation" },
+  "replica.stale": { label: "Replica stale", audience: "installation" },
   "disk.low": { label: "Disk low", audience: "installation" },
   test: { label: "Test", audience: "installation" },
 } as const satisfies Readonly<Record<string, NoticeType>>;

@@ -40,8 +40,13 @@ export const outboundFetch =
       rejectUnauthorized: true,
       signal,
     });
-    sent.on("response", (response) => void whole(response).then(resolve, reject));
+    sent.on("response", (response) => {
+      sent.off("close", reject);
+      void whole(response).then(resolve, reject);
+    });
     sent.on("error", reject);
+    // A server that changes the protocol (101) is neither an error nor a response: the connection is closed.
+    sent.on("close", reject);
     sent.end(content ?? undefined);
     try {
       return await promise;

@@ -51,9 +51,14 @@ export async function post(
     signal: ends,
   });
   sent.on("error", reject);
+  // A receiver that changes the protocol (101) is neither an error nor a response: the connection is closed.
+  sent.on("close", reject);
   sent.on("response", (response) => {
     // From here on the status is known: what breaks off is the reply.
-    sent.off("error", reject).on("error", () => {});
+    sent
+      .off("error", reject)
+      .off("close", reject)
+      .on("error", () => {});
     readReply(response).then((reply) => {
       sent.destroy();
       resolve(answerOf(response, reply));

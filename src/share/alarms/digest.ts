@@ -1,8 +1,7 @@
 import type { Core } from "../../core.ts";
 import { outcomeKind } from "../../formats/outcomes.ts";
 import { listDevices } from "../../identity/devices/devices.ts";
-import { listTeams } from "../../identity/teams/teams.ts";
-import { countEntries, freshenEntries, listDefects, recurringClasses } from "../../insight/defects/defects.ts";
+import { countEntries, freshenEntries, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
 import { freshenSpend, spendReport } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
@@ -11,7 +10,7 @@ import { isNoted, type NoticeData, notify } from "../../platform/notices/notices
 import { sessionCounts } from "../../record/traces/traces.ts";
 import { listChannels } from "../notifications/notifications.ts";
 import { rows } from "./rows.ts";
-import { QUIET_MS } from "./watch.ts";
+import { QUIET_MS, servedTeams } from "./watch.ts";
 
 const WEEK_MS = 7 * DAY_MS;
 /** The epoch was a Thursday. */
@@ -33,7 +32,7 @@ export const digestJob: IntervalJob = {
         events.includes("digest.weekly") && disabledAt === null && createdAt <= dueAt,
     );
     if (readers.length === 0) return;
-    for (const { id: teamId } of listTeams(core)) {
+    for (const { id: teamId } of servedTeams(core)) {
       const key = `digest:${teamId}:${dueAt}`;
       if (isTold(core, key) || !readers.some((reader) => reader.teamId === null || reader.teamId === teamId)) continue;
       const data = await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS);
@@ -67,9 +66,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
   const errors = listDefects(core, teamId, { fromDate: firstDay, kinds: ["error"] }).filter(
     ({ date }) => date <= lastDay,
   );
-  const recurring = recurringClasses(core, teamId).filter(
-    ({ lastSeen }) => lastSeen >= firstDay && lastSeen <= lastDay,
-  );
+  const recurring = recurredWithin(core, teamId, { from: firstDay, to: lastDay }, MAX_TITLES);
   const days = activity(core, teamId, from / DAY_MS, until / DAY_MS - 1);
   const quiet = listDevices(core, teamId).filter(
     ({ status, lastSeenAt }) => status === "active" && (lastSeenAt ?? until) < until - QUIET_MS,
@@ -85,10 +82,12 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
     spend_usd_before: spend(core, teamId, from - WEEK_MS, from),
     new_errors: errors.length,
     newest_errors: errors.slice(0, MAX_TITLES).map(({ id, title }) => ({ entry: id, title })),
-    recurring_errors: recurring.length,
-    most_recurring: recurring
-      .slice(0, MAX_TITLES)
-      .map(({ fingerprint, titles, occurrences }) => ({ fingerprint, title: titles[0] ?? "", occurrences })),
+    recurring_errors: recurring.count,
+    most_recurring: recurring.classes.map(({ fingerprint, titles, occurrences }) => ({
+      fingerprint,
+      title: titles[0] ?? "",
+      occurrences,
+    })),
     open_errors: countEntries(core, teamId).open,
     gaps: days.reduce((sum, { gaps }) => sum + gaps, 0),
     rollbacks: days.reduce((sum, { rollbacks }) => sum + rollbacks, 0),

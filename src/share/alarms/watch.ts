@@ -7,7 +7,7 @@ import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
 import { type Notice, notify } from "../../platform/notices/notices.ts";
-import { staleBackup } from "../maintenance/maintenance.ts";
+import { staleBackup, staleReplica } from "../maintenance/maintenance.ts";
 import { rows } from "./rows.ts";
 
 /** A device that was silent for longer is quiet: a weekend is shorter. */
@@ -41,6 +41,9 @@ export const alarmsJob: IntervalJob = {
     const devices = listDevices(core).filter(({ teamId }) => served.has(teamId));
     await compare(core, "quiet", quietDevices(core, devices), (key) => heardAgain(devices, key));
     await compare(core, "backup", oldBackup(core), () => installation("backup.stale", { state: "ended" }));
+    await compare(core, "replica", oldReplica(core), () =>
+      staleReplica(core) === null ? installation("replica.stale", { state: "ended" }) : undefined,
+    );
     await compare(core, "disk", lowDisk(core), () =>
       installation("disk.low", { state: "ended", free_bytes: spaceOf(core).free }),
     );
@@ -50,7 +53,7 @@ export const alarmsJob: IntervalJob = {
 };
 
 /** Of those that moved to another instance nothing is expected here. */
-const servedTeams = (core: Core) => listTeams(core).filter(({ movedTo }) => movedTo === null);
+export const servedTeams = (core: Core) => listTeams(core).filter(({ movedTo }) => movedTo === null);
 
 /** Notes what began, and what is over, since it was looked last. */
 async function compare(
@@ -100,6 +103,13 @@ function oldBackup(core: Core): Condition[] {
   if (!stale) return [];
   const data = { last: instantOrNull(stale.last), state: "began" };
   return [{ key: "backup:stale", notice: installation("backup.stale", data) }];
+}
+
+function oldReplica(core: Core): Condition[] {
+  const stale = staleReplica(core);
+  if (!stale) return [];
+  const data = { last: instantOrNull(stale.goodAt), failing: stale.failing, state: "began" };
+  return [{ key: "replica:stale", notice: installation("replica.stale", data) }];
 }
 
 /** What is free, and whether that is low: less than the limit, or where it was low before not much more. */

@@ -85,7 +85,7 @@ export const ingest = endpoint(
     const id = newId("req", core.clock, core.random);
     const address = ip();
     await core.store.write(() => {
-      if ((rows(core.store).waiting.get() ?? 0) >= MAX_WAITING) fail(tooManyWaiting);
+      requireRoom(core);
       rows(core.store).insert.run({
         id,
         ...request,
@@ -96,6 +96,13 @@ export const ingest = endpoint(
     return { ok: true, id };
   },
 );
+
+/** What repeats another request has that one's answer, whatever its own status was. @throws Problem tooManyWaiting */
+function requireRoom(core: Core): void {
+  const { waiting, waitingMerged } = rows(core.store);
+  const received = waiting.get() ?? 0;
+  if (received >= MAX_WAITING && received - (waitingMerged.get() ?? 0) >= MAX_WAITING) fail(tooManyWaiting);
+}
 
 type Body = { readonly [K in (typeof NAMES)[number]]?: unknown };
 

@@ -81,6 +81,10 @@ export const rows = statements((db) => ({
   ),
   // By product_requests_by_status, without the rows.
   waiting: db.prepare<[], number>("SELECT count(*) FROM product_requests WHERE status = 'received'").pluck(),
+  // By product_requests_merged.
+  waitingMerged: db
+    .prepare<[], number>("SELECT count(*) FROM product_requests WHERE merged_into IS NOT NULL AND status = 'received'")
+    .pluck(),
   // By the primary key.
   byId: db.prepare<[string], RequestRow>(`SELECT ${REQUEST} WHERE r.id = ?`),
   // By the primary key, a step for every merge. UNION rather than UNION ALL, so that it ends whatever the table holds.

@@ -29,26 +29,34 @@ export async function checkLake(core: Core, repair: boolean): Promise<LakeCheck>
   const known = rows(core.store).place.get();
   if (!place || known?.place !== place.name)
     fail(invalid, "there is no lake here: set RECKON_LAKE as the server has it, once it has begun to write to it");
-  // What was noted as written before looking is there, and what is there was noted before.
-  const written = await notedIn(core, true);
+  // What was noted as written before looking is there, and what is there was noted before; or it is taken away meanwhile.
+  const before = await notedIn(core);
   const there = new Map<string, number>();
   for await (const { path, bytes } of place.list()) if (isOfShard(path, known.shard)) there.set(path, bytes);
-  const noted = await notedIn(core, false);
-  const stillWritten = await notedIn(core, true);
-  const missing = [...written].filter(([path, bytes]) => stillWritten.get(path) === bytes && there.get(path) !== bytes);
-  const unknown = [...there.keys()].filter((path) => !noted.has(path));
+  const after = await notedIn(core);
+  const missing = [...before].filter(([path, { bytes, isWritten }]) => {
+    const still = after.get(path);
+    return isWritten && still?.isWritten && still.bytes === bytes && there.get(path) !== bytes;
+  });
+  const unknown = [...there.keys()].filter((path) => !before.has(path) && !after.has(path));
   const bytes = [...there.values()].reduce((sum, one) => sum + one, 0);
   const names = missing.map(([path]) => path);
   if (repair) await mend(core, place, names, unknown);
   return { objects: there.size, bytes, missing: names, unknown, repaired: repair };
 }
 
-async function notedIn(core: Core, onlyWritten: boolean): Promise<Map<string, number>> {
+interface Noted {
+  readonly bytes: number;
+  /** It was put, for certain. */
+  readonly isWritten: boolean;
+}
+
+async function notedIn(core: Core): Promise<Map<string, Noted>> {
   const yieldNow = cooperative(core.clock);
-  const found = new Map<string, number>();
+  const found = new Map<string, Noted>();
   for (let after = ""; ; await yieldNow()) {
     const slice = rows(core.store).after.all(after, SLICE);
-    for (const { path, bytes, writtenAt } of slice) if (!onlyWritten || writtenAt !== null) found.set(path, bytes);
+    for (const { path, bytes, writtenAt } of slice) found.set(path, { bytes, isWritten: writtenAt !== null });
     const last = slice.at(-1);
     if (!last || slice.length < SLICE) return found;
     after = last.path;

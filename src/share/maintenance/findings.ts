@@ -9,7 +9,7 @@ import { lastRuns, unfinishedErasures } from "../erasure/erasure.ts";
 import { lakeStatus, lakeText } from "../lake/lake.ts";
 import { examineInstallers } from "../releases/releases.ts";
 import { lastBackupAt } from "./last-backup.ts";
-import { lastReplicaCheck } from "./last-replica-check.ts";
+import { lastReplicaCheck, staleReplica } from "./last-replica-check.ts";
 import { hasTable } from "./rows.ts";
 import { scheduledBackups } from "./scheduled-backup.ts";
 
@@ -121,9 +121,8 @@ export function examineReplica(core: Core): Finding[] {
   const last = lastReplicaCheck(core.store.directory);
   if (last) {
     const at = last.goodAt === null ? "it never was well" : `it was well at ${isoInstant(last.goodAt)}`;
-    const isOld = (last.goodAt ?? 0) < core.clock.now() - 2 * DAY_MS;
     const detail = last.failure === null ? at : `${last.failure}; ${at}`;
-    found.push({ check: "replica", status: last.failure !== null || isOld ? "warning" : "ok", detail });
+    found.push({ check: "replica", status: staleReplica(core) ? "warning" : "ok", detail });
   }
   const wrapped = hasTable(core.store.db, "wrapped_keys") ? wrappedKeys(core) : undefined;
   if (wrapped) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { readTextFile } from "../../kit/bounded-text.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { isObject } from "../../kit/json.ts";
 import { Problem } from "../../kit/problem.ts";
@@ -24,6 +24,30 @@ export function noteReplicaCheck(core: Pick<Core, "clock" | "config">, failure: 
   const goodAt = failure === null ? clock.now() : (lastReplicaCheck(config.data)?.goodAt ?? null);
   const note = { goodAt: goodAt === null ? null : isoInstant(goodAt), failure };
   writeFileAtomically(join(config.data, FILE), `${JSON.stringify(note)}\n`, true, MODE);
+}
+
+/** A replica is checked every day. */
+const STALE_MS = 2 * DAY_MS;
+
+/** A replica that was not found whole lately. */
+export interface StaleReplica {
+  /** As `LastReplicaCheck` has it. */
+  readonly goodAt: number | null;
+  /** The last check failed; else none was made for too long. */
+  readonly failing: boolean;
+}
+
+/**
+ * Tells whether the last check of a replica failed, or is too long ago.
+ * @returns null while all is well, undefined where none was ever made
+ * @throws Error when the note is there and cannot be opened
+ */
+export function staleReplica({ store, clock }: Core): StaleReplica | null | undefined {
+  const last = lastReplicaCheck(store.directory);
+  if (!last) return undefined;
+  const { goodAt, failure } = last;
+  if (failure === null && (goodAt ?? 0) >= clock.now() - STALE_MS) return null;
+  return { goodAt, failing: failure !== null };
 }
 
 /** What is noted; undefined where no check ever was. */

@@ -6,7 +6,7 @@ export { backup } from "./backup.ts";
 export { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
 export { examine, storageFacts } from "./doctor.ts";
 export { lastBackup, staleBackup } from "./last-backup.ts";
-export { noteReplicaCheck } from "./last-replica-check.ts";
+export { noteReplicaCheck, staleReplica } from "./last-replica-check.ts";
 export { type CheckedReplica, checkReplica, withRestored } from "./replica-check.ts";
 export { type BackupFacts, inspectBackup, restore } from "./restore.ts";
 export { restoreCopy } from "./restore-copy.ts";

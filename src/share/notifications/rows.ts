@@ -101,8 +101,10 @@ export const rows = statements((db) => ({
     `UPDATE notification_messages SET tries = tries + 1, due_at = @dueAt, last_at = @now
      WHERE id = @id AND tries = @tries AND due_at <= @now`,
   ),
+  // What was given up while it was tried, because its channel was paused, stays so, unless it arrived.
   settle: db.prepare<[{ id: number; dueAt: number | null; state: string; outcome: string }]>(
-    "UPDATE notification_messages SET due_at = @dueAt, state = @state, outcome = @outcome WHERE id = @id",
+    `UPDATE notification_messages SET due_at = @dueAt, state = @state, outcome = @outcome
+     WHERE id = @id AND (due_at IS NOT NULL OR @state = 'delivered')`,
   ),
   again: db.prepare<[number, number, number]>(
     `UPDATE notification_messages SET due_at = ?, first_at = ?, tries = 0, state = 'waiting' WHERE id = ? AND due_at IS NULL`,

@@ -46,6 +46,13 @@ const WORDS: Readonly<Record<NoticeName, Words>> = {
     if (ended(data)) return "There is a new backup";
     return data.last === null ? "There is no backup" : `The last backup is of ${day(data.last)}`;
   },
+  "replica.stale": (data) => {
+    if (ended(data)) return "The replica was found whole again";
+    const last = data.last === null ? "It never was found whole" : `It was found whole last on ${day(data.last)}`;
+    return data.failing
+      ? `The last check of the replica failed. ${last}`
+      : `The replica is not checked any more. ${last}`;
+  },
   "disk.low": (data) =>
     ended(data)
       ? `There is room again: ${gigabytes(data.free_bytes)}`

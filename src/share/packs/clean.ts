@@ -1,4 +1,4 @@
-import { findSecrets, lineCounter, redactText } from "../../redact/redact.ts";
+import { findSecrets, lineCounter, redactLongText } from "../../redact/redact.ts";
 
 /** A secret for certain: the pack cannot be published with it. Never carries the value. */
 export interface Leak {
@@ -23,9 +23,13 @@ export interface Cleaned {
 const MAX_LINE_CHARS = 160;
 const AROUND = 60;
 
-/** Takes likely secrets out of a text, and tells of certain ones. */
-export function clean(path: string, original: string): Cleaned {
-  const { text, findings } = redactText(original);
+/** Takes likely secrets out of a text, and tells of certain ones. @param yieldNow awaited between pieces of a long one */
+export async function clean(
+  path: string,
+  original: string,
+  yieldNow: () => Promise<void> | undefined,
+): Promise<Cleaned> {
+  const { text, findings } = await redactLongText(original, yieldNow);
   const leaks: Leak[] = [];
   const replaced: Replaced[] = [];
   const lineAt = lineCounter(original);

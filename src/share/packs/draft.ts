@@ -3,6 +3,7 @@ import { parseEntries } from "../../formats/errors/parse.ts";
 import { getTeam, requireCapability } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { fail, forbidden, invalid } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { packArchive } from "./archive.ts";
 import { type Choice, chooseFiles, requireApart } from "./choose.ts";
 import { clean, type Leak, leaksIn, leaksText, type Replaced } from "./clean.ts";
@@ -66,10 +67,15 @@ const MANIFEST = "pack.json";
 class Cleaner {
   readonly leaks: Leak[] = [];
   readonly replaced: Replaced[] = [];
+  /** Awaited between files: five megabytes of them are read several times. */
+  readonly yieldNow: () => Promise<void> | undefined;
+  constructor({ clock }: Core) {
+    this.yieldNow = cooperative(clock);
+  }
 
   /** @returns the text as it may be published */
-  clean(where: string, original: string): string {
-    const { text, leaks, replaced } = clean(where, original);
+  async clean(where: string, original: string): Promise<string> {
+    const { text, leaks, replaced } = await clean(where, original, this.yieldNow);
     this.leaks.push(...leaks);
     this.replaced.push(...replaced);
     return text;
@@ -80,7 +86,7 @@ class Cleaner {
     this.leaks.push(...leaksIn(where, text));
   }
 
-  line(what: string, text: string, max: number): string {
+  line(what: string, text: string, max: number): Promise<string> {
     return this.clean(what, readLine(text, `the ${what}`, max));
   }
 }
@@ -100,23 +106,29 @@ export async function draftPack(core: Core, teamId: string, request: PackRequest
   const last = current && rows(core.store).contents.get(current.id);
   const { files: chosen, snapshot } = chooseFiles(core, team.id, request);
 
-  const cleaner = new Cleaner();
+  const cleaner = new Cleaner(core);
   cleaner.inspect("name", name);
   cleaner.inspect("version", version);
   for (const tag of request.tags ?? []) cleaner.inspect("tags", tag);
-  const given = cleaner.clean("README", readReadme(request.readme ?? ""));
-  const about = describe(cleaner, request, stored, { title: titleFrom(name), summary: summaryFrom(given) });
-  const bodies = chosen.map(({ source, path, content }) => {
+  const given = await cleaner.clean("README", readReadme(request.readme ?? ""));
+  const about = await describe(cleaner, request, stored, { title: titleFrom(name), summary: summaryFrom(given) });
+  const bodies: SourceText[] = [];
+  const classes = new Set<string>();
+  let rules = 0;
+  for (const { source, path, content } of chosen) {
     cleaner.inspect("the path of a file", source);
-    return { source, path, text: cleaner.clean(source, content) };
-  });
+    const text = await cleaner.clean(source, content);
+    bodies.push({ source, path, text });
+    rules += countRules(text);
+    for (const one of classesOf(text)) classes.add(one);
+    await cleaner.yieldNow();
+  }
   const own = bodies.find(isReadme);
   const readme = given || (own?.text ?? last?.readme ?? `# ${about.title}\n\n${about.summary}\n`);
   const content = [
     { source: own && !given ? own.source : null, path: README, text: readme },
     ...bodies.filter((body) => !isReadme(body)),
   ];
-  const rules = bodies.reduce((sum, { text }) => sum + countRules(text), 0);
   const texts = { name, version, ...about };
   const { leaks, replaced } = cleaner;
   return {
@@ -131,7 +143,7 @@ export async function draftPack(core: Core, teamId: string, request: PackRequest
     repoKey: request.repoKey,
     snapshotId: snapshot.snapshotId,
     previous: current?.version ?? null,
-    classes: classesOf(bodies.map(({ text }) => text)),
+    classes: [...classes].slice(0, MAX_CLASSES),
     refusal: leaks.length > 0 ? leaksText(leaks) : null,
   };
 }
@@ -139,17 +151,17 @@ export async function draftPack(core: Core, teamId: string, request: PackRequest
 type About = Pick<PackDraft, "title" | "summary" | "license" | "tags">;
 
 /** What is said of a pack: as requested, or else as its last version has it. */
-function describe(
+async function describe(
   cleaner: Cleaner,
   request: PackRequest,
   stored: StoredPack | undefined,
   usual: Pick<About, "title" | "summary">,
-): About {
+): Promise<About> {
   const { title, summary, license } = stored ?? { ...usual, license: NO_LICENSE };
   return {
-    title: cleaner.line("title", request.title?.trim() || title, 100),
-    summary: cleaner.line("summary", request.summary?.trim() || summary, MAX_SUMMARY),
-    license: cleaner.line("licence", request.license?.trim() || license, 100),
+    title: await cleaner.line("title", request.title?.trim() || title, 100),
+    summary: await cleaner.line("summary", request.summary?.trim() || summary, MAX_SUMMARY),
+    license: await cleaner.line("licence", request.license?.trim() || license, 100),
     tags: request.tags === undefined && stored ? (JSON.parse(stored.tags) as string[]) : readTags(request.tags ?? []),
   };
 }
@@ -189,10 +201,8 @@ async function pack(
 const MAX_CLASSES = 1_000;
 
 /** Fingerprints of the entries with a prevention rule: by them a team that installs the pack sees whether a mistake came back. */
-function classesOf(texts: readonly string[]): string[] {
-  const ruled = texts.flatMap((text) => parseEntries(text).filter(({ rule }) => rule !== null));
-  return [...new Set(ruled.map(({ fingerprint }) => fingerprint.toString("hex")))].slice(0, MAX_CLASSES);
-}
+const classesOf = (text: string): string[] =>
+  parseEntries(text).flatMap(({ rule, fingerprint }) => (rule === null ? [] : fingerprint.toString("hex")));
 
 /** However it is spelled: on many disks, README.md and readme.md are one file. */
 const isReadme = ({ path }: { readonly path: string }) => path.toLowerCase() === README.toLowerCase();

@@ -1,11 +1,11 @@
 import { type Core, slot } from "../../core.ts";
-import { deviceFinder, deviceIdsOf } from "../../identity/devices/devices.ts";
+import { deviceIdsOf } from "../../identity/devices/devices.ts";
 import { type Team, teamsById } from "../../identity/teams/teams.ts";
-import { countEndedClasses } from "../../insight/defects/defects.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import type { FoundPacks, Pack, PackEntry, PackFile } from "./entry.ts";
 import { currentVersion, whyWithheld } from "./offer.ts";
 import { byRank, rankOf } from "./rank.ts";
+import { knownRemoved } from "./recurrences.ts";
 import { type PackRow, rows } from "./rows.ts";
 
 /** Entries of one reply at most. */
@@ -14,6 +14,8 @@ const RECENT_MS = 14 * DAY_MS;
 /** Ranks move with the days: what is remembered is not used longer than this. */
 const REMEMBERED_MS = MINUTE_MS;
 const MAX_QUERY_CHARS = 200;
+/** For so long errors files are read for the ranks of packs that nobody has looked at yet. */
+const MAX_RANKING_MS = 20;
 
 const isOffered = (core: Core) => (row: PackRow) => whyWithheld(core, row.versionId) === null;
 
@@ -39,7 +41,8 @@ export function packRows(core: Core, ids: readonly string[]): RankedRow[] {
   });
 }
 
-export function toEntry(core: Core, row: RankedRow): PackEntry {
+/** @param until when nothing more is read for its rank, see `knownRemoved` */
+export function toEntry(core: Core, row: RankedRow, until?: number): PackEntry {
   const now = core.clock.now();
   const verified = row.publisher.verifiedAt !== null;
   const facts = {
@@ -47,7 +50,7 @@ export function toEntry(core: Core, row: RankedRow): PackEntry {
     createdAt: row.createdAt,
     publishedAt: row.publishedAt,
     installs: row.outsideInstalls,
-    recurrencesRemoved: recurrencesRemoved(core, row),
+    recurrencesRemoved: knownRemoved(core, row, until),
   };
   const { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls } = row;
   const plain = { id, name, title, summary, license, version, rules, files, bytes, installs, recentInstalls };
@@ -61,24 +64,6 @@ export function toEntry(core: Core, row: RankedRow): PackEntry {
     publishedAt: row.publishedAt,
     ...rankOf(facts, now),
   };
-}
-
-/** What other teams' errors files tell since they installed the pack; null while that is not known. */
-function recurrencesRemoved(core: Core, row: RankedRow): number | null {
-  if (row.outsideInstalls === 0 || row.classes === "[]") return null;
-  return countEndedClasses(core, learners(core, row), JSON.parse(row.classes) as string[]) ?? null;
-}
-
-/** The other teams that have a pack, each from its first install on. */
-function learners(core: Core, { id, teamId: own }: RankedRow): { teamId: string; at: number }[] {
-  const installs = rows(core.store).installsOf.all(id);
-  const deviceOf = deviceFinder(core);
-  const first = new Map<string, number>();
-  for (const { deviceId, at } of installs) {
-    const teamId = deviceOf(deviceId)?.teamId ?? own;
-    if (teamId !== own) first.set(teamId, Math.min(at, first.get(teamId) ?? at));
-  }
-  return [...first].map(([teamId, at]) => ({ teamId, at }));
 }
 
 interface Remembered {
@@ -108,9 +93,10 @@ export function publishedPacks(core: Core): readonly PackEntry[] {
   const version = core.store.outsideVersion();
   const stale = version !== cache.outsideVersion || now < cache.at || now - cache.at >= REMEMBERED_MS;
   if (!cache.entries || stale) {
+    const until = core.clock.monotonic() + MAX_RANKING_MS;
     cache.entries = packRows(core, rows(core.store).published.all())
       .filter(isOffered(core))
-      .map((row) => toEntry(core, row))
+      .map((row) => toEntry(core, row, until))
       .sort(byRank);
     cache.at = now;
     cache.outsideVersion = version;

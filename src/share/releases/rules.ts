@@ -30,8 +30,9 @@ export function readSha512(text: string): Buffer {
 /** An address that installers are fetched from. @throws Problem */
 export function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !["https:", "http:"].includes(url.protocol) || url.username !== "" || text.length > 2_000)
-    fail(invalid, "a release's URL begins with https:// or http:// and carries no user name");
+  const isPlain = url?.username === "" && url.password === "" && text.length <= 2_000;
+  if (!isPlain || !["https:", "http:"].includes(url.protocol))
+    fail(invalid, "a release's URL begins with https:// or http:// and carries no user name or password");
   return url.href;
 }
 

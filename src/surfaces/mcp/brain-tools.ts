@@ -1,11 +1,5 @@
 import * as v from "valibot";
-import {
-  defectsOfClass,
-  freshenEntries,
-  makeBriefing,
-  type RecurringClass,
-  recurringClasses,
-} from "../../insight/defects/defects.ts";
+import { defectsOfClass, freshenEntries, makeBriefing, recurringClasses } from "../../insight/defects/defects.ts";
 import { ANSWER_BYTES, type Answer, cutLines, fitted, NOTICE, placeLine, quoted, word } from "./answer.ts";
 import { repoWithin, requireWholeBrains, teamsOf, type Visit } from "./reader.ts";
 import { REPO, TEAM, tool } from "./tool.ts";
@@ -79,7 +73,7 @@ export async function recurringOf(visit: Visit, { repo, team }: About, bytes = A
 function classText(
   { core }: Visit,
   teamId: string,
-  { fingerprint, occurrences, firstSeen, lastSeen, titles, rule }: RecurringClass,
+  { fingerprint, occurrences, firstSeen, lastSeen, titles, rule }: ReturnType<typeof recurringClasses>[number],
   { repoKey, of }: { readonly repoKey: string | undefined; readonly of: string },
 ): string {
   const places = defectsOfClass(core, teamId, fingerprint, repoKey).filter(({ kind }) => kind === "error");

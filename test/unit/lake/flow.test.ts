@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { spendReport } from "../../../src/insight/spend/spend.ts";
@@ -10,6 +10,7 @@ import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { setRetention } from "../../../src/share/erasure/retention.ts";
 import { checkLake } from "../../../src/share/lake/check.ts";
 import { flow } from "../../../src/share/lake/flow.ts";
+import { rows } from "../../../src/share/lake/rows.ts";
 import { lakeStatus } from "../../../src/share/lake/status.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -245,6 +246,28 @@ it("tells and mends what is not as it was put, and leaves alone what others put 
   await flow(core);
   expect([block, stray, foreign].map((path) => existsSync(join(lake, path)))).toEqual([true, false, true]);
   expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
+});
+
+it("takes nothing for unknown that the server takes away while it is looked", async () => {
+  const { t, lake } = await started();
+  const device = await t.device();
+  await sendEntries(t, device);
+  await flowAll(t);
+  const { core } = t.instance;
+  const block = lakeFiles(lake).find((path) => path.startsWith("entries/")) as string;
+  const sql = rows(core.store);
+  const after = sql.after.all.bind(sql.after);
+  let looks = 0;
+  vi.spyOn(sql.after, "all").mockImplementation((...of: Parameters<typeof after>) => {
+    // Once it was seen there: what is noted is read before and afterwards.
+    if (++looks === 2) {
+      rmSync(join(lake, block));
+      sql.drop.run(block);
+    }
+    return after(...of);
+  });
+  expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
+  expect(looks).toBeGreaterThan(1);
 });
 
 it("has a folder for what is dated before 1970, or not at all, and one for what is dated from 2100 on", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { updateTeam, verifyTeam } from "../../../src/identity/teams/teams.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import {
@@ -35,6 +35,25 @@ describe("choosing the files of a pack", () => {
     ]);
     expect(await paths({ globs: ["packs/**"] })).toEqual(["README.md", "packs/other/errors.md", "pack.json"]);
     expect(await paths({ paths: [".claude/brain/errors.md"] })).toEqual(["README.md", "errors.md", "pack.json"]);
+  });
+
+  it("lets others have their turn while five megabytes are looked through", async () => {
+    const { t, device, draft } = await start();
+    const files = Array.from({ length: 10 }, (_, i) => ({
+      path: `.claude/brain/notes-${i}.md`,
+      content: "Read the cookie once, and never trust what it says.\n".repeat(9_500),
+    }));
+    const json = { version: 2, repoKey: REPO, files };
+    expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
+    // Whoever works for long breathes each time that it may.
+    let now = t.clock.monotonic();
+    vi.spyOn(t.instance.core.clock, "monotonic").mockImplementation(() => (now += 20));
+    let turns = 0;
+    const watch = setInterval(() => turns++, 0);
+    const { files: packed } = await draft();
+    clearInterval(watch);
+    expect(packed).toHaveLength(files.length + 2);
+    expect(turns).toBeGreaterThan(3 * files.length);
   });
 
   it("refuses globs without a file, files that are gone, unknown repositories and nothing at all", async () => {

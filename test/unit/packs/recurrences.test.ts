@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { getPack } from "../../../src/share/packs/packs.ts";
+import { foundRemoved } from "../../../src/share/packs/recurrences.ts";
 import { startInstance, type TestDevice } from "../../support/instance.ts";
 import { archiveOf, download, ERRORS, publisher, pushBrain } from "../../support/packs.ts";
 
@@ -19,6 +20,8 @@ async function start() {
   };
   const removed = async () => {
     await t.instance.settle();
+    // As ten minutes later, when it is found anew.
+    Object.assign(foundRemoved(t.instance.core), { byVersion: new Map() });
     return getPack(t.instance.core, "cookie-rules")?.why.find(({ factor }) => factor === "recurrences_removed");
   };
   return { t, own, errors, install, removed };

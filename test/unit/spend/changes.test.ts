@@ -232,7 +232,7 @@ it("keeps the work of a transaction small, whatever one session tells: other mod
     expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
   };
   const { stats } = t.instance.core.store;
-  // A job of its own, which reads a session's cells as a whole.
+  // A job of its own.
   await reprice(t.instance.core);
   const work = countWork(t);
   /** The most that was read and run in one transaction. */
