@@ -55,3 +55,23 @@ it.each([
 ])("refuses a policy file with %s", (_, text) => {
   expect(() => parsePolicy(text)).toThrow(/policy/);
 });
+
+it.each([
+  ['{"captureMode":"some"}', 'in the policy, "captureMode" must be one of "off", "metadata", "redacted", "full"'],
+  ['{"captureMode":"full","capturemode":"off"}', 'in the policy, "capturemode" is not known'],
+  ["{}", 'in the policy, "captureMode" is missing'],
+  ["[]", 'in the policy, "captureMode" is missing'],
+  ["7", "in the policy, the document must be an object"],
+  [
+    JSON.stringify({ captureMode: "full", watchlist: Array(10_000).fill("a") }),
+    expect.stringMatching(/^in the policy, "watchlist" must have at most \d+ entries$/),
+  ],
+])("says of %j what would fit", (text, says) => {
+  let message: unknown;
+  try {
+    parsePolicy(text);
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  expect(message).toEqual(says);
+});

@@ -185,6 +185,7 @@ describe("the address of requestsIngest", () => {
     expect(limited.body).toEqual({ ok: false, error: expect.any(String) });
     expect(limited.headers.get("retry-after")).toBe("6");
     expect(limited.headers.get("ratelimit-remaining")).toBe("0");
+    expect(limited.headers.get("ratelimit-policy")).toBe(first.headers.get("ratelimit-policy"));
     expect((await from(t, "198.51.100.8")).status).toBe(200);
     expect(t.count("product_requests")).toBe(11);
     t.clock.advance(6_000);

@@ -103,6 +103,19 @@ it("gives links with the address of the server that runs, whatever told it", asy
   const link = async () => reckon(["user", "reset-password", "ada@example.com", "--data", data]);
   const guessed = await link();
   expect([guessed.code, guessed.stderr]).toEqual([0, expect.stringContaining("so the address is a guess")]);
+  const minted = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
+  expect([minted.code, minted.stderr]).toEqual([
+    0,
+    expect.stringContaining("so the issuer that it names (iss) is a guess: set RECKON_BASE_URL"),
+  ]);
+  const issuerOf = ["--issuer", "https://login.example.com", "--client-id", "reckon", "--domains", "example.com"];
+  for (const args of [
+    ["add", "corp", ...issuerOf],
+    ["scim", "corp"],
+  ]) {
+    const { code, stderr } = await reckon(["sso", ...args, "--data", data]);
+    expect([args[0], code, stderr]).toEqual([args[0], 0, expect.stringContaining("so the address is a guess")]);
+  }
   const issuer = async () => {
     const { stdout } = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
     return JSON.parse(Buffer.from(stdout.split(".")[1] as string, "base64url").toString()).iss;

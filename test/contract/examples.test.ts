@@ -47,6 +47,24 @@ it("shows every fault in its shape, under its own status", () => {
   expect(seen).toBeGreaterThan(100);
 });
 
+it("shows refusals in Protocol Buffers where those are taken, and the entity tag of what can be asked for again", () => {
+  const responsesOf = ({ spec }: (typeof CONTRACT)[number]) =>
+    document.paths[documented(spec.path)][spec.method.toLowerCase()].responses;
+  const binary = CONTRACT.filter(({ spec }) => spec.body?.protobuf);
+  expect(binary.length).toBeGreaterThan(0);
+  for (const endpoint of binary)
+    for (const status of [400, 401, 403, 413, 429, 503])
+      expect([endpoint.spec.id, status, Object.keys(responsesOf(endpoint)[status].content)]).toEqual([
+        ...[endpoint.spec.id, status],
+        ["application/json", "application/x-protobuf"],
+      ]);
+  for (const endpoint of CONTRACT.filter(({ spec }) => spec.also?.some(({ status }) => status === 304)))
+    expect([endpoint.spec.id, Object.keys(responsesOf(endpoint)[200].headers)]).toEqual([
+      endpoint.spec.id,
+      expect.arrayContaining(["ETag"]),
+    ]);
+});
+
 it("names the rate-limit headers wherever a limited reply comes, and on every reply where they are always sent", () => {
   for (const { spec } of CONTRACT.filter(({ spec }) => spec.limits.length > 0)) {
     const { responses } = document.paths[documented(spec.path)][spec.method.toLowerCase()];

@@ -42,6 +42,25 @@ it("says which line is missing where nothing may leave, adds a channel all the s
   ]);
 });
 
+it("shows the hosts that the installation may call to its operators, and not to whoever administers a team", async () => {
+  const site = await startSite({ settings: { outbound: "hooks.rival.example,lake.corp.example" } });
+  const team = await site.t.team({ name: "Shop" });
+  const target = { url: "https://hooks.example.com/reckon" };
+  const { channel } = await addChannel(site.t, target, team.id, ["gap"]);
+  const shown = async (person: Parameters<typeof site.open>[0]) => {
+    const { page, go } = await site.open(person);
+    await go(`/notifications/${channel.id}`);
+    return String(await page.locator("main").textContent());
+  };
+  const toAdmin = await shown(await site.person({ role: "admin", team }));
+  expect(toAdmin).toContain("RECKON_OUTBOUND does not list hooks.example.com.");
+  expect(toAdmin).toContain("An operator of this installation can add hooks.example.com.");
+  expect(toAdmin).not.toMatch(/rival|lake\.corp/);
+  expect(await shown(await site.person({ role: "admin", team, operator: true }))).toContain(
+    "RECKON_OUTBOUND=hooks.rival.example,lake.corp.example,hooks.example.com",
+  );
+});
+
 it("sends a test and shows the receiver's reply as text, lists what was sent, and sends it again", async () => {
   const receiver = await startReceiver();
   receiver.answer = (_, response) => response.writeHead(500, "It <i>broke").end(`${HOSTILE} ${"long ".repeat(2_000)}`);

@@ -127,7 +127,8 @@ export class EndpointSteps implements Steps {
     if (this.#options.checkReplies && reply.status === okStatus) v.parse(schemaOf(spec, reply), reply.body);
     // What a reply says of itself goes before what its endpoint says of all.
     const headers: HeaderList = "cache-control" in reply.headers ? [] : [["cache-control", spec.cache ?? "no-store"]];
-    if (drawn.some(({ limit }) => limit.headers === "always")) headers.push(...rateHeaders(drawn));
+    if (drawn.some(({ limit }) => limit.headers === "always"))
+      headers.push(...rateHeaders(drawn, spec.limits, core.config));
     for (const [name, text] of Object.entries(reply.headers)) headers.push([name, text]);
     // What is made piece by piece is not begun for somebody who wants none of it.
     const unread = event.req.method === "HEAD" && typeof reply.content !== "string";
@@ -136,11 +137,11 @@ export class EndpointSteps implements Steps {
   }
 
   explain(error: unknown): Response {
-    const { bearer, drawn } = this.#exchange;
+    const { bearer, core, drawn } = this.#exchange;
     const { row, details } = error instanceof Problem ? error : this.#unforeseen(error);
     const fault = faultOf(this.#endpoint, row);
     this.#fault = fault.name;
-    const headers: HeaderList = fault.status === 429 ? rateHeaders(drawn) : [];
+    const headers: HeaderList = fault.status === 429 ? rateHeaders(drawn, this.limits, core.config) : [];
     if (row === tooSlow) headers.push(["connection", "close"]);
     const inProtobuf = isProtobuf(this.#exchange.header("content-type"));
     return respondFault(fault, details, { sentToken: bearer !== undefined, headers, inProtobuf });

@@ -143,7 +143,8 @@ export class PageSteps implements Steps {
       return respondFault(unsupportedVersion, error.details, { sentToken: false });
     const seen = this.#describe(error);
     const visitor = this.#visitor ?? this.#lookOrNobody();
-    const headers = seen.status === 429 ? rateHeaders(this.#exchange.drawn) : [];
+    const headers =
+      seen.status === 429 ? rateHeaders(this.#exchange.drawn, this.limits, this.#exchange.core.config) : [];
     const call = this.#call(visitor);
     const shown = spec.renderError?.(call, seen) ?? { body: this.#pages.renderError(call, seen) };
     const reply = { ...shown, status: seen.status, headers: [...headers, ...(shown.headers ?? [])] };

@@ -93,8 +93,8 @@ function faultExample(fault: Fault): Json {
   return { summary: fault.code, description: fault.message, value: faultBody(fault, members ? { members } : {}) };
 }
 
-/** One response object for all faults of a status. */
-function faultResponse(status: number, faults: readonly Fault[]): Json {
+/** One response object for all faults of a status. @param inProtobuf whether what is sent as Protocol Buffers is refused in them */
+function faultResponse(status: number, faults: readonly Fault[], inProtobuf: boolean): Json {
   return {
     description: faults.map((fault) => (fault.message.endsWith(".") ? fault.message : `${fault.message}.`)).join(" "),
     headers: {
@@ -103,12 +103,17 @@ function faultResponse(status: number, faults: readonly Fault[]): Json {
       ...(status === 429 ? RATE : {}),
       ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
     },
-    content: Object.fromEntries(
-      [...Map.groupBy(faults, ({ shape }) => SHAPE_MEDIA[shape] ?? "application/json")].map(([media, group]) => [
-        media,
-        faultContent(group),
-      ]),
-    ),
+    content: {
+      ...Object.fromEntries(
+        [...Map.groupBy(faults, ({ shape }) => SHAPE_MEDIA[shape] ?? "application/json")].map(([media, group]) => [
+          media,
+          faultContent(group),
+        ]),
+      ),
+      ...(inProtobuf && faults.some(({ shape }) => shape === "rpcStatus")
+        ? { [PROTOBUF]: { schema: { $ref: `#/components/schemas/${SHAPE_NAMES.rpcStatus}` } } }
+        : {}),
+    },
   };
 }
 
@@ -126,10 +131,13 @@ function successResponse(endpoint: Endpoint): Json {
   const always = spec.limits.some((limit) => limit.headers === "always");
   return {
     description: STATUS_CODES[spec.okStatus ?? 200],
-    headers: { ...VERSION, ...(always ? RATE : {}) },
+    headers: { ...VERSION, ...(isConditional(endpoint) ? { ETag: header("ETag") } : {}), ...(always ? RATE : {}) },
     ...(spec.okStatus === 204 ? {} : { content: successContent(endpoint) }),
   };
 }
+
+/** Whether it is answered 304 to who has its entity tag. */
+const isConditional = ({ spec }: Endpoint) => spec.also?.some(({ status }) => status === 304) === true;
 
 const successContent = ({ spec }: Endpoint): Json => ({
   [spec.media ?? "application/json"]: {
@@ -143,9 +151,10 @@ const successContent = ({ spec }: Endpoint): Json => ({
 
 const componentName = (id: string, what: string) => id[0]?.toUpperCase() + id.slice(1) + what;
 
-function parameters({ spec }: Endpoint): Json[] {
+function parameters(endpoint: Endpoint): Json[] {
+  const { spec } = endpoint;
   const listed: Json[] = [{ $ref: "#/components/parameters/ServiceApiVersion" }];
-  if (spec.also?.some(({ status }) => status === 304)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
+  if (isConditional(endpoint)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
   for (const [, name] of spec.path.matchAll(/:(\w+)/g))
     listed.push({ name, in: "path", required: true, schema: { type: "string" } });
   if (!spec.query) return listed;
@@ -175,7 +184,7 @@ function operation(endpoint: Endpoint): Json {
   }
   for (const [status, faults] of Map.groupBy(faultsOf(endpoint), (fault) => fault.status)) {
     // A status can be both a fault and a declared reply (503 of the health check): the declared one is the more precise.
-    responses[status] ??= faultResponse(status, faults);
+    responses[status] ??= faultResponse(status, faults, spec.body?.protobuf === true);
   }
   return {
     operationId: spec.id,

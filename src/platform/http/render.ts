@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { FastResponse } from "srvx";
+import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
 import type { ProblemDetails } from "../../kit/problem.ts";
@@ -56,21 +57,28 @@ export function respondFault(
 
 /**
  * The rate-limit headers (draft-ietf-httpapi-ratelimit-headers-07): the quota nearest exhaustion, and every quota in force.
- * @param drawn the endpoint's limits with what each bucket said
+ * @param drawn limits with what each bucket said
+ * @param limits the endpoint's own; a refusal by one leaves those behind it undrawn
  */
 export function rateHeaders(
   drawn: readonly { readonly limit: Limit; readonly decision: Decision; readonly seconds: number }[],
+  limits: readonly Limit[],
+  config: Config,
 ): HeaderList {
   const nearest = nearestExhaustion(drawn.map(({ decision }) => decision));
   if (!nearest) return [];
+  const policy = new Map<string, string>();
+  for (const { name, quota } of limits) {
+    const { count, seconds } = quota(config) ?? {};
+    if (count !== undefined) policy.set(name, `${name};q=${count};w=${seconds}`);
+  }
+  for (const { limit, decision, seconds } of drawn)
+    policy.set(limit.name, `${limit.name};q=${decision.limit};w=${seconds}`);
   const headers: HeaderList = [
     ["ratelimit-limit", String(nearest.limit)],
     ["ratelimit-remaining", String(nearest.remaining)],
     ["ratelimit-reset", String(nearest.resetSeconds)],
-    [
-      "ratelimit-policy",
-      drawn.map(({ limit, decision, seconds }) => `${limit.name};q=${decision.limit};w=${seconds}`).join(", "),
-    ],
+    ["ratelimit-policy", [...policy.values()].join(", ")],
   ];
   if (!nearest.allowed) headers.push(["retry-after", String(nearest.retryAfterSeconds)]);
   return headers;

@@ -5,6 +5,7 @@ import type * as v from "valibot";
  * repeats the value: that may be a secret.
  */
 export function describeIssue(issue: v.BaseIssue<unknown>): string {
+  if (issue.expected === "never") return "is not known";
   if (issue.received === "undefined") return "is missing";
   if (issue.kind === "schema") return `must be ${expected(issue.expected ?? "")}`;
   // Messages of our own schemas are written by us; valibot's defaults may quote the value, so they are not shown.

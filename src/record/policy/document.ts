@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { fail, invalid } from "../../kit/problem.ts";
+import { describeIssue } from "../../platform/http/validation-message.ts";
 import { judgeWatchlistEntry, MAX_GLOB_CHARS, MAX_GLOBS } from "./watchlist.ts";
 
 const Glob = v.pipe(
@@ -43,10 +44,8 @@ export function parsePolicy(text: string): Policy {
   const result = v.safeParse(strict, value);
   if (!result.success) {
     const issue = result.issues[0];
-    fail(
-      invalid,
-      `in the policy, "${v.getDotPath(issue) ?? "the document"}" does not fit: expected ${issue.expected ?? "another value"}, received ${issue.received}`,
-    );
+    const path = v.getDotPath(issue);
+    fail(invalid, `in the policy, ${path === null ? "the document" : `"${path}"`} ${describeIssue(issue)}`);
   }
   for (const [i, glob] of (result.output.watchlist ?? []).entries()) {
     const wrong = judgeWatchlistEntry(glob);

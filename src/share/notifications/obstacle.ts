@@ -9,9 +9,13 @@ export interface Obstacle {
   readonly line: string | undefined;
 }
 
-/** What keeps messages from a channel, as far as it can be told without a look at the network. */
-export function obstacleOf(core: Core, { kind, target }: Channel): Obstacle | undefined {
-  const { smtpUrl } = core.config;
+/**
+ * What keeps messages from a channel, as far as it can be told without a look at the network.
+ * @param toOperator whether an operator reads it: the whole setting names the hosts of all teams and of the installation, which nobody
+ *   else is shown
+ */
+export function obstacleOf(core: Core, { kind, target }: Channel, toOperator: boolean): Obstacle | undefined {
+  const { smtpUrl, outbound } = core.config;
   if (kind === "mail" && smtpUrl === null)
     return { message: "RECKON_SMTP_URL names no mail server.", line: "RECKON_SMTP_URL=smtp://USER@HOST:587" };
   try {
@@ -20,6 +24,9 @@ export function obstacleOf(core: Core, { kind, target }: Channel): Obstacle | un
     return undefined;
   } catch (error) {
     if (!(error instanceof OutboundRefused)) throw error;
-    return { message: error.message, line: error.add === undefined ? undefined : listLine(core, error.add) };
+    if (error.add === undefined) return { message: error.message, line: undefined };
+    return toOperator || outbound.hosts.length === 0
+      ? { message: error.message, line: listLine(core, error.add) }
+      : { message: `${error.message} An operator of this installation can add ${error.add}.`, line: undefined };
   }
 }

@@ -147,11 +147,11 @@ export function personNamed(core: Core, { teamId }: Caller, named: string): User
     : fail(notFound, `"${named}" is nobody of the team.`);
 }
 
-/** Says that the addresses in a result are a guess: no server runs here, and none was named. */
-export function noteGuessedAddress(core: Core, output: Output): void {
+/** Says that the addresses in a result are a guess: no server runs here, and none was named. @param what they are called there */
+export function noteGuessedAddress(core: Core, output: Output, what = "the address"): void {
   if (core.config.baseUrl === null)
     output.note(
-      `No server runs on ${core.config.data}, so the address is a guess: set RECKON_BASE_URL as the server has it.`,
+      `No server runs on ${core.config.data}, so ${what} is a guess: set RECKON_BASE_URL as the server has it.`,
     );
 }
 

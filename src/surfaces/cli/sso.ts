@@ -17,7 +17,7 @@ import {
 import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, readSecret, withCore } from "./context.ts";
+import { type Cli, type CommonOptions, common, noteGuessedAddress, readSecret, withCore } from "./context.ts";
 import { type Output, table } from "./output.ts";
 
 interface IssuerOptions extends CommonOptions {
@@ -85,6 +85,7 @@ function addAdd(sso: Command, cli: Cli): void {
       const made = await addIssuer(core, name, change, by);
       output.result(described(core, made), () => `${made.name} is added`);
       output.note(`Redirect address to register there: ${baseUrlOf(core.config)}${callbackPath(made.name)}`);
+      noteGuessedAddress(core, output);
       if (blockedBy(core, made) !== undefined)
         output.note(`The server may call it once RECKON_OUTBOUND lists ${new URL(made.issuer).host}.`);
     });
@@ -172,6 +173,7 @@ function addScim(sso: Command, cli: Cli): void {
         const made = await createScimToken(core, issuer);
         output.result({ ...made, url: `${baseUrlOf(core.config)}${SCIM_PATH}` }, () => made.token);
         output.note(`Shown once; its id is ${made.id}. Tenant URL: ${baseUrlOf(core.config)}${SCIM_PATH}`);
+        noteGuessedAddress(core, output);
       }),
     );
 }

@@ -62,7 +62,7 @@ function addCreate(webhook: Command, cli: Cli): void {
         );
         output.result({ ...described(core, channel), secret }, () => secret ?? channel.id);
         if (secret !== null) output.note(`Shown once: what it is signed with. Its id is ${channel.id}.`);
-        const obstacle = obstacleOf(core, channel);
+        const obstacle = obstacleOf(core, channel, caller.teamId === null);
         if (obstacle) output.note([obstacle.message, obstacle.line].filter(Boolean).join(" Add: "));
       }),
     );
@@ -121,7 +121,7 @@ function addTest(webhook: Command, cli: Cli): void {
         { id, delivered, outcome: text, reply },
         () => `${delivered ? "delivered" : "not delivered"}: ${text}`,
       );
-      const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id))?.line;
+      const line = add === undefined ? undefined : obstacleOf(core, getChannel(core, id), teamId === null)?.line;
       if (line !== undefined) output.note(`Add: ${line}`);
       if (!delivered) cli.exitCode = 1;
     }),

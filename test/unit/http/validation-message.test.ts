@@ -13,6 +13,7 @@ it.each<[v.GenericSchema, unknown, string]>([
   [v.union([v.number(), v.string()]), {}, "must be a number or a string"],
   [v.union([v.number(), v.literal("now")]), {}, "must be of another type"],
   [v.object({}), 7, "must be an object"],
+  [v.strictObject({}), { typo: 1 }, "is not known"],
   [v.pipe(v.number(), v.safeInteger()), 1.5, "must be a whole number of at most 2^53 - 1"],
   [v.pipe(v.number(), v.integer()), 1.5, "must be a whole number"],
   [v.pipe(v.number(), v.minValue(1)), 0, "must be at least 1"],

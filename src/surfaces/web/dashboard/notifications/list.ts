@@ -74,7 +74,7 @@ function channelTable({ core, href }: Call, { base }: Scope, channels: readonly 
   const rows = channels.map((channel) => ({
     channel,
     last: messagesOf(core, channel.id, 1)[0],
-    blocked: obstacleOf(core, channel) !== undefined,
+    blocked: obstacleOf(core, channel, false) !== undefined,
   }));
   return table({
     caption: "Channels",
@@ -116,7 +116,7 @@ export const addChannel = (call: Call, scope: Scope) =>
 /** A channel that was made, or has another secret, which is shown this once. */
 export function madePage(call: Call, { base, title }: Scope, channel: Channel, secret: string | null): Html {
   const { core, href } = call;
-  const obstacle = obstacleOf(core, channel);
+  const obstacle = obstacleOf(core, channel, call.session.operator);
   const path = href(`${base}/${channel.id}`);
   const main = html`${pageHead({
     title: channel.name,

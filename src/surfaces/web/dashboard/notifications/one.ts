@@ -49,7 +49,7 @@ export function channelPage(call: Call, scope: Scope, { outcome, error }: Shown 
   const { base, title } = scope;
   const channel = channelIn(call, scope);
   const now = core.clock.now();
-  const obstacle = obstacleOf(core, channel);
+  const obstacle = obstacleOf(core, channel, call.session.operator);
   const path = `${base}/${channel.id}`;
   const main = html`${pageHead({
     title: channel.name,
