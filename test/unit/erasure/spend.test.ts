@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
@@ -52,4 +53,16 @@ it("counts what was exported of a session once what the capture client told of i
   expect(await spent(t, other, "device")).toEqual({ usages: 1, groups: [`${other.deviceId} 100`] });
   await send(t, other, "/v1/logs", claudeLogs(claudeCall("req_2")));
   expect(await spent(t, other, "device")).toEqual({ usages: 2, groups: [`${other.deviceId} 200`] });
+});
+
+it("forgets what an erased repository's session said of itself, where calls of it stay that name no repository", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, "/v1/logs", claudeLogs(claudeCall("req_1")));
+  const session = { id: "s-1", outcome: "success", agent: "marigold-agent", branch: "marigold-branch", spans: [] };
+  await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
+  expect(await spent(t, device, "branch")).toEqual({ usages: 1, groups: ["marigold-branch 100"] });
+  await erase(t, { repo: "shop" });
+  for (const by of ["branch", "agent"]) expect(await spent(t, device, by)).toEqual({ usages: 1, groups: [" 100"] });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
