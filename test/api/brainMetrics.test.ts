@@ -42,6 +42,15 @@ it("counts the entries of four rolling weeks to the day, whatever their order", 
   expect(body).toMatchObject({ trend: "up", priorMean: 4 / 3, total: 7, skipped: 1 });
 });
 
+it("takes headings of security and anti-patterns files for no errors, with a date or without", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const other = "## 2026-11-20 Dated\n\n## Not dated\n";
+  const others = { ".claude/brain/security.md": other, ".claude/brain/anti-patterns.md": other };
+  await publish(t, token, "a", `${dated("2026-11-19")}\n## Not dated\n`, others);
+  for (const query of ["", "?repoKey=a"]) expect(await ask(t, token, query)).toMatchObject({ total: 1, skipped: 1 });
+});
+
 it.each([
   ["up", ["2026-11-20", "2026-11-19", "2026-11-10", "2026-11-03", "2026-10-27"]],
   ["flat", ["2026-11-20", "2026-11-10", "2026-11-03", "2026-10-27"]],

@@ -187,6 +187,30 @@ it("reads well where only metadata was recorded", async () => {
   await judge("session-metadata");
 });
 
+it("says of a prompt and of a step, too, that its cost is what the agent says", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const usage = { id: "msg_1", input_tokens: 1_000, output_tokens: 10 };
+  const span = { id: "c1", kind: "llm", startedAt: at(1), endedAt: at(2), model: "own-model", costUsd: 0.5, usage };
+  const session = {
+    id: "s-1",
+    outcome: "success",
+    startedAt: at(0),
+    prompts: [{ at: at(0), text: "Go" }],
+    spans: [span],
+  };
+  const { status } = await site.t.post("/api/agent-traces/ingest", { token, json: { sessions: [session] } });
+  expect(status).toBe(200);
+  const [{ id }] = site.t.rows("SELECT id FROM trace_sessions");
+  const { page, go } = await site.open(ada);
+  await go(`/sessions/${id}`);
+  expect(await page.locator("main").textContent()).toContain("1k tokens · $0.50 reported by the agent");
+  const [step] = site.t.rows("SELECT id FROM trace_spans");
+  await go(`/sessions/${id}/waterfall?step=${step.id}`);
+  expect(await page.locator(".waterfall .detail").textContent()).toContain("$0.50 reported by the agent");
+});
+
 it("keeps the order of an agent that tells no times", async () => {
   const untimed = (span: Step) => ({ ...span, startedAt: undefined, endedAt: undefined });
   const session = captured();

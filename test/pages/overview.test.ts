@@ -159,6 +159,27 @@ it("tells what agents did, whether it gets better and what needs somebody, and e
   expect(await page.locator("#results tbody tr").count()).toBe(count);
 });
 
+it("adds nothing that agents say of cost to what is known by list prices, as the page on spend does", async () => {
+  const site = await startSite();
+  const team = await site.t.team();
+  const { token } = await site.t.device(team);
+  const usage = { input_tokens: 1_000_000 };
+  const say = async (repoKey: string, payload: object) => {
+    const json = { repoKey, entries: [{ seq: 1, payload: { usage, ...payload } }] };
+    expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  };
+  const { page, go } = await site.open(await site.person({ team }));
+  await say("till", { model: "own-model", costUsd: 7, at: "2026-11-20T10:00:00Z" });
+  await go("/overview");
+  expect(await tile(page, "Spend")).toBe("– | nothing that has a price · agents say $7.00");
+  await say("shop", { model: "claude-opus-4-6", at: "2026-11-19T10:00:00Z" });
+  await go("/overview");
+  expect(await tile(page, "Spend")).toBe("$5.00 | ");
+  await page.getByText("$5.00 in 7 days.").waitFor({ state: "attached" });
+  await go("/spend?days=7");
+  expect(await page.locator(".stat").filter({ hasText: "Cost" }).locator("dd").first().textContent()).toBe("$5.00");
+});
+
 it("puts what is most urgent first, each line with where it is dealt with", async () => {
   const site = await startSite();
   const team = await site.t.team();

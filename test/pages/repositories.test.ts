@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { claudeCall, claudeLogs } from "../support/otlp.ts";
 import { fillUsage, SHOP, TILL } from "../support/usage.ts";
 
 useBrowser();
@@ -83,4 +84,27 @@ it("answers 404 for a repository of nobody's or of another team's", async () => 
   await go("/repositories/overview", 404);
   await go(`/repositories/overview?repo=${"x".repeat(5_000)}%00`, 404);
   await go("/repositories");
+});
+
+it("takes what agents export by themselves for that of no repository, and its stream for none", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  expect((await site.t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_1")) })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  const options = (name: string) => page.locator(`select[name=${name}] option`).allTextContents();
+  await go("/repositories");
+  expect(await page.locator("tbody th").allTextContents()).toEqual(["no repository named"]);
+  await page.getByRole("link", { name: "no repository named" }).click();
+  await page.getByRole("heading", { level: 1, name: "no repository named" }).waitFor();
+  expect(await page.locator("main").textContent()).toMatch(/Sessions, 30 days\s*1/);
+  const devices = page.getByRole("table", { name: "Devices that send telemetry of it" });
+  expect(await devices.locator("tbody tr").count()).toBe(1);
+  await go("/spend");
+  expect(await options("repo")).toEqual(["all", "no repository named"]);
+  await go("/spend/budgets");
+  expect(await options("of")).not.toContain("Repository (otlp)");
+  await go("/telemetry");
+  expect(await options("repo")).toEqual(["All repositories", "(otlp)"]);
 });

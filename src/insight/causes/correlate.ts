@@ -4,7 +4,7 @@ import { Turns } from "../../kit/turns.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
-import { recountRepository } from "./count-caused.ts";
+import { countedIn, recountRepository } from "./count-caused.ts";
 import { type DesiredLink, desiredLinks } from "./desired-links.ts";
 import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
 import { reattach } from "./reattach.ts";
@@ -38,6 +38,7 @@ export function correlateRepository(
 ): Promise<Correlated> {
   return running(core).after(teamId, async () => {
     const defects = listDefects(core, teamId, { repoKey });
+    const before = countedIn(core, teamId, repoKey);
     await reattach(core, teamId, repoKey, defects);
     const stored = Map.groupBy(linkRows(core.store).ofRepo.all(teamId, repoKey), ({ entryId }) => entryId);
     const signals = openSignals(core, teamId, repoKey);
@@ -54,7 +55,7 @@ export function correlateRepository(
       }
     }
     for await (const batch of inBatches(changes())) await core.store.write(batch);
-    await recountRepository(core, teamId, repoKey);
+    await recountRepository(core, teamId, repoKey, before);
     return counts;
   });
 }

@@ -10,15 +10,30 @@ export function countCaused(core: Core, sessionIds: Iterable<number>): void {
   for (const id of sessionIds) noteCaused(core, id, sql.countedOfSession.get(id) ?? 0);
 }
 
-/** Counts for the sessions of a repository of which the count changed. */
-export async function recountRepository(core: Core, teamId: string, repoKey: string): Promise<void> {
-  const counted = new Map(
+/** How many of a repository's entries are put down to each session. */
+export const countedIn = (core: Core, teamId: string, repoKey: string): ReadonlyMap<number, number> =>
+  new Map(
     linkRows(core.store)
       .countedInRepo.all(teamId, repoKey)
       .map(({ sessionId, entries }) => [sessionId, entries]),
   );
+
+/**
+ * Counts for the sessions of a repository of which the count changed, and for those of others, or of none, to which its entries were put
+ * down or are now.
+ * @param before what `countedIn` told before anything changed
+ */
+export async function recountRepository(
+  core: Core,
+  teamId: string,
+  repoKey: string,
+  before: ReadonlyMap<number, number>,
+): Promise<void> {
+  const counted = countedIn(core, teamId, repoKey);
   const noted = notedCauses(core, teamId, repoKey);
-  const changed = [...new Set([...counted.keys(), ...noted.keys()])].filter((id) => counted.get(id) !== noted.get(id));
+  const changed = [...new Set([...counted.keys(), ...noted.keys(), ...before.keys()])].filter(
+    (id) => counted.get(id) !== noted.get(id) || counted.get(id) !== before.get(id),
+  );
   // A person may have named a session of another repository: each is counted by itself.
   if (changed.length > 0) await core.store.write(() => countCaused(core, changed));
 }

@@ -117,7 +117,7 @@ export const rows = statements((db) => ({
   ),
   skipped: scoped<[], { skipped: number }>(
     db,
-    (where) => `SELECT coalesce(sum(skipped), 0) AS skipped FROM defect_files WHERE ${where}`,
+    (where) => `SELECT coalesce(sum(skipped), 0) AS skipped FROM defect_files WHERE ${where} AND kind = 'error'`,
   ),
   // By the primary key, a bounded part.
   openAfter: db.prepare<[number, number], { last: number | null; entries: number; open: number }>(

@@ -3,9 +3,9 @@ import { type EraseStep, MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps
 import { sessionTwins } from "../../record/traces/traces.ts";
 import { readSaid } from "./follow.ts";
 import { dayOf, keptSums, putSaid } from "./kept-sums.ts";
-import { rows } from "./rows.ts";
+import { NO_START, rows } from "./rows.ts";
 
-/** Erases a session's row. What was only exported of it and stood in no list is shown in its place. */
+/** Erases a session's row, but for what it used where figures of spend stay: it may go on. What was only exported of it and stood in no list is shown in its place. */
 async function* eraseSession(core: Core, sessionId: number): AsyncGenerator<EraseStep> {
   const shown = sessionTwins.isOnlyWhole(core, sessionId) ? sessionTwins.exportedOf(core, sessionId) : [];
   for (const { id } of shown) {
@@ -16,8 +16,13 @@ async function* eraseSession(core: Core, sessionId: number): AsyncGenerator<Eras
     };
   }
   yield () => {
-    const gone = rows(core.store).drop.get(sessionId);
-    if (gone) keptSums(core).change(gone.teamId, dayOf(gone.startedAt));
+    const sql = rows(core.store);
+    const gone = sql.ofSession.get(sessionId);
+    if (!gone) return {};
+    const { teamId, deviceId, externalId, startedAt } = gone;
+    keptSums(core).change(teamId, dayOf(startedAt));
+    sql.hide.run({ teamId, deviceId, externalId, noStart: NO_START });
+    sql.dropIfUnused.run(deviceId, externalId);
     return {};
   };
 }

@@ -89,8 +89,13 @@ export const rows = statements((db) => ({
     `UPDATE session_figures SET caused = @caused WHERE session_id = @sessionId AND caused <> @caused
      RETURNING team_id AS teamId, started_at AS startedAt`,
   ),
-  drop: db.prepare<[number], BegunRow>(
-    "DELETE FROM session_figures WHERE session_id = ? RETURNING team_id AS teamId, started_at AS startedAt",
+  ofSession: db.prepare<[number], SessionName & BegunRow>(
+    `SELECT team_id AS teamId, device_id AS deviceId, external_id AS externalId, started_at AS startedAt
+     FROM session_figures WHERE session_id = ?`,
+  ),
+  // By session_figures' unique index (device_id, external_id).
+  dropIfUnused: db.prepare<[string, string]>(
+    "DELETE FROM session_figures WHERE device_id = ? AND external_id = ? AND session_id IS NULL AND tokens = 0 AND cost_nano <= 0",
   ),
   // By session_figures_by_repo; rows are looked at for what they caused.
   causedIn: db.prepare<[string, string], { sessionId: number; caused: number }>(

@@ -3,7 +3,7 @@ import { forgetProjections } from "../../platform/projections/projections.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
 import { type Change, countedOfSession } from "./dedupe.ts";
-import { hasId, isByMeasures, isLink } from "./dedupe-key.ts";
+import { hasId, isByMeasures, isLink, linkOf } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
 import { Rollup } from "./rollup.ts";
 import { rows } from "./rows.ts";
@@ -30,7 +30,7 @@ export function addRecords(all: Changes, records: readonly UsageRecord[]): void 
   }
 }
 
-/** Telemetry no longer makes the reports of some cells under a key. */
+/** Telemetry no longer makes the reports of some cells under a key, nor the link of its two ids where it made no others. */
 export function withdrawReports(
   core: Core,
   all: Changes,
@@ -41,6 +41,9 @@ export function withdrawReports(
   const ofTelemetry = new Rollup(core).reportsOf(teamId, key).filter(({ source }) => source === TELEMETRY);
   const reports = ofTelemetry.filter(({ cellId }) => !cellIds.has(cellId));
   add(all, teamId, key, { replaces: TELEMETRY, reports });
+  // What is told of by the request alone would wait for a message that nobody tells of any more, and count nowhere.
+  const link = reports.length === 0 ? linkOf(key) : undefined;
+  if (link) add(all, teamId, link, { replaces: TELEMETRY, reports: [] });
 }
 
 /**

@@ -62,6 +62,12 @@ export function requestOf(key: Buffer): Buffer | undefined {
   return key.length > KEY_BYTES ? ofKind(REQUEST, key.subarray(KEY_BYTES)) : undefined;
 }
 
+/** The key of the link that a report with both ids makes; undefined for one with one of them. */
+export function linkOf(key: Buffer): Buffer | undefined {
+  if (key[0] !== MESSAGE || key.length === KEY_BYTES) return undefined;
+  return ofKind(REQUEST, key.subarray(KEY_BYTES), key.subarray(1, KEY_BYTES));
+}
+
 /** Calls with an id that telemetry alone, or spans alone, report in a session: see `reconcile.ts`. */
 export const ID_IN_TELEMETRY_ONLY = -1;
 export const ID_IN_SPANS_ONLY = -2;

@@ -1,8 +1,10 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
+import type { Slices } from "../../kit/slices.ts";
 import { add, applyChanges, type Changes, withdrawReports } from "./changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { eraseRows } from "./erase-rows.ts";
+import { nameCells } from "./project-sessions.ts";
 import { addSession } from "./session-reports.ts";
 import { TELEMETRY } from "./usage-record.ts";
 
@@ -11,22 +13,27 @@ const BATCH_KEYS = 250;
 /** Reports looked at in one go. */
 const BATCH_REPORTS = 2_000;
 
-/** Erases what a trace session reported; what others report of the same usages counts instead. */
+/** Erases what a trace session reported; what others report of the same usages counts instead, without what it said of itself. */
 function* eraseSessionSpend(
   core: Core,
-  session: { readonly id: number; readonly teamId: string },
+  session: { readonly id: number; readonly teamId: string; readonly deviceId: string; readonly externalId: string },
 ): Generator<EraseStep> {
   const changes: Changes = new Map();
-  const work = addSession(core, changes, session, new Map());
-  for (let isDone = false; !isDone; )
-    yield () => {
-      isDone = work.next().done === true;
-      return {};
-    };
+  yield* inSteps(addSession(core, changes, session, new Map()));
   for (const some of portions([...changes], BATCH_KEYS))
     yield () => {
       applyChanges(core, new Map(some));
       return { usages: some.length };
+    };
+  // Cells may stay: telemetry may tell of the session under another repository, or under none.
+  yield* inSteps(nameCells(core, { ...session, branch: null, model: null, agent: null }));
+}
+
+function* inSteps(work: Slices<void>): Generator<EraseStep> {
+  for (let isDone = false; !isDone; )
+    yield () => {
+      isDone = work.next().done === true;
+      return {};
     };
 }
 

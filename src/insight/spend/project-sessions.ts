@@ -88,7 +88,10 @@ function* gatherAll(core: Core, changes: Changes, sessions: readonly ReadSession
 }
 
 /** Cells bear what their session says of itself; its model may have a price where none was known. */
-function* nameCells(core: Core, session: MeteredSession): Slices<void> {
+export function* nameCells(
+  core: Core,
+  session: Pick<MeteredSession, "teamId" | "deviceId" | "externalId" | "branch" | "model" | "agent">,
+): Slices<void> {
   const { teamId, deviceId, externalId, branch, model, agent } = session;
   const ofSession = { teamId, deviceId, session: externalId };
   const says = { branch: branch ?? "", model: model ?? "", agent: agent ?? "" };

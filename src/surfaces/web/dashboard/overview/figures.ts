@@ -71,7 +71,7 @@ function betterOrWorse({ days }: Period, now: number, before: number): Html {
 
 /** What has no price is never shown as nothing. */
 function spendTile(call: Member, period: Period, seen: Seen): Stat {
-  const { course: cost, priced, prices } = seen.spend;
+  const { course: cost, priced, reported, prices } = seen.spend;
   const sessions = allOf(seen).total;
   const known = priced.some((usd) => usd !== null);
   return {
@@ -81,6 +81,7 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
       known && change(period, cost, undefined, dollars),
       prices.problem ??
         (known ? sessions > 0 && `${dollars(cost.total / sessions)} a session` : "nothing that has a price"),
+      !known && reported !== null && `agents say ${dollars(reported)}`,
     ),
     spark: course("Dollars", cost, dollars),
     href: link(call, "/spend", { days: period.days === 30 ? undefined : period.days }),

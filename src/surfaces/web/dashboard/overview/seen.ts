@@ -12,10 +12,11 @@ import { type Course, courseOf, dayIso, type Period } from "./period.ts";
 export interface Seen {
   /** Sessions by how they ended. */
   readonly sessions: Readonly<Record<OutcomeKind, Course>>;
-  /** Dollars. `priced` by day of the period, null where nothing has a price. */
+  /** Dollars at list prices. `priced` by day of the period, null where nothing has a price; `reported` what agents say, null where none does. */
   readonly spend: {
     readonly course: Course;
     readonly priced: readonly (number | null)[];
+    readonly reported: number | null;
     readonly prices: SpendReport["prices"];
   };
   /** Entries of errors files, and those that came again; null where the team's tier or its brains hold none. */
@@ -33,12 +34,16 @@ export async function look({ core, session }: Member, period: Period): Promise<S
       summed(ended.filter(({ outcome }) => outcomeKind(outcome) === kind).map((one) => [one.day, one.sessions])),
     );
   const report = spendReport(core, team, { from: period.before * DAY_MS, to: core.clock.now(), by: "day" });
-  const cost = new Map(report.groups.map(({ key, usd, reportedUsd }) => [dayOf(key), usd ?? reportedUsd]));
+  const cost = new Map(report.groups.map(({ key, usd }) => [dayOf(key), usd]));
+  const said = report.groups.flatMap(({ key, reportedUsd }) =>
+    reportedUsd === null || dayOf(key) < period.first ? [] : reportedUsd,
+  );
   return {
     sessions: Object.fromEntries(OUTCOME_KINDS.map((kind) => [kind, ofKind(kind)])) as Seen["sessions"],
     spend: {
       course: courseOf(period, new Map([...cost].map(([day, usd]) => [day, usd ?? 0]))),
       priced: Array.from({ length: period.days }, (_, i) => cost.get(period.first + i) ?? null),
+      reported: said.length === 0 ? null : said.reduce((sum, usd) => sum + usd, 0),
       prices: report.prices,
     },
     errors: errorsOf({ core, session }, period),

@@ -2,10 +2,9 @@ import { countEntries } from "../../../../insight/defects/defects.ts";
 import { sumRepos } from "../../../../insight/sessions/sessions.ts";
 import { spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
-import { listRepositories } from "../../../../record/brain/brain.ts";
-import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { shareOf } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
+import { reposTold } from "../shared/repositories.ts";
 
 /** What is told of each repository of a team. */
 
@@ -40,12 +39,7 @@ export function repoFacts({ core, session }: Member): RepoFacts[] {
   const { groups } = spendReport(core, team, { from: firstShown(now), to: now, by: "repo" });
   const spent = new Map(groups.map((group) => [group.key, group]));
   const { openByRepo } = countEntries(core, team);
-  const keys = new Set([
-    ...listRepoKeys(core, team),
-    ...listRepositories(core, team).map(({ repoKey }) => repoKey),
-    ...sums.keys(),
-    ...spent.keys(),
-  ]);
+  const keys = new Set([...reposTold(core, team), ...sums.keys(), ...spent.keys()]);
   return Array.from(keys, (repoKey) => {
     const sum = sums.get(repoKey);
     return {

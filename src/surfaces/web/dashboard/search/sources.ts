@@ -3,14 +3,14 @@ import { listMembers } from "../../../../identity/members/members.ts";
 import { freshenEntries, pageOfDefects } from "../../../../insight/defects/defects.ts";
 import { findSessions, freshenFinds } from "../../../../insight/find/find.ts";
 import { freshenSessions, findSessions as listSessions, sessionFacets } from "../../../../insight/sessions/sessions.ts";
-import { listRepositories, searchBrain } from "../../../../record/brain/brain.ts";
-import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import { searchBrain } from "../../../../record/brain/brain.ts";
 import { docIndex } from "../../site/site.ts";
 import { titleOf } from "../errors/labels.ts";
 import { placesFor } from "../navigation.ts";
 import { isAdmin, type Member, type Person } from "../shared/call.ts";
 import { link, repoName, repoPage } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
+import { reposTold } from "../shared/repositories.ts";
 import { deviceIdsSeen, seesOwn } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 
@@ -130,11 +130,7 @@ export async function brainHits(call: Member, text: string): Promise<Found> {
 export function repositoryHits(call: Member, text: string): Found {
   const { core, session } = call;
   const team = session.team.id;
-  const keys = new Set([
-    ...listRepositories(core, team).map(({ repoKey }) => repoKey),
-    ...listRepoKeys(core, team),
-    ...sessionFacets(core, team).repoKeys,
-  ]);
+  const keys = new Set([...reposTold(core, team), ...sessionFacets(core, team).repoKeys]);
   const found = [...keys].filter((key) => key !== "" && holds(text, key)).sort();
   return {
     label: "Repositories",

@@ -5,7 +5,7 @@ import { pager } from "../../ui/list.ts";
 import { anchor } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural } from "../../ui/units.ts";
 import { short } from "../shared/text.ts";
-import { dollars } from "../spend/labels.ts";
+import { costText } from "../spend/labels.ts";
 import { type Budget, pageBudget, saidText } from "./said.ts";
 import { attemptOf, drawEvent, eventId, failureBadge, type Spot, stepId, stepName, timeWithin } from "./steps.ts";
 import { type Event, eventsOf, failedSteps, lengthOf, type Turn, turnsOf, type Usage, usageOf } from "./turns.ts";
@@ -177,14 +177,14 @@ function turnSum(turn: Turn, use: ReturnType<typeof usageOf>): string {
   const edits = spans.reduce((sum, span) => sum + span.edits.length, 0);
   const { calls, tokens, usd, reportedUsd } = use(spans);
   const all = Object.values(tokens ?? {}).reduce((sum: number, count) => sum + (count ?? 0), 0);
-  const cost = usd ?? reportedUsd;
+  const cost = costText({ usd, reportedUsd });
   return [
     length !== null && duration(length),
     plural(spans.length, "step"),
     edits > 0 && plural(edits, "edit"),
     calls > 0 && plural(calls, "model call"),
     all > 0 && `${compact(all)} tokens`,
-    cost !== null && dollars(cost),
+    cost !== null && cost,
   ]
     .filter((part) => part !== false)
     .join(" · ");

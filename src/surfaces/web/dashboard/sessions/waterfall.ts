@@ -9,7 +9,7 @@ import { type Row, waterfall } from "../../ui/waterfall.ts";
 import type { Member } from "../shared/call.ts";
 import { idIn } from "../shared/params.ts";
 import { short } from "../shared/text.ts";
-import { dollars } from "../spend/labels.ts";
+import { costText } from "../spend/labels.ts";
 import { type Places, placesOf } from "./conversation.ts";
 import { attemptOf, failureBadge, isTool, stepName, textOf } from "./steps.ts";
 import { type Usage, usageOf } from "./turns.ts";
@@ -105,7 +105,6 @@ function detail(visit: Visit, listed: Span): Html {
 function stepFacts({ call }: Visit, span: Span, { usd, unpriced, reportedUsd }: Usage, { hrefOf }: Places): Html {
   const now = call.core.clock.now();
   const { startedAt, endedAt, usage, model, externalId } = span;
-  const cost = usd ?? reportedUsd;
   const href = hrefOf(span);
   const tokens = usage && [
     ["input", usage.input],
@@ -127,7 +126,7 @@ function stepFacts({ call }: Visit, span: Span, { usd, unpriced, reportedUsd }: 
         ?.flatMap(([name, count]) => (count === null ? [] : [`${number(count as number)} ${name}`]))
         .join(" · "),
     },
-    { label: "Cost", value: cost !== null ? dollars(cost) : unpriced > 0 && "unpriced" },
+    { label: "Cost", value: costText({ usd, reportedUsd }) ?? (unpriced > 0 && "unpriced") },
     { label: "Step ID", value: html`<code>${short(externalId, 120)}</code>` },
     { label: "Transcript", value: href !== undefined && anchor(href, "Show in the transcript") },
   ]);

@@ -14,8 +14,6 @@ import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
-import { listRepositories } from "../../../../record/brain/brain.ts";
-import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import type { Option } from "../../ui/field.ts";
@@ -29,6 +27,7 @@ import { handleForm } from "../shared/forms.ts";
 import { repoLink, repoName } from "../shared/links.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { personName } from "../shared/people.ts";
+import { reposTold } from "../shared/repositories.ts";
 import { short } from "../shared/text.ts";
 import { budgetBar } from "./budget-bar.ts";
 import { modelName } from "./chart.ts";
@@ -80,11 +79,12 @@ const BUDGET = formSpec({
 function subjects({ core, session }: Member): Option[] {
   const team = session.team.id;
   const now = core.clock.now();
-  const keys = new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
   const models = spendReport(core, team, { from: now - 90 * DAY_MS, to: now, by: "model" }).groups;
   return [
     { value: "team:", label: "The whole team" },
-    ...[...keys].sort().map((key) => ({ value: `repo:${key}`, label: `Repository ${short(repoName(key), 80)}` })),
+    ...[...reposTold(core, team)]
+      .sort()
+      .map((key) => ({ value: `repo:${key}`, label: `Repository ${short(repoName(key), 80)}` })),
     ...listMembers(core, team).map(({ userId, ...one }) => ({
       value: `person:${userId}`,
       label: `Person ${personName(one)}`,

@@ -15,6 +15,12 @@ export const dollars = (usd: number): string => (usd === 0 || usd >= 0.1 ? DOLLA
 export const dollarTick = (usd: number): string =>
   usd === 0 || usd >= 1_000 ? `$${compact(usd)}` : `$${Number(usd.toPrecision(3))}`;
 
+/** What some calls cost: at list prices, or else as their agent says, which is said. Null where neither is known. */
+export function costText({ usd, reportedUsd }: Pick<SpendFigures, "usd" | "reportedUsd">): string | null {
+  if (usd !== null) return dollars(usd);
+  return reportedUsd === null ? null : `${dollars(reportedUsd)} reported by the agent`;
+}
+
 export const reportedText = ({ reportedUsd }: SpendFigures): Content =>
   reportedUsd === null ? html`<span class="none">–</span>` : dollars(reportedUsd);
 

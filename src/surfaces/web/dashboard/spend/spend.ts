@@ -9,8 +9,6 @@ import {
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import { download, page } from "../../../../platform/http/page.ts";
-import { listRepositories } from "../../../../record/brain/brain.ts";
-import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { filters } from "../../ui/list.ts";
 import { pageHead, type Stat, stats } from "../../ui/parts.ts";
 import { compact, dayText, plural } from "../../ui/units.ts";
@@ -21,6 +19,7 @@ import { exported } from "../shared/exported.ts";
 import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter, spanOf } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
+import { repoOfStream, reposTold } from "../shared/repositories.ts";
 import { devicesSeen, seesOwn } from "../shared/sight.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { repoKeysSeen } from "../telemetry/list.ts";
@@ -83,9 +82,7 @@ function periods(call: Member, params: Params): Html {
 function chosen(call: Member, params: Params): Html {
   const { core, session } = call;
   const team = session.team.id;
-  const keys = seesOwn(call)
-    ? repoKeysSeen(call)
-    : new Set([...listRepoKeys(core, team), ...listRepositories(core, team).map(({ repoKey }) => repoKey)]);
+  const keys = seesOwn(call) ? new Set(repoKeysSeen(call).map(repoOfStream)) : reposTold(core, team);
   const { days, repo, person, by, first, last } = params;
   return filters({
     action: call.href("/spend"),

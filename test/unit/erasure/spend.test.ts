@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { filesWith } from "../../support/erasure.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { claudeCall, claudeLogs } from "../../support/otlp.ts";
+
+async function erase(t: TestInstance, request: Parameters<typeof resolveTarget>[1]): Promise<void> {
+  const { core } = t.instance;
+  await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for"));
+}
+
+async function send(t: TestInstance, { token }: TestDevice, path: string, json: object): Promise<void> {
+  expect((await t.post(path, { token, json })).status).toBe(200);
+}
+
+async function spent(t: TestInstance, { token }: TestDevice, by: string) {
+  const { body } = await t.get(`/api/spend?by=${by}`, { token });
+  return {
+    usages: body.total.usages,
+    groups: body.groups.map(({ key, inputTokens }: { key: string; inputTokens: number }) => `${key} ${inputTokens}`),
+  };
+}
+
+/** The call `req_1` of the session s-1 as the capture client tells of it: by both ids of the provider. */
+const captured = {
+  repoKey: "shop",
+  entries: [
+    {
+      seq: 1,
+      payload: {
+        type: "usage",
+        sessionId: "s-1",
+        model: "claude-opus-4-6",
+        usage: { id: "msg_1", requestId: "req_1", input_tokens: 100, output_tokens: 41 },
+      },
+    },
+  ],
+};
+
+it("counts what was exported of a session once what the capture client told of it is erased", async () => {
+  const t = await startInstance();
+  const client = await t.device();
+  const other = await t.device(client.team);
+  await send(t, client, "/api/agent-traces/ingest", {
+    repoKey: "shop",
+    sessions: [{ id: "s-1", outcome: "success", spans: [] }],
+  });
+  await send(t, client, "/api/telemetry/ingest", captured);
+  await send(t, other, "/v1/logs", claudeLogs(claudeCall("req_1")));
+  expect(await spent(t, other, "device")).toEqual({ usages: 1, groups: [`${client.deviceId} 100`] });
+  const [{ id }] = t.rows("SELECT id FROM trace_sessions WHERE device_id = ?", client.deviceId);
+  await erase(t, { session: String(id) });
+  expect(await spent(t, other, "device")).toEqual({ usages: 1, groups: [`${other.deviceId} 100`] });
+  await send(t, other, "/v1/logs", claudeLogs(claudeCall("req_2")));
+  expect(await spent(t, other, "device")).toEqual({ usages: 2, groups: [`${other.deviceId} 200`] });
+});
+
+it("forgets what an erased repository's session said of itself, where calls of it stay that name no repository", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, "/v1/logs", claudeLogs(claudeCall("req_1")));
+  const session = { id: "s-1", outcome: "success", agent: "marigold-agent", branch: "marigold-branch", spans: [] };
+  await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
+  expect(await spent(t, device, "branch")).toEqual({ usages: 1, groups: ["marigold-branch 100"] });
+  await erase(t, { repo: "shop" });
+  for (const by of ["branch", "agent"]) expect(await spent(t, device, by)).toEqual({ usages: 1, groups: [" 100"] });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
