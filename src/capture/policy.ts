@@ -75,10 +75,8 @@ function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined 
 function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
   const { rows, clock } = capture;
   const now = clock.now();
-  const open = rows.quiet
-    .all()
-    .some((window) => window.reason === reason && (window.until ?? Number.POSITIVE_INFINITY) > now);
-  if (open && until === null) return;
+  const isOpen = rows.quiet.all().some((window) => window.reason === reason && window.until === null);
+  if (isOpen && until === null) return;
   rows.endQuiet.run(now, reason, now);
   rows.openQuiet.run(now, until, reason);
 }

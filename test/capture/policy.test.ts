@@ -169,6 +169,18 @@ describe("while nothing may be recorded", () => {
     },
   );
 
+  it("nothing is read until a person resumes, where they paused for a time before", async () => {
+    const a = await startAgent();
+    await a.pass();
+    recording.pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS);
+    a.advance(MINUTE_MS);
+    recording.pause(a.capture, null);
+    expect(readStatus(a.capture).quiet).toEqual({ reason: "paused", until: null });
+    a.advance(180 * MINUTE_MS);
+    a.work("s1", 1);
+    expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "paused" });
+  });
+
   it("records without a time of their own are left out where they may have been written then", async () => {
     const a = await startAgent();
     const path = join(a.home, ".cursor/projects/home-kim-shop/agent-transcripts/c1/c1.jsonl");
