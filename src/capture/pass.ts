@@ -50,13 +50,15 @@ export interface PassResult {
 /**
  * Reads what is new in every transcript, and sends what waits.
  * @returns undefined when another pass is at work: it hears of whatever rings meanwhile
- * @throws Error when the machine is not connected
+ * @throws Error when the machine is not connected, or was disconnected since `capture` was opened
  */
 export async function runPass(capture: Capture, options: PassOptions = {}): Promise<PassResult | undefined> {
   for (let result: PassResult | undefined; ; ) {
     const release = local.tryLock(capture.places.lock);
     if (!release) return result;
     try {
+      // What was recorded for one server must not reach the next: others may have waited, or watched, while that changed.
+      if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
       result = await passOnce(capture, options);
       while (takeRings(capture)) result = combine(result, await passOnce(capture, options));
     } finally {

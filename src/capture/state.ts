@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
@@ -30,6 +30,8 @@ export interface Capture {
   readonly log: Log;
   readonly db: LocalDatabase;
   readonly rows: Rows;
+  /** Whether the database is still the machine's: not once it was disconnected, and maybe connected anew to somebody else's server. */
+  isInPlace(): boolean;
   /** Runs row changes in one transaction: all of them, or none. */
   transact<T>(change: () => T): T;
   close(): void;
@@ -46,6 +48,7 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
   makeHome(places);
   const db = local.open(places.database, SCHEMAS);
+  const { ino } = statSync(places.database);
   return {
     machine,
     places,
@@ -53,6 +56,7 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     log,
     db,
     rows: prepareRows(db),
+    isInPlace: () => statSync(places.database, { throwIfNoEntry: false })?.ino === ino,
     transact: (change) => db.transaction(change).immediate(),
     close: () => db.close(),
   };
