@@ -5,6 +5,8 @@ import type { AgentFormat } from "../../formats/agents/transcript.ts";
 import { asObject, asText, parseJson } from "../../formats/values.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Capture } from "../state.ts";
+import { OVERSIZED } from "./read.ts";
+import { MAX_RECORD_BYTES } from "./tail.ts";
 
 /** An edited file above this is not looked into for where its new lines stand. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
@@ -61,7 +63,9 @@ export function readRings(capture: Capture, format: AgentFormat, recorder: Recor
     const path = join(capture.places.spool, name);
     const reader = format.open({ path: "" });
     capture.transact(() => {
-      for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
+      // What is longer was cut there.
+      if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
+      else for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
       recorder.flush();
     });
     rmSync(path, { force: true });
