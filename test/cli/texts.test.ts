@@ -80,6 +80,19 @@ it("calls it wrong usage to connect a machine without saying where to", async ()
   }
 });
 
+it("calls an agent wrong usage that nobody knows, instead of watching none", async () => {
+  const env = { RECKON_AGENT_HOME: folder() };
+  for (const args of [
+    ["connect", "http://127.0.0.1:1", "CODE", "--yes", "--agents", "claude"],
+    ["scan", "--agents", "codex,Cursor"],
+    ["import", "--agent", "claude", "."],
+    ["managed-settings", "claude"],
+  ]) {
+    const { code, stderr } = await reckon(["agent", ...args], { env });
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining("It must be one of claude-code, codex,")]);
+  }
+});
+
 it.skipIf(process.platform !== "linux")("does not call a result written that was not", async () => {
   const data = folder();
   await reckon(["team", "create", "Acme", "--data", data]);
