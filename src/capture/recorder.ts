@@ -9,7 +9,7 @@ import { readInstant } from "../formats/values.ts";
 import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { pathIn } from "./paths.ts";
-import { branchNow, repositoryOf } from "./repository.ts";
+import { branchNow, repositoryFor } from "./repository.ts";
 import {
   addCommit,
   addFile,
@@ -131,8 +131,10 @@ export class Recorder {
     if (known) return known;
     const row = this.#capture.rows.session.get(sessionId);
     if (!row) return this.#begin(agent, sessionId);
-    const { id, repo, head, revision } = row;
-    const draft = { id, agent, repo, head: JSON.parse(head), revision: revision && revision + 1, isDirty: false };
+    const { id, revision } = row;
+    const head = JSON.parse(row.head) as SessionHead;
+    const repo = repositoryFor(this.#capture, head, row.repo);
+    const draft = { id, agent, repo, head, revision: revision && revision + 1, isDirty: repo !== row.repo };
     this.#drafts.set(id, draft);
     return draft;
   }
@@ -149,12 +151,7 @@ export class Recorder {
     const before = JSON.stringify([head.branch, head.model, head.title, head.cwd]);
     const title = facts.title === undefined || mode === "metadata" ? undefined : outgoingText(facts.title, mode);
     learn(head, { ...facts, title });
-    if (head.cwd !== undefined && draft.repo === "") {
-      const { root, below, repo } = repositoryOf(this.#capture, head.cwd);
-      head.root = root;
-      head.below = below;
-      draft.repo = repo;
-    }
+    draft.repo = repositoryFor(this.#capture, head, draft.repo);
     draft.isDirty ||= JSON.stringify([head.branch, head.model, head.title, head.cwd]) !== before;
   }
 

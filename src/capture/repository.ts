@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
+import type { SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
 
 /** The repository that a folder belongs to. */
@@ -32,6 +33,18 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   if (!found) return known ?? NONE;
   rows.putFolder.run(folder, found.root, found.below, found.repo, now);
   return found;
+}
+
+/**
+ * The repository of a session, which is looked up as long as it has none: it may have been made since, or got the first commit that
+ * names it. What was found of its place goes into the head.
+ */
+export function repositoryFor(capture: Capture, head: SessionHead, known: string): string {
+  if (known !== "" || head.cwd === undefined) return known;
+  const { root, below, repo } = repositoryOf(capture, head.cwd);
+  head.root = root;
+  head.below = below;
+  return repo;
 }
 
 function lookUp(folder: string): Repository {
