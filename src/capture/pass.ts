@@ -54,11 +54,11 @@ export interface PassResult {
  */
 export async function runPass(capture: Capture, options: PassOptions = {}): Promise<PassResult | undefined> {
   for (let result: PassResult | undefined; ; ) {
+    mustBeInPlace(capture);
     const release = local.tryLock(capture.places.lock);
     if (!release) return result;
     try {
-      // What was recorded for one server must not reach the next: others may have waited, or watched, while that changed.
-      if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
+      mustBeInPlace(capture);
       result = await passOnce(capture, options);
       while (takeRings(capture)) result = combine(result, await passOnce(capture, options));
     } finally {
@@ -67,6 +67,11 @@ export async function runPass(capture: Capture, options: PassOptions = {}): Prom
     // Rung after the last look, while the lock was still held: its own process gave up.
     if (!hasRings(capture)) return result;
   }
+}
+
+/** What was recorded for one server must not reach the next: a process may have waited, or watched, while that changed. */
+function mustBeInPlace(capture: Capture): void {
+  if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
 }
 
 const combine = (a: PassResult, b: PassResult): PassResult => ({

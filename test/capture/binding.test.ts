@@ -68,7 +68,7 @@ it("takes nothing that was recorded before to another server through a process t
   const waiting = openCapture({ machine, clock, log });
   onTestFinished(() => waiting.close());
   await disconnectMachine(a.capture, true);
-  await expect(runPass(waiting)).rejects.toThrow();
+  await expect(runPass(waiting)).rejects.toThrow("this machine was disconnected meanwhile");
   expect(existsSync(places.home)).toBe(false);
   const server = await startServer();
   await bind(a.reopen(), { url: server.url, code: await server.code(), label: "desk" });
