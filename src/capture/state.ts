@@ -32,6 +32,8 @@ export interface Capture {
   readonly rows: Rows;
   /** Whether the database is still the machine's: not once it was disconnected, and maybe connected anew to somebody else's server. */
   isInPlace(): boolean;
+  /** An error of this database in words that a person can act on; any other as it is. */
+  explained(error: unknown): unknown;
   /** Runs row changes in one transaction: all of them, or none. */
   transact<T>(change: () => T): T;
   close(): void;
@@ -47,7 +49,7 @@ export interface CaptureParts {
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
   makeHome(places);
-  const db = local.open(places.database, SCHEMAS);
+  const db = openDatabase(places.database);
   const { ino } = statSync(places.database);
   return {
     machine,
@@ -57,9 +59,29 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     db,
     rows: prepareRows(db),
     isInPlace: () => statSync(places.database, { throwIfNoEntry: false })?.ino === ino,
+    explained: (error) => explained(error, places.database),
     transact: (change) => db.transaction(change).immediate(),
     close: () => db.close(),
   };
+}
+
+/** An error of the database as a person can act on it: SQLite's own words name no file. @returns any other error as it is */
+function explained(error: unknown, database: string): unknown {
+  const { code = "", message } = error as { code?: string; message: string };
+  if (!code.startsWith("SQLITE_")) return error;
+  return /^SQLITE_(?:NOTADB|CORRUPT)/.test(code)
+    ? new Error(
+        `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code`,
+      )
+    : new Error(`${database} cannot be used: ${message}`);
+}
+
+function openDatabase(path: string): LocalDatabase {
+  try {
+    return local.open(path, SCHEMAS);
+  } catch (error) {
+    throw explained(error, path);
+  }
 }
 
 /** Whether the machine is connected, as a look tells that makes nothing. */

@@ -52,6 +52,8 @@ export async function withCapture(
   const capture = openCapture(partsOf(cli));
   try {
     await work(capture, createOutput(options.json ?? false));
+  } catch (error) {
+    throw capture.explained(error);
   } finally {
     capture.close();
   }
