@@ -172,6 +172,7 @@ function importCommand(agent: Command, cli: Cli): void {
       withCapture(cli, options, async (capture, output) => {
         const imported = await importTranscripts(capture, paths, options.agent, output.progress("reading"));
         const result = await runPass(capture, { force: true });
+        if (result?.stopped !== undefined || imported.some(({ problem }) => problem !== null)) cli.exitCode = 1;
         output.result({ imported, ...result }, () => `${importLines(imported)}\n${passLine(result)}`);
       }),
     );
