@@ -62,7 +62,8 @@ interface Draft {
   isDirty: boolean;
 }
 
-const HASH_BYTES = 16;
+/** Of what is known by its hash, see the table `seen`. */
+export const HASH_BYTES = 16;
 const MAX_COMMITS_A_RESULT = 20;
 const MAX_KIND_CHARS = 100;
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
@@ -41,4 +41,37 @@ it("a note that is too long to be read is counted", async () => {
   await a.pass();
   expect(readStatus(a.capture).unknown).toEqual([{ agent: "cursor", kind: "record over 8 MiB", count: 1 }]);
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("an edit that two hooks tell of, the person's own and the one for all people, counts once", async () => {
+  const a = await startAgent();
+  const root = join(a.home, "shop");
+  const file = join(root, "a.ts");
+  let notes = 0;
+  const say = (at: number, was = "old\n") => {
+    const path = join(a.capture.places.spool, `${Math.floor(at / 1000)}-${++notes}-cursor-afterFileEdit`);
+    writeFileSync(file, "new\n");
+    writeFileSync(
+      path,
+      JSON.stringify({
+        ...{ hook_event_name: "afterFileEdit", conversation_id: "c1", generation_id: "g1", file_path: file },
+        ...{ edits: [{ old_string: was, new_string: "new\n" }], workspace_roots: [root] },
+      }),
+    );
+    utimesSync(path, at / 1000, at / 1000);
+  };
+  const counted = () => heldOf(a.server, deviceOf(a)).entries.length;
+  const now = a.server.clock.now();
+  say(now - 5);
+  say(now + 5);
+  await a.pass();
+  expect(counted()).toBe(1);
+  // Heard by the next pass alone.
+  say(now + 900);
+  await a.pass();
+  expect(counted()).toBe(1);
+  say(now + 900, "older\n");
+  say(now + 30_000);
+  await a.pass();
+  expect(counted()).toBe(3);
 });
