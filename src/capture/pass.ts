@@ -5,7 +5,7 @@ import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
 import { follow } from "./moved.ts";
-import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
+import { askPolicy, holdQuiet, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
 import { pruneReceipts } from "./receipts.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
@@ -85,6 +85,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const credentials = readCredentials(capture.places);
   if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
   const rang = takeRings(capture);
+  holdQuiet(capture);
   const exchange = new Exchange(capture, credentials, options.force);
   const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);
