@@ -23,7 +23,7 @@ import {
 } from "./session-head.ts";
 import { replySpan, type Span, type SpanParts, toolCallSpan, toolResultSpan, usageSpan } from "./spans.ts";
 import type { Capture } from "./state.ts";
-import { type CaptureMode, outgoingJson, outgoingText } from "./texts.ts";
+import { type CaptureMode, entryText, outgoingJson, outgoingText } from "./texts.ts";
 
 /** What rules over what is recorded, for one pass. */
 export interface Terms {
@@ -177,12 +177,14 @@ export class Recorder {
 
   #prompt(draft: Draft, { key, at, text }: PromptEvent): void {
     const { mode } = this.#terms;
-    const said = mode === "metadata" ? { chars: text.length } : { text: outgoingText(text, mode) };
+    const outgoing = mode === "metadata" ? undefined : outgoingText(text, mode);
+    const said = outgoing === undefined ? { chars: text.length } : { text: outgoing };
     const id = `turn:${key}`;
     if (!this.#read(draft, id)) this.#addPrompt(draft, { at, ...said });
     draft.head.turn = id;
     this.#put(draft, { id, name: "turn", kind: "turn", startedAt: at, attributes: {} });
-    this.#entry(draft, at, key, { type: "prompt", id: key, ...said });
+    const inEntry = outgoing === undefined ? said : { text: entryText(text, outgoing) };
+    this.#entry(draft, at, key, { type: "prompt", id: key, ...inEntry });
   }
 
   #addPrompt({ id, head, revision }: Draft, prompt: SentPrompt): void {

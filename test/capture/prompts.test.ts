@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { turn } from "../support/turns.ts";
 
 const promptsThere = ({ server }: TestAgent): string[] =>
   server
@@ -32,6 +33,26 @@ it("prompts of a session arrive in their order, with what they are part of, and 
   expect(promptsThere(a)).toHaveLength(5);
   expectAgreement(a);
 });
+
+it.each(['log line "x" = 1\n', "\\", "\u0001", "漢", "word "])(
+  "a long one of %j is in telemetry, too, cut as far as it must be",
+  async (part) => {
+    const a = await startAgent();
+    await a.server.policy("full");
+    const prompt = part.repeat(Math.floor(60_000 / part.length));
+    a.write("s1", ...turn({ n: 0, at: a.server.clock.now(), cwd: `${a.home}/shop`, prompt }));
+    await a.pass();
+    expectAgreement(a);
+    expect(a.capture.rows.rejected.all()).toEqual([]);
+    const [said] = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload));
+    const [kept = "", footer] = said.text.split("\n[cut: ");
+    expect(prompt.startsWith(kept)).toBe(true);
+    if (footer !== undefined) {
+      expect(Buffer.byteLength(JSON.stringify(kept))).toBeGreaterThan(50_000);
+      expect(footer).toMatch(new RegExp(`^${kept.length} of \\d+ characters\\]$`));
+    }
+  },
+);
 
 it("a session that was being kept by an earlier version loses none of its prompts", async () => {
   const a = await startAgent();
