@@ -54,6 +54,27 @@ it.each(['log line "x" = 1\n', "\\", "\u0001", "漢", "word "])(
   },
 );
 
+it("nothing of a secret over the end of what is kept arrives, and every cut is visible", async () => {
+  const a = await startAgent();
+  await a.server.policy("full");
+  const secret = `ghp_${"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2"}`;
+  const text = `${"word ".repeat(20_000).slice(0, 65_536 - 30)}${secret} ${"word ".repeat(9_000)}`;
+  const said = { prompt: text, answer: text, command: text, output: text };
+  a.write("s1", ...turn({ n: 0, at: a.server.clock.now(), cwd: `${a.home}/shop`, ...said }));
+  await a.pass();
+  expectAgreement(a);
+  const { spans, sessions } = heldOf(a.server, deviceOf(a));
+  const all = JSON.stringify([spans, sessions, a.capture.db.prepare("SELECT * FROM entries").all()]);
+  expect(all).not.toContain("ghp_aB3");
+  // The prompt, the answer, and the tool's input and output.
+  expect(
+    [...spans, ...sessions]
+      .map(({ document }) => document)
+      .join()
+      .match(/\[cut: \d+ of/g),
+  ).toHaveLength(4);
+});
+
 it("a session that was being kept by an earlier version loses none of its prompts", async () => {
   const a = await startAgent();
   a.work("s1", 2);
