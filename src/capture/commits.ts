@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
 import type { Terms } from "./recorder.ts";
-import { git, gitDirectory } from "./repository.ts";
+import { git, gitDirectory, repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
@@ -86,13 +86,15 @@ function filesOf(root: string, sha: string): string[] {
 }
 
 function note(
-  { rows, clock }: Capture,
+  capture: Capture,
   row: SessionRow,
   head: SessionHead,
   commits: readonly (LoggedCommit & { readonly files: readonly string[] })[],
 ): void {
+  const { rows, clock } = capture;
   const revision = row.revision + 1;
-  let changed = false;
+  const repo = repositoryFor(capture, head, row.repo);
+  let changed = repo !== row.repo;
   for (const { sha, at, files } of commits) {
     const short = head.commits.find((commit) => sha.startsWith(commit.sha));
     const wasShort = short !== undefined && short.sha !== sha;
@@ -105,7 +107,7 @@ function note(
         branch: head.branch,
         model: head.model,
       });
-      rows.addEntry.run(row.repo, rows.takeSeq.get(row.repo) as number, isoInstant(at), payload);
+      rows.addEntry.run(repo, rows.takeSeq.get(repo) as number, isoInstant(at), payload);
       changed = true;
     }
     changed ||= wasShort;
@@ -120,7 +122,7 @@ function note(
   rows.putSession.run({
     id: row.id,
     agent: row.agent,
-    repo: row.repo,
+    repo,
     head: JSON.stringify(head),
     revision: changed ? revision : row.revision,
     changedAt: changed ? clock.now() : row.changedAt,

@@ -7,11 +7,14 @@ import { shellQuoted } from "../kit/strings.ts";
 import { BRIEFING_FILE, printedBriefing } from "./brain/briefing-files.ts";
 import { agentHome, type Machine, type Places, placesIn } from "./home.ts";
 import type { HookCommand } from "./install/agents.ts";
+import { MAX_RECORD_BYTES } from "./sources/tail.ts";
 
 /** More than this of what an agent says is not looked at. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
 /** The agent whose hooks say what stands in no transcript; what the others say is not kept. */
 const SPEAKING_AGENT = "cursor";
+/** What it says holds the texts of an edit, which may be a whole file's before and after: as long as a record may be. */
+const MAX_NOTE_BYTES = MAX_RECORD_BYTES;
 /** Longer than this an agent is not listened to. */
 const LISTEN_MS = 150;
 
@@ -54,7 +57,8 @@ export function writeHookScript({ platform }: Machine, places: Places): void {
 
 /**
  * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It never touches the network, never fails, and
- * waits for nothing: what the agent says is read by the process beside.
+ * waits for nothing: what the agent says is read by the process beside, to its end, because a pipe that closes before is an error to
+ * whoever writes to it.
  */
 function hookScript({ home }: Places): string {
   const { file, args } = helperCommand("agent", ["run", "--background"]);
@@ -69,7 +73,8 @@ exec 3<&0
   umask 077
   export RECKON_AGENT_HOME="$home"
   note="$home/spool/$(date +%s)-$$-$1-$2"
-  if [ "$1" = ${SPEAKING_AGENT} ]; then head -c ${MAX_PAYLOAD_BYTES} <&3; else head -c ${MAX_PAYLOAD_BYTES} <&3 >/dev/null; fi >"$note.tmp"
+  if [ "$1" = ${SPEAKING_AGENT} ]; then head -c ${MAX_NOTE_BYTES} <&3; fi >"$note.tmp"
+  cat <&3 >/dev/null
   mv "$note.tmp" "$note"
   exec 3<&-
   if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi
@@ -104,8 +109,9 @@ export function ring(machine: Machine, agent: string, event: string, now: number
   const places = placesIn(agentHome(machine));
   try {
     const note = join(places.spool, `${Math.floor(now / 1000)}-${process.pid}-${agent}-${event}`);
-    const payload = readPayload();
-    writeFileSync(`${note}.tmp`, agent === SPEAKING_AGENT ? payload : "", { mode: 0o600 });
+    const isKept = agent === SPEAKING_AGENT;
+    const payload = readPayload(isKept ? MAX_NOTE_BYTES : MAX_PAYLOAD_BYTES);
+    writeFileSync(`${note}.tmp`, isKept ? payload : "", { mode: 0o600 });
     renameSync(`${note}.tmp`, note);
     const { file, args } = helperCommand("agent", ["run", "--background"]);
     spawn(file, args, { detached: true, stdio: "ignore", windowsHide: true }).unref();
@@ -116,8 +122,8 @@ export function ring(machine: Machine, agent: string, event: string, now: number
 }
 
 /** What the agent says on its standard input, as far as it says it at once. */
-function readPayload(): Buffer {
-  const buffer = Buffer.alloc(MAX_PAYLOAD_BYTES);
+function readPayload(most: number): Buffer {
+  const buffer = Buffer.alloc(most);
   let at = 0;
   const until = performance.now() + LISTEN_MS;
   try {

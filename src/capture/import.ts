@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
@@ -22,6 +22,7 @@ export interface Imported {
 
 const LOOKED_AT_RECORDS = 200;
 const MAX_FILES = 100_000;
+const TRANSCRIPT = /\.jsonl?(?:\.zst)?$/;
 
 /**
  * Records transcripts from elsewhere, into the same streams: what was recorded before is recognised.
@@ -40,8 +41,14 @@ export async function importTranscripts(
   const policy = knownPolicy(capture) ?? (await refreshPolicy(capture, credentials));
   if (!policy) return fail(invalid, "the team's policy is not known yet: is the server reachable?");
   if (policy.captureMode === "off") return fail(invalid, "the team's policy is to record nothing");
-  const files = paths.flatMap((path) => filesAt(resolve(path))).slice(0, MAX_FILES);
   const results: Imported[] = [];
+  const files = paths
+    .flatMap((path) =>
+      filesAt(resolve(path), (folder, error) => {
+        results.push({ path: folder, agent: null, recorded: 0, problem: reasonOf(error) });
+      }),
+    )
+    .slice(0, MAX_FILES);
   for (const [i, path] of files.entries()) {
     const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, quiet: [] });
     const read = await readOne(capture, recorder, path, agent);
@@ -69,19 +76,33 @@ async function readOne(
     return { agent: format?.agent ?? null, problem: null };
   } catch (error) {
     if (String((error as NodeJS.ErrnoException).code).startsWith("SQLITE_")) throw error;
-    return { agent: format?.agent ?? null, problem: systemErrorText(error) ?? (error as Error).message };
+    return { agent: format?.agent ?? null, problem: reasonOf(error) };
   }
 }
+
+const reasonOf = (error: unknown) => systemErrorText(error) ?? (error as Error).message;
 
 /** A sub-agent's transcript is told by its folder. */
 const placeOf = (path: string) => path.split(/[\\/]/).slice(-4).join("/");
 
-function filesAt(path: string): string[] {
+/** A path that is no folder; else the transcripts below, through no link. @param onUnreadable told of folders that cannot be looked into */
+function filesAt(path: string, onUnreadable: (folder: string, error: unknown) => void): string[] {
   if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.jsonl?(?:\.zst)?$/.test(entry.name) && !entry.name.endsWith(".meta.json"))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
+  const visit = (folder: string): string[] => {
+    let entries: Dirent[];
+    try {
+      entries = readdirSync(folder, { withFileTypes: true });
+    } catch (error) {
+      onUnreadable(folder, error);
+      return [];
+    }
+    return entries.flatMap((entry) => {
+      const at = join(folder, entry.name);
+      if (entry.isDirectory()) return visit(at);
+      return entry.isFile() && TRANSCRIPT.test(entry.name) && !entry.name.endsWith(".meta.json") ? [at] : [];
+    });
+  };
+  return visit(path).sort();
 }
 
 /** The agent that understands the first records of a file best. */

@@ -5,7 +5,7 @@ import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
 import { follow } from "./moved.ts";
-import { askPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
+import { askPolicy, holdQuiet, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
 import { pruneReceipts } from "./receipts.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
@@ -50,13 +50,15 @@ export interface PassResult {
 /**
  * Reads what is new in every transcript, and sends what waits.
  * @returns undefined when another pass is at work: it hears of whatever rings meanwhile
- * @throws Error when the machine is not connected
+ * @throws Error when the machine is not connected, or was disconnected since `capture` was opened
  */
 export async function runPass(capture: Capture, options: PassOptions = {}): Promise<PassResult | undefined> {
   for (let result: PassResult | undefined; ; ) {
+    mustBeInPlace(capture);
     const release = local.tryLock(capture.places.lock);
     if (!release) return result;
     try {
+      mustBeInPlace(capture);
       result = await passOnce(capture, options);
       while (takeRings(capture)) result = combine(result, await passOnce(capture, options));
     } finally {
@@ -65,6 +67,11 @@ export async function runPass(capture: Capture, options: PassOptions = {}): Prom
     // Rung after the last look, while the lock was still held: its own process gave up.
     if (!hasRings(capture)) return result;
   }
+}
+
+/** What was recorded for one server must not reach the next: a process may have waited, or watched, while that changed. */
+function mustBeInPlace(capture: Capture): void {
+  if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
 }
 
 const combine = (a: PassResult, b: PassResult): PassResult => ({
@@ -78,6 +85,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const credentials = readCredentials(capture.places);
   if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
   const rang = takeRings(capture);
+  holdQuiet(capture);
   const exchange = new Exchange(capture, credentials, options.force);
   const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);

@@ -1,4 +1,5 @@
 import { asText } from "../formats/values.ts";
+import { DAY_MS } from "../kit/clock.ts";
 import { type Answer, ask, type RequestOptions } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { heedLog } from "./restored-server.ts";
@@ -75,12 +76,18 @@ function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined 
 function beginQuiet(capture: Capture, reason: QuietReason, until: number | null): void {
   const { rows, clock } = capture;
   const now = clock.now();
-  const open = rows.quiet
-    .all()
-    .some((window) => window.reason === reason && (window.until ?? Number.POSITIVE_INFINITY) > now);
-  if (open && until === null) return;
+  const isOpen = rows.quiet.all().some((window) => window.reason === reason && window.until === null);
+  if (isOpen && until === null) return;
   rows.endQuiet.run(now, reason, now);
   rows.openQuiet.run(now, until, reason);
+}
+
+/**
+ * Has what is open hold from now on also where the clock was set back behind its beginning, and for the day before: since when it is
+ * wrong nobody knows.
+ */
+export function holdQuiet({ rows, clock }: Capture): void {
+  rows.holdQuiet.run({ from: clock.now() - DAY_MS, now: clock.now() });
 }
 
 function endQuiet({ rows, clock }: Capture, reason: QuietReason): void {
@@ -92,7 +99,11 @@ const pause = (capture: Capture, until: number | null): void =>
   capture.transact(() => beginQuiet(capture, "paused", until));
 
 /** Records again. */
-const resume = (capture: Capture): void => capture.transact(() => endQuiet(capture, "paused"));
+const resume = (capture: Capture): void =>
+  capture.transact(() => {
+    holdQuiet(capture);
+    endQuiet(capture, "paused");
+  });
 
 /** What a person says of it. */
 export const recording = { pause, resume };
@@ -103,6 +114,6 @@ export function quietNow({
   clock,
 }: Capture): { readonly reason: QuietReason; readonly until: number | null } | undefined {
   const now = clock.now();
-  const window = rows.quiet.all().find(({ since, until }) => since <= now && (until === null || until > now));
+  const window = rows.quiet.all().find(({ until, reason }) => reason !== "ended" && (until === null || until > now));
   return window && { reason: window.reason as QuietReason, until: window.until };
 }

@@ -9,7 +9,7 @@ import { readInstant } from "../formats/values.ts";
 import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { pathIn } from "./paths.ts";
-import { branchNow, repositoryOf } from "./repository.ts";
+import { branchNow, repositoryFor } from "./repository.ts";
 import {
   addCommit,
   addFile,
@@ -23,7 +23,7 @@ import {
 } from "./session-head.ts";
 import { replySpan, type Span, type SpanParts, toolCallSpan, toolResultSpan, usageSpan } from "./spans.ts";
 import type { Capture } from "./state.ts";
-import { type CaptureMode, outgoingJson, outgoingText } from "./texts.ts";
+import { type CaptureMode, entryText, outgoingJson, outgoingText } from "./texts.ts";
 
 /** What rules over what is recorded, for one pass. */
 export interface Terms {
@@ -62,7 +62,8 @@ interface Draft {
   isDirty: boolean;
 }
 
-const HASH_BYTES = 16;
+/** Of what is known by its hash, see the table `seen`. */
+export const HASH_BYTES = 16;
 const MAX_COMMITS_A_RESULT = 20;
 const MAX_KIND_CHARS = 100;
 
@@ -131,8 +132,10 @@ export class Recorder {
     if (known) return known;
     const row = this.#capture.rows.session.get(sessionId);
     if (!row) return this.#begin(agent, sessionId);
-    const { id, repo, head, revision } = row;
-    const draft = { id, agent, repo, head: JSON.parse(head), revision: revision && revision + 1, isDirty: false };
+    const { id, revision } = row;
+    const head = JSON.parse(row.head) as SessionHead;
+    const repo = repositoryFor(this.#capture, head, row.repo);
+    const draft = { id, agent, repo, head, revision: revision && revision + 1, isDirty: repo !== row.repo };
     this.#drafts.set(id, draft);
     return draft;
   }
@@ -149,12 +152,7 @@ export class Recorder {
     const before = JSON.stringify([head.branch, head.model, head.title, head.cwd]);
     const title = facts.title === undefined || mode === "metadata" ? undefined : outgoingText(facts.title, mode);
     learn(head, { ...facts, title });
-    if (head.cwd !== undefined && draft.repo === "") {
-      const { root, below, repo } = repositoryOf(this.#capture, head.cwd);
-      head.root = root;
-      head.below = below;
-      draft.repo = repo;
-    }
+    draft.repo = repositoryFor(this.#capture, head, draft.repo);
     draft.isDirty ||= JSON.stringify([head.branch, head.model, head.title, head.cwd]) !== before;
   }
 
@@ -179,12 +177,14 @@ export class Recorder {
 
   #prompt(draft: Draft, { key, at, text }: PromptEvent): void {
     const { mode } = this.#terms;
-    const said = mode === "metadata" ? { chars: text.length } : { text: outgoingText(text, mode) };
+    const outgoing = mode === "metadata" ? undefined : outgoingText(text, mode);
+    const said = outgoing === undefined ? { chars: text.length } : { text: outgoing };
     const id = `turn:${key}`;
     if (!this.#read(draft, id)) this.#addPrompt(draft, { at, ...said });
     draft.head.turn = id;
     this.#put(draft, { id, name: "turn", kind: "turn", startedAt: at, attributes: {} });
-    this.#entry(draft, at, key, { type: "prompt", id: key, ...said });
+    const inEntry = outgoing === undefined ? said : { text: entryText(text, outgoing) };
+    this.#entry(draft, at, key, { type: "prompt", id: key, ...inEntry });
   }
 
   #addPrompt({ id, head, revision }: Draft, prompt: SentPrompt): void {

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
+import { redactText } from "../redact/redact.ts";
+import type { SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
 
 /** The repository that a folder belongs to. */
@@ -34,6 +36,18 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   return found;
 }
 
+/**
+ * The repository of a session, which is looked up as long as it has none: it may have been made since, or got the first commit that
+ * names it. What was found of its place goes into the head.
+ */
+export function repositoryFor(capture: Capture, head: SessionHead, known: string): string {
+  if (known !== "" || head.cwd === undefined) return known;
+  const { root, below, repo } = repositoryOf(capture, head.cwd);
+  head.root = root;
+  head.below = below;
+  return repo;
+}
+
 function lookUp(folder: string): Repository {
   try {
     const real = realpathSync(folder);
@@ -41,8 +55,12 @@ function lookUp(folder: string): Repository {
     if (root === undefined) return NONE;
     const common = commonDirectory(join(root, ".git"));
     const origin = originIn(readFileSync(join(common, "config"), "utf8"));
-    const named = origin === undefined ? undefined : repoKeyOf(origin);
-    return { root, below: relative(root, real), repo: named ?? firstCommit(root) };
+    const named = origin === undefined ? undefined : keyOf(root, origin);
+    return {
+      root,
+      below: relative(root, real),
+      repo: named === undefined ? firstCommit(root) : redactText(named).text,
+    };
   } catch {
     // Unreadable is as good as none: the session is kept without a repository.
     return NONE;
@@ -70,21 +88,30 @@ export function gitDirectory(git: string): string {
   return isAbsolute(target) ? target : resolve(dirname(git), target);
 }
 
-/** The address of the remote `origin`, or of the only other one, in the text of a git configuration. */
+/** The address of the remote `origin`, or of the only other one, in the text of a git configuration (git-config(1), SYNTAX). */
 function originIn(config: string): string | undefined {
   const remotes = new Map<string, string>();
   let remote: string | undefined;
   for (const line of config.split("\n")) {
-    const section = /^\s*\[\s*(\w+)(?:\s+"(.*)")?\s*\]/.exec(line);
-    if (section) remote = section[1] === "remote" ? section[2] : undefined;
-    const url = /^\s*url\s*=\s*(.+?)\s*$/.exec(line)?.[1];
-    if (remote !== undefined && url !== undefined && !remotes.has(remote)) remotes.set(remote, unquoted(url));
+    const [header, name = "", part] = /^\s*\[\s*([\w.-]+)(?:\s+"(.*?)")?\s*\]/.exec(line) ?? [""];
+    if (header !== "") remote = name.toLowerCase() === "remote" ? part : undefined;
+    // What follows an unquoted # or ; is a comment.
+    const url = /^\s*url\s*=\s*((?:"(?:[^"\\]|\\.)*"|[^"#;])+)/i.exec(line.slice(header.length))?.[1]?.trim();
+    if (remote !== undefined && url && !remotes.has(remote)) remotes.set(remote, unquoted(url));
   }
   return remotes.get("origin") ?? (remotes.size === 1 ? [...remotes.values()][0] : undefined);
 }
 
-/** A value of a git configuration, which git quotes where it holds `#` or `;` (git-config(1), SYNTAX). */
+/** A value of a git configuration, which git quotes where it holds `#` or `;`. */
 const unquoted = (value: string): string => /^"(.*)"$/.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1") ?? value;
+
+/** The key of a repository by the address of its origin, which may begin with a short name of a host (git-config(1), url.<base>.insteadOf). */
+function keyOf(root: string, origin: string): string | undefined {
+  const key = repoKeyOf(origin);
+  if (key === undefined || /^[^/]*\./.test(key)) return key;
+  const whole = git(root, ["ls-remote", "--get-url", "--", origin])?.trim();
+  return (whole && repoKeyOf(whole)) || key;
+}
 
 /**
  * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port

@@ -257,8 +257,12 @@ export function prepareRows(db: LocalDatabase) {
       "SELECT since, until, reason FROM quiet ORDER BY since",
     ),
     openQuiet: db.prepare<[number, number | null, string]>("INSERT INTO quiet (since, until, reason) VALUES (?, ?, ?)"),
+    // Whoever ended it says so: it is over whatever the clock is set to.
     endQuiet: db.prepare<[number, string, number]>(
-      "UPDATE quiet SET until = ? WHERE reason = ? AND (until IS NULL OR until > ?)",
+      "UPDATE quiet SET until = ?, reason = 'ended' WHERE reason = ? AND (until IS NULL OR until > ?)",
+    ),
+    holdQuiet: db.prepare<[{ from: number; now: number }]>(
+      "UPDATE quiet SET since = @from WHERE since > @now AND reason <> 'ended' AND (until IS NULL OR until > @now)",
     ),
     pruneQuiet: db.prepare<[number]>("DELETE FROM quiet WHERE until < ?"),
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionRow } from "./rows.ts";
@@ -60,6 +60,7 @@ export async function scan(
     machine: { ...machine, env: { ...machine.env, RECKON_AGENT_HOME: folder } },
   });
   try {
+    dropNames(folder, machine.platform);
     const { agents, onProgress, mode, since, isWhole = false, maxBytes } = options;
     const sweep = new Sweep(capture, { agents, onProgress, maxOutboxBytes: maxBytes }, undefined);
     await sweep.run({ mode, since, quiet: [] });
@@ -69,6 +70,12 @@ export async function scan(
     capture.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Takes the names of open files away, so that one that is ended midway leaves nothing of what it read. Windows keeps what is open. */
+function dropNames(folder: string, platform: NodeJS.Platform): void {
+  for (const { name } of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile()))
+    if (platform !== "win32") rmSync(join(folder, name));
 }
 
 const REDACTED = /\[REDACTED:/g;

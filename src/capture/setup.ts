@@ -105,9 +105,13 @@ export function hookStates(here: Here): ({ readonly agent: string; readonly name
 const PASSED_ON = [
   "CLAUDE_CONFIG_DIR",
   "CODEX_HOME",
+  "GEMINI_CLI_HOME",
+  "COPILOT_HOME",
   "XDG_DATA_HOME",
   "HTTPS_PROXY",
+  "https_proxy",
   "NO_PROXY",
+  "no_proxy",
   "NODE_EXTRA_CA_CERTS",
 ];
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
@@ -30,6 +30,10 @@ export interface Capture {
   readonly log: Log;
   readonly db: LocalDatabase;
   readonly rows: Rows;
+  /** Whether the database is still the machine's: not once it was disconnected, and maybe connected anew to somebody else's server. */
+  isInPlace(): boolean;
+  /** An error of this database in words that a person can act on; any other as it is. */
+  explained(error: unknown): unknown;
   /** Runs row changes in one transaction: all of them, or none. */
   transact<T>(change: () => T): T;
   close(): void;
@@ -45,7 +49,8 @@ export interface CaptureParts {
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
   makeHome(places);
-  const db = local.open(places.database, SCHEMAS);
+  const db = openDatabase(places.database);
+  const { ino } = statSync(places.database);
   return {
     machine,
     places,
@@ -53,9 +58,30 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     log,
     db,
     rows: prepareRows(db),
+    isInPlace: () => statSync(places.database, { throwIfNoEntry: false })?.ino === ino,
+    explained: (error) => explained(error, places.database),
     transact: (change) => db.transaction(change).immediate(),
     close: () => db.close(),
   };
+}
+
+/** An error of the database as a person can act on it: SQLite's own words name no file. @returns any other error as it is */
+function explained(error: unknown, database: string): unknown {
+  const { code = "", message } = error as { code?: string; message: string };
+  if (!code.startsWith("SQLITE_")) return error;
+  return /^SQLITE_(?:NOTADB|CORRUPT)/.test(code)
+    ? new Error(
+        `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code`,
+      )
+    : new Error(`${database} cannot be used: ${message}`);
+}
+
+function openDatabase(path: string): LocalDatabase {
+  try {
+    return local.open(path, SCHEMAS);
+  } catch (error) {
+    throw explained(error, path);
+  }
 }
 
 /** Whether the machine is connected, as a look tells that makes nothing. */

@@ -18,6 +18,23 @@ export function outgoingText(text: string, mode: CaptureMode): string {
   return cutText(redactText(text).text, MAX_TEXT_CHARS[mode]);
 }
 
+/** Bytes of JSON that a text may have in an entry, of which the service takes 64 KiB with all that stands beside it. */
+const MAX_ENTRY_TEXT_BYTES = 56 * 1024;
+/** More than a cut's footer has. */
+const FOOTER_CHARS = 100;
+
+/**
+ * The same as it stands in an entry of telemetry: quotes and ends of lines take two bytes there, and other characters up to six.
+ * @param outgoing what `outgoingText` made of the text
+ */
+export function entryText(text: string, outgoing: string): string {
+  for (let cut = outgoing; ; ) {
+    const bytes = Buffer.byteLength(JSON.stringify(cut));
+    if (bytes <= MAX_ENTRY_TEXT_BYTES) return cut;
+    cut = cutText(redactText(text).text, Math.floor((cut.length * MAX_ENTRY_TEXT_BYTES) / bytes) - FOOTER_CHARS);
+  }
+}
+
 /** A document as it may leave the machine, as JSON. */
 export function outgoingJson(value: unknown): string {
   return redactJson(JSON.stringify(value)).text;

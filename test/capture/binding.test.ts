@@ -10,8 +10,9 @@ import {
   disconnectMachine,
   openCapture,
   planConnect,
+  runPass,
 } from "../../src/capture/capture.ts";
-import { deviceOf, heldOf, startAgent } from "../support/capture.ts";
+import { deviceOf, heldOf, startAgent, startServer } from "../support/capture.ts";
 import { MAIN } from "../support/program.ts";
 
 it("is ended after the pass that is running, which ends well", async () => {
@@ -56,6 +57,24 @@ it("with the same team at another address sends nothing twice", async () => {
   expect(await a.pass()).toMatchObject({ sessionsSent: 1, stopped: undefined });
   expect(heldOf(server, deviceOf(a)).entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   expect(server.verify()).toEqual([]);
+});
+
+it("takes nothing that was recorded before to another server through a process that waited meanwhile", async () => {
+  const a = await startAgent();
+  const { machine, clock, log, places } = a.capture;
+  await a.server.unplug();
+  a.work("s1", 1);
+  await a.pass();
+  const waiting = openCapture({ machine, clock, log });
+  onTestFinished(() => waiting.close());
+  await disconnectMachine(a.capture, true);
+  await expect(runPass(waiting)).rejects.toThrow("this machine was disconnected meanwhile");
+  expect(existsSync(places.home)).toBe(false);
+  const server = await startServer();
+  await bind(a.reopen(), { url: server.url, code: await server.code(), label: "desk" });
+  await expect(runPass(waiting)).rejects.toThrow("this machine was disconnected meanwhile");
+  expect(server.rows("SELECT * FROM trace_sessions")).toEqual([]);
+  expect(server.rows("SELECT * FROM telemetry_entries")).toEqual([]);
 });
 
 it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {

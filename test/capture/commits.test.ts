@@ -1,8 +1,8 @@
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
-import { startAgent, type TestAgent } from "../support/capture.ts";
+import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
 import { turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
 
@@ -51,3 +51,24 @@ it("names the commit of an edit that is written down after the commit was seen",
   const [{ document }] = a.server.rows("SELECT document FROM trace_sessions");
   expect(JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha)).toEqual([first, second]);
 });
+
+it.each(["the agent", "a person"])(
+  "a session in a repository without a commit belongs to it once %s makes the first",
+  async (whose) => {
+    const a = await startAgent();
+    const cwd = join(a.home, "shop");
+    const at = a.server.clock.now();
+    rmSync(join(cwd, ".git"), { recursive: true });
+    git(cwd, "init", "--quiet");
+    a.write("s1", ...turn({ n: 0, cwd, at }));
+    await a.pass();
+    const repoNow = () => a.server.rows("SELECT repo_key AS repo FROM trace_sessions");
+    expect(repoNow()).toEqual([{ repo: "" }]);
+    const first = commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
+    if (whose === "the agent") a.write("s1", ...turn({ n: 1, cwd, at: at + 20 * SECOND_MS }));
+    await a.pass();
+    expect(repoNow()).toEqual([{ repo: `root:${first}` }]);
+    expect(editsOn(a)[0]).toEqual(["src/0.ts", first]);
+    expectAgreement(a);
+  },
+);

@@ -4,6 +4,7 @@ import { zstdCompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { examine, importTranscripts } from "../../src/capture/capture.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { reckon } from "../faults/support/process.ts";
 import { deviceOf, heldOf, startAgent } from "../support/capture.ts";
 import { textOf, turns } from "../support/turns.ts";
 
@@ -32,6 +33,34 @@ it("of a folder goes on behind what cannot be read, and says what that was", asy
   expect(progress.at(-1)).toBe(1);
   await a.pass();
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s3"]);
+});
+
+it.skipIf(process.getuid?.() === 0)("goes on behind a folder that is closed", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const folder = join(a.home, "elsewhere");
+  mkdirSync(join(folder, "a"), { recursive: true, mode: 0 });
+  writeFileSync(join(folder, "b.jsonl"), textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
+  const results = await importTranscripts(a.capture, [folder], undefined, () => {});
+  expect(results.map(({ path, recorded, problem }) => [path, recorded, problem])).toEqual([
+    [join(folder, "a"), 0, "that is not permitted"],
+    [join(folder, "b.jsonl"), 6, null],
+  ]);
+});
+
+it("exits with 1 where something could not be read or sent", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const file = join(a.home, "a.jsonl");
+  const link = join(a.home, "link.jsonl");
+  writeFileSync(file, textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
+  symlinkSync(file, link);
+  const env = { HOME: a.home, RECKON_AGENT_HOME: a.capture.places.home };
+  const run = async (path: string) => (await reckon(["agent", "import", path], { env })).code;
+  expect([await run(file), await run(link)]).toEqual([0, 1]);
+  await a.server.unplug();
+  writeFileSync(file, textOf(turns("s1", 1, a.server.clock.now(), 1, join(a.home, "shop"))));
+  expect(await run(file)).toBe(1);
 });
 
 it("and what waits are counted by the doctor as people count", async () => {

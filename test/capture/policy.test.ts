@@ -169,6 +169,52 @@ describe("while nothing may be recorded", () => {
     },
   );
 
+  it("nothing is read until a person resumes, where they paused for a time before", async () => {
+    const a = await startAgent();
+    await a.pass();
+    recording.pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS);
+    a.advance(MINUTE_MS);
+    recording.pause(a.capture, null);
+    expect(readStatus(a.capture).quiet).toEqual({ reason: "paused", until: null });
+    a.advance(180 * MINUTE_MS);
+    a.work("s1", 1);
+    expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "paused" });
+  });
+
+  it.each(Object.entries(ways))("%s it stays so when the clock is set back", async (_, [begin, end]) => {
+    const a = await startAgent();
+    await a.pass();
+    await begin(a);
+    await a.pass();
+    a.advance(-60 * MINUTE_MS);
+    a.work("s1", 1);
+    a.advance(MINUTE_MS);
+    expect(readStatus(a.capture).quiet).not.toBeNull();
+    expect(await a.pass()).toMatchObject({ recorded: 0, quiet: expect.stringMatching(/paused|policy/) });
+    await end(a);
+    a.advance(75 * MINUTE_MS);
+    a.work("s2", 1);
+    await a.pass();
+    expect(promptsAt(a)).toEqual(["Do s2-0"]);
+    expect([holds(a, "Do s1-0"), serverHolds(a, "Do s1-0")]).toEqual([false, false]);
+  });
+
+  it("what was ended stays so, and what happened then unread, when the clock is set back", async () => {
+    const a = await startAgent();
+    await a.pass();
+    recording.pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS);
+    a.advance(MINUTE_MS);
+    a.work("s1", 1);
+    a.advance(60 * MINUTE_MS);
+    recording.resume(a.capture);
+    a.advance(-90 * MINUTE_MS);
+    a.work("s2", 1);
+    expect(await a.pass()).toMatchObject({ quiet: undefined });
+    recording.resume(a.capture);
+    await a.pass();
+    expect(promptsAt(a)).toEqual(["Do s2-0"]);
+  });
+
   it("records without a time of their own are left out where they may have been written then", async () => {
     const a = await startAgent();
     const path = join(a.home, ".cursor/projects/home-kim-shop/agent-transcripts/c1/c1.jsonl");

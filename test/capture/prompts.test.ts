@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { turn } from "../support/turns.ts";
 
 const promptsThere = ({ server }: TestAgent): string[] =>
   server
@@ -31,6 +32,47 @@ it("prompts of a session arrive in their order, with what they are part of, and 
   expect(bodies.map((body) => body.includes('"prompts":['))).toEqual([true, true, false]);
   expect(promptsThere(a)).toHaveLength(5);
   expectAgreement(a);
+});
+
+it.each(['log line "x" = 1\n', "\\", "\u0001", "漢", "word "])(
+  "a long one of %j is in telemetry, too, cut as far as it must be",
+  async (part) => {
+    const a = await startAgent();
+    await a.server.policy("full");
+    const prompt = part.repeat(Math.floor(60_000 / part.length));
+    a.write("s1", ...turn({ n: 0, at: a.server.clock.now(), cwd: `${a.home}/shop`, prompt }));
+    await a.pass();
+    expectAgreement(a);
+    expect(a.capture.rows.rejected.all()).toEqual([]);
+    const [said] = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload));
+    const [kept = "", footer] = said.text.split("\n[cut: ");
+    expect(prompt.startsWith(kept)).toBe(true);
+    if (footer !== undefined) {
+      expect(Buffer.byteLength(JSON.stringify(kept))).toBeGreaterThan(50_000);
+      expect(footer).toMatch(new RegExp(`^${kept.length} of \\d+ characters\\]$`));
+    }
+  },
+);
+
+it("nothing of a secret over the end of what is kept arrives, and every cut is visible", async () => {
+  const a = await startAgent();
+  await a.server.policy("full");
+  const secret = `ghp_${"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2"}`;
+  const text = `${"word ".repeat(20_000).slice(0, 65_536 - 30)}${secret} ${"word ".repeat(9_000)}`;
+  const said = { prompt: text, answer: text, command: text, output: text };
+  a.write("s1", ...turn({ n: 0, at: a.server.clock.now(), cwd: `${a.home}/shop`, ...said }));
+  await a.pass();
+  expectAgreement(a);
+  const { spans, sessions } = heldOf(a.server, deviceOf(a));
+  const all = JSON.stringify([spans, sessions, a.capture.db.prepare("SELECT * FROM entries").all()]);
+  expect(all).not.toContain("ghp_aB3");
+  // The prompt, the answer, and the tool's input and output.
+  expect(
+    [...spans, ...sessions]
+      .map(({ document }) => document)
+      .join()
+      .match(/\[cut: \d+ of/g),
+  ).toHaveLength(4);
 });
 
 it("a session that was being kept by an earlier version loses none of its prompts", async () => {

@@ -1,14 +1,19 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
 
 /** The keys under which the server holds what an agent did in a work tree whose origin has an address. */
-async function keysFor(addresses: readonly string[]): Promise<(string | null)[]> {
+async function keysFor(
+  addresses: readonly string[],
+  before = '[remote "origin"]\n\turl = ',
+): Promise<(string | null)[]> {
   const a = await startAgent();
   const found: (string | null)[] = [];
+  // With these git takes it for a repository.
+  for (const name of ["objects", "refs"]) mkdirSync(join(a.home, "shop/.git", name));
   for (const [i, address] of addresses.entries()) {
-    writeFileSync(join(a.home, "shop/.git/config"), `[remote "origin"]\n\turl = ${address}\n`);
+    writeFileSync(join(a.home, "shop/.git/config"), `${before}${address}\n`);
     a.capture.db.exec("DELETE FROM folders");
     a.work(`s${i}`, 1);
     await a.pass();
@@ -32,6 +37,37 @@ describe("the address of a repository's origin", () => {
         "ftps://github.com/acme/shop/",
       ]),
     ).toEqual(Array(5).fill("github.com/acme/shop"));
+  });
+
+  it("is read as git reads it: comments, names in capitals, and short names of hosts", async () => {
+    const shop = "github.com/acme/shop";
+    const address = "https://github.com/acme/shop.git";
+    expect(await keysFor([`${address} # ours`, `${address} ; ours`, `"${address}"# ours`])).toEqual([shop, shop, shop]);
+    expect(await keysFor([address], '[Remote "origin"]\n\tURL=')).toEqual([shop]);
+    expect(await keysFor([address], '[remote "origin"] url = ')).toEqual([shop]);
+    const short = '[core]\n\trepositoryformatversion = 0\n[url "https://github.com/"]\n\tinsteadOf = gh:\n';
+    expect(await keysFor(["gh:acme/shop", "work:acme/shop"], `${short}[remote "origin"]\n\turl = `)).toEqual([
+      shop,
+      "work/acme/shop",
+    ]);
+  });
+
+  it("leaves the machine without a secret that stands in its path", async () => {
+    const a = await startAgent();
+    const bodies: string[] = [];
+    a.server.between = (path, answer, body) => {
+      bodies.push(path, body);
+      return answer();
+    };
+    const token = `ghp_${"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC2"}`;
+    writeFileSync(
+      join(a.home, "shop/.git/config"),
+      `[remote "origin"]\n\turl = https://git.example.com/${token}/shop\n`,
+    );
+    a.work("s1", 1);
+    await a.pass();
+    expect(bodies.join()).toContain("git.example.com/[REDACTED:github-token]/shop");
+    expect(bodies.join()).not.toContain(token);
   });
 
   it("lets no part of a password out, whatever that holds and however the address is broken", async () => {

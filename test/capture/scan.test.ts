@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Scanned, scan } from "../../src/capture/scan.ts";
 import { startAgent } from "../support/capture.ts";
@@ -28,6 +29,26 @@ describe("a scan", () => {
     expect(a.capture.rows.recentSessions.all(0)).toEqual([]);
     expect(scans()).toEqual(before);
     expect(existsSync(a.path("s1"))).toBe(true);
+  });
+
+  it.skipIf(process.platform === "win32")("has no file that would stay where it is ended midway", async () => {
+    const a = await startAgent();
+    const before = scans();
+    a.work("s1", 400);
+    const files = new Set<string>();
+    const look = () => {
+      for (const name of scans().filter((each) => !before.includes(each)))
+        for (const entry of readdirSync(join(tmpdir(), name), { recursive: true, withFileTypes: true }))
+          if (entry.isFile()) files.add(entry.name);
+    };
+    const sessions: Scanned[] = [];
+    const options = { since: 0, mode: "redacted", onProgress: look } as const;
+    await scan(a.capture, options, (session) => {
+      look();
+      sessions.push(session);
+    });
+    expect(sessions.map(({ prompts }) => prompts)).toEqual([400]);
+    expect([...files]).toEqual([]);
   });
 
   it("counts more prompts than a session is sent with", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -77,6 +77,30 @@ it("calls it wrong usage to connect a machine without saying where to", async ()
   for (const args of [[], ["http://127.0.0.1:1"]]) {
     const { code, stderr } = await reckon(["agent", "connect", ...args, "--yes"], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: a URL and a code are needed/)]);
+  }
+});
+
+it("says which file of the capture client is damaged, and what to do", async () => {
+  const env = { RECKON_AGENT_HOME: folder() };
+  const file = join(env.RECKON_AGENT_HOME, "agent.db");
+  writeFileSync(file, "no database".repeat(1_000));
+  for (const args of [["status"], ["run"], ["disconnect", "--force"]]) {
+    const { code, stderr } = await reckon(["agent", ...args], { env });
+    const advice = "delete it and what is named like it, then connect again with a new code";
+    expect([code, stderr]).toEqual([1, `reckon: ${file} is damaged (file is not a database): ${advice}\n`]);
+  }
+});
+
+it("calls an agent wrong usage that nobody knows, instead of watching none", async () => {
+  const env = { RECKON_AGENT_HOME: folder() };
+  for (const args of [
+    ["connect", "http://127.0.0.1:1", "CODE", "--yes", "--agents", "claude"],
+    ["scan", "--agents", "codex,Cursor"],
+    ["import", "--agent", "claude", "."],
+    ["managed-settings", "claude"],
+  ]) {
+    const { code, stderr } = await reckon(["agent", ...args], { env });
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining("It must be one of claude-code, codex,")]);
   }
 });
 

@@ -10,7 +10,7 @@ const CHUNK_RECORDS = 1_000;
 const CHUNK_BYTES = 1024 * 1024;
 /** Stands for the time of a file that was not read to its end yet: it counts as changed. */
 const UNFINISHED = -1;
-const OVERSIZED = "record over 8 MiB";
+export const OVERSIZED = "record over 8 MiB";
 
 export interface Reading {
   readonly capture: Capture;

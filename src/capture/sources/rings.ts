@@ -3,8 +3,12 @@ import { isAbsolute, join, relative } from "node:path";
 import { placeEdits } from "../../formats/agents/cursor.ts";
 import type { AgentFormat } from "../../formats/agents/transcript.ts";
 import { asObject, asText, parseJson } from "../../formats/values.ts";
-import type { Recorder } from "../recorder.ts";
+import { SECOND_MS } from "../../kit/clock.ts";
+import { sha256 } from "../../kit/hash.ts";
+import { HASH_BYTES, type Recorder } from "../recorder.ts";
 import type { Capture } from "../state.ts";
+import { OVERSIZED } from "./read.ts";
+import { MAX_RECORD_BYTES } from "./tail.ts";
 
 /** An edited file above this is not looked into for where its new lines stand. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
@@ -61,11 +65,28 @@ export function readRings(capture: Capture, format: AgentFormat, recorder: Recor
     const path = join(capture.places.spool, name);
     const reader = format.open({ path: "" });
     capture.transact(() => {
-      for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
+      // What is longer was cut there.
+      if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
+      else if (!isRepeated(capture, path))
+        for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
       recorder.flush();
     });
     rmSync(path, { force: true });
   }
+}
+
+/**
+ * Whether the same was said just before: a hook that stands in a person's own settings and in those for all people is called twice for
+ * one thing. Notes it. Call in a transaction.
+ */
+function isRepeated({ rows, clock }: Capture, path: string): boolean {
+  const digest = sha256(readFileSync(path)).toString("hex");
+  const second = Math.floor(statSync(path).mtimeMs / SECOND_MS);
+  // With the seconds around it: whichever of the two is read first, the other falls into one of them.
+  const [isNew] = [second, second - 1, second + 1].map(
+    (at) => rows.addSeen.run(sha256(`note\n${at}\n${digest}`).subarray(0, HASH_BYTES), clock.now()).changes > 0,
+  );
+  return !isNew;
 }
 
 /** A note as a record, with its time, and with the lines of edits as they stand in their file. */

@@ -65,7 +65,7 @@ const codex: TranscriptStore = {
 const geminiCli: TranscriptStore = {
   agent: "gemini-cli",
   signOf: signOfFile,
-  root: ({ home }) => join(home, ".gemini"),
+  root: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, ".gemini"),
   list(root) {
     const folders = projectsOf(root);
     return files(
@@ -94,7 +94,7 @@ function projectsOf(root: string): ReadonlyMap<string, string> {
 const copilotCli: TranscriptStore = {
   agent: "copilot-cli",
   signOf: signOfFile,
-  root: ({ home }) => join(home, ".copilot"),
+  root: ({ home, env }) => env.COPILOT_HOME || join(home, ".copilot"),
   list: files("copilot-cli", ["session-state"], /\/events\.jsonl$/),
 };
 

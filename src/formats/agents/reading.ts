@@ -81,7 +81,11 @@ export function sessionFacts(memory: Memory, facts: SessionFacts, at: string | u
 }
 
 const MAX_FACT_CHARS = 1024;
-const MAX_TEXT_BYTES = 64 * 1024;
+/**
+ * Far more than is kept of a text, 65,536 UTF-16 units at most: whoever takes secrets out and cuts it must see those over the cut whole,
+ * and that there is more.
+ */
+const MAX_TEXT_BYTES = 256 * 1024;
 /** Longer runs of its alphabet are data in base64, not words. */
 const BASE64 = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{1024,}={0,2}/g;
 const MIN_BASE64_CHARS = 1024;
@@ -105,11 +109,11 @@ function capped(text: string, most: number): string {
   return cut.toString("utf8").replace(/\uFFFD$/, "");
 }
 
-/** A text as it leaves a reader: 64 KiB at most, without data in base64. Undefined when there is none. */
+/** A text as it leaves a reader: 256 KiB at most, without data in base64. Undefined when there is none. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   // Enough for what is kept even where a picture stands before it.
-  const text = value.slice(0, 16 * MAX_TEXT_BYTES);
+  const text = value.slice(0, 4 * MAX_TEXT_BYTES);
   return capped(hasBase64(text) ? text.replace(BASE64, "[image]") : text, MAX_TEXT_BYTES);
 }
 

@@ -8,7 +8,7 @@ import {
   planConnect,
 } from "../../capture/capture.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { names, withCapture, withJson } from "./agent-context.ts";
+import { agentNames, withCapture, withJson } from "./agent-context.ts";
 import { passLine, planLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { dollars, type Output } from "./output.ts";
@@ -29,7 +29,7 @@ export function connectCommand(agent: Command, cli: Cli): void {
   withJson(agent.command("connect").description("connect this machine to a server with a connect code"))
     .argument("[url]", "address of the server, as people open it")
     .argument("[code]", "connect code, from the page Devices or `reckon code create`")
-    .option("--agents <names>", "only these, with commas between, e.g. claude-code,codex", names)
+    .option("--agents <names>", "only these, with commas between, e.g. claude-code,codex", agentNames)
     .option("--since <span>", "how far back to read, e.g. 7d (default: 30d)", duration)
     .option("--label <name>", "what people call this machine (default: its host name)")
     .option("--timer", "also look every 15 minutes, for what no hook told of", false)

@@ -2,11 +2,13 @@ import { setGlobalProxyFromEnv } from "node:http";
 import { homedir } from "node:os";
 import type { Command } from "commander";
 import { type Capture, type CaptureParts, openCapture } from "../../capture/capture.ts";
+import { AGENTS } from "../../formats/agents/agents.ts";
 import { DAY_MS, systemClock } from "../../kit/clock.ts";
 import { keepHeapSmall } from "../../kit/heap.ts";
 import { processLog } from "../../kit/log.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
+import { oneOf } from "./values.ts";
 
 /** How far back is read where nobody says. */
 export const DEFAULT_SINCE_MS = 30 * DAY_MS;
@@ -15,8 +17,11 @@ export const DEFAULT_SINCE_MS = 30 * DAY_MS;
 export const withJson = (command: Command): Command =>
   command.option("--json", "print the result as one JSON document", false);
 
-/** Names with commas between. */
-export const names = (text: string): string[] => text.split(",").map((name) => name.trim());
+/** The name of an agent, as a session carries it. */
+export const agentName = oneOf(AGENTS.map(({ agent }) => agent));
+
+/** Such names with commas between. */
+export const agentNames = (text: string): string[] => text.split(",").map((name) => agentName(name.trim()));
 
 export function partsOf(cli: Cli): CaptureParts {
   const machine = { home: cli.env.HOME || homedir(), env: cli.env, platform: process.platform };
@@ -47,6 +52,8 @@ export async function withCapture(
   const capture = openCapture(partsOf(cli));
   try {
     await work(capture, createOutput(options.json ?? false));
+  } catch (error) {
+    throw capture.explained(error);
   } finally {
     capture.close();
   }

@@ -17,7 +17,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { agentBrainCommands } from "./agent-brain.ts";
 import { connectCommand, disconnectCommand } from "./agent-connect.ts";
-import { DEFAULT_SINCE_MS, names, partsOf, settleIn, withCapture, withJson } from "./agent-context.ts";
+import { agentName, agentNames, DEFAULT_SINCE_MS, partsOf, settleIn, withCapture, withJson } from "./agent-context.ts";
 import { receiptsCommand } from "./agent-receipts.ts";
 import { checkLines, importLines, passLine, scanLines, statusLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
@@ -82,7 +82,7 @@ interface ScanOptions extends CommonOptions {
 
 function scanCommand(agent: Command, cli: Cli): void {
   withJson(agent.command("scan").description("show what would be sent, redacted; sends and remembers nothing"))
-    .option("--agents <names>", "only these, with commas between", names)
+    .option("--agents <names>", "only these, with commas between", agentNames)
     .option("--since <span>", "how far back to read (default: 30d)", duration)
     .action(async (options: ScanOptions) => {
       const parts = partsOf(cli);
@@ -154,7 +154,7 @@ function managedCommand(agent: Command): void {
       .command("managed-settings")
       .description("print the settings that put the hooks into effect for all people of a machine"),
   )
-    .argument("[agent]", "only this one, e.g. claude-code")
+    .argument("[agent]", "only this one, e.g. claude-code", agentName)
     .option("--system <name>", `one of ${SYSTEMS.join(", ")} (default: linux)`, oneOf(SYSTEMS), "linux" as const)
     .action((name: string | undefined, options: CommonOptions & { system: (typeof SYSTEMS)[number] }) => {
       const files = managedFiles(options.system, name);
@@ -167,11 +167,12 @@ function managedCommand(agent: Command): void {
 function importCommand(agent: Command, cli: Cli): void {
   withJson(agent.command("import").description("record transcripts from elsewhere, as another machine's or a CI's"))
     .argument("<path...>", "files, or folders with transcripts in them")
-    .option("--agent <name>", "whose they are (default: told by their content)")
+    .option("--agent <name>", "whose they are (default: told by their content)", agentName)
     .action((paths: string[], options: CommonOptions & { agent?: string }) =>
       withCapture(cli, options, async (capture, output) => {
         const imported = await importTranscripts(capture, paths, options.agent, output.progress("reading"));
         const result = await runPass(capture, { force: true });
+        if (result?.stopped !== undefined || imported.some(({ problem }) => problem !== null)) cli.exitCode = 1;
         output.result({ imported, ...result }, () => `${importLines(imported)}\n${passLine(result)}`);
       }),
     );

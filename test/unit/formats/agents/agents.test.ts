@@ -6,7 +6,7 @@ import type { AgentFormat, TranscriptEvent } from "../../../../src/formats/agent
 import { SAMPLES } from "./samples.ts";
 
 const BLOB = "iVBORw0KGgo".repeat(200);
-const MAX_TEXT_BYTES = 64 * 1024;
+const MAX_TEXT_BYTES = 256 * 1024;
 
 function read(format: AgentFormat, records: readonly string[], carry?: unknown) {
   const reader = format.open({ path: SAMPLES[format.agent]?.path ?? "" }, carry);

@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readStatus } from "../../src/capture/capture.ts";
+import { writeHookScript } from "../../src/capture/hook.ts";
+import { deviceOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+
+/** Calls the hook as Cursor does after an edit of a file, with so many characters of text before and after. */
+async function edit({ capture, home }: TestAgent, chars: number): Promise<void> {
+  const { hook, spool } = capture.places;
+  writeHookScript(capture.machine, capture.places);
+  // Passes are the test's own matter.
+  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(`'${process.execPath}'`, ":"));
+  const root = join(home, "shop");
+  const file = join(root, "a.ts");
+  const text = `${"x".repeat(99)}\n`.repeat(chars / 100);
+  writeFileSync(file, `${text}new\n`);
+  const input = JSON.stringify({
+    ...{ hook_event_name: "afterFileEdit", conversation_id: "c1", generation_id: "g1", file_path: file },
+    ...{ edits: [{ old_string: `${text}old\n`, new_string: `${text}new\n` }], workspace_roots: [root] },
+  });
+  execFileSync("sh", [hook, "cursor", "afterFileEdit"], { input });
+  await expect
+    .poll(() => readdirSync(spool).filter((name) => name.endsWith("-afterFileEdit")), { timeout: 60_000 })
+    .toHaveLength(1);
+}
+
+it("an edit of a long file arrives, though only Cursor's hook tells of it", async () => {
+  const a = await startAgent();
+  await edit(a, 900_000);
+  await a.pass();
+  const said = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload));
+  expect(said).toMatchObject([{ type: "edit", path: "a.ts", startLine: 9_001, endLine: 9_001, added: 1, removed: 1 }]);
+  expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("a note that is too long to be read is counted", async () => {
+  const a = await startAgent();
+  await edit(a, 5_000_000);
+  await a.pass();
+  expect(readStatus(a.capture).unknown).toEqual([{ agent: "cursor", kind: "record over 8 MiB", count: 1 }]);
+  expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("an edit that two hooks tell of, the person's own and the one for all people, counts once", async () => {
+  const a = await startAgent();
+  const root = join(a.home, "shop");
+  const file = join(root, "a.ts");
+  let notes = 0;
+  const say = (at: number, was = "old\n") => {
+    const path = join(a.capture.places.spool, `${Math.floor(at / 1000)}-${++notes}-cursor-afterFileEdit`);
+    writeFileSync(file, "new\n");
+    writeFileSync(
+      path,
+      JSON.stringify({
+        ...{ hook_event_name: "afterFileEdit", conversation_id: "c1", generation_id: "g1", file_path: file },
+        ...{ edits: [{ old_string: was, new_string: "new\n" }], workspace_roots: [root] },
+      }),
+    );
+    utimesSync(path, at / 1000, at / 1000);
+  };
+  const counted = () => heldOf(a.server, deviceOf(a)).entries.length;
+  const now = a.server.clock.now();
+  say(now - 5);
+  say(now + 5);
+  await a.pass();
+  expect(counted()).toBe(1);
+  // Heard by the next pass alone.
+  say(now + 900);
+  await a.pass();
+  expect(counted()).toBe(1);
+  say(now + 900, "older\n");
+  say(now + 30_000);
+  await a.pass();
+  expect(counted()).toBe(3);
+});
