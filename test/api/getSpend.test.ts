@@ -3,7 +3,13 @@ import { startInstance, type TestDevice, type TestInstance } from "../support/in
 
 const OPUS = "claude-opus-4-6";
 
-async function send(t: TestInstance, device: TestDevice, repoKey: string, payloads: readonly object[], from = 1) {
+async function send(
+  t: TestInstance,
+  device: TestDevice,
+  repoKey: string | undefined,
+  payloads: readonly object[],
+  from = 1,
+) {
   const entries = payloads.map((payload, i) => ({ seq: from + i, payload, clientTimestamp: "2026-11-20T10:00:00Z" }));
   const answer = await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey, entries } });
   expect(answer.status).toBe(200);
@@ -138,6 +144,21 @@ it("asks to come back while very much is still to be counted, and answers when i
   expect([early.status, early.headers.get("retry-after"), Object.keys(early.body)]).toEqual([503, "17", ["error"]]);
   db.exec("UPDATE telemetry_segments SET first_id = first_id - 399000");
   expect((await ask(t, device)).body).toMatchObject({ ok: true, total: { usd: 5 } });
+});
+
+it("narrows to what came without a repository, as the lists do, and says of from and to what they may be", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const usage = { input_tokens: 1_000_000 };
+  await send(t, device, "shop", [{ model: OPUS, sessionId: "a", usage }]);
+  await send(t, device, undefined, [{ model: OPUS, sessionId: "b", usage }]);
+  const { body } = await ask(t, device, "?repo=&by=repo");
+  expect([body.total.usd, body.groups]).toMatchObject([5, [{ key: "", usages: 1 }]]);
+  for (const [query, says] of [
+    ["from=2026-02-30", '"from" must be a date such as 2026-11-01'],
+    ["to=soon", '"to" must be a date such as 2026-11-30'],
+  ] as const)
+    expect((await ask(t, device, `?${query}`)).body.error).toContain(says);
 });
 
 it("names what sums can be asked for by", async () => {

@@ -213,6 +213,30 @@ describe("resources and prompts", () => {
     }
   });
 
+  it("says of a line that it is cut, and of one that the file does not have that there is none", async () => {
+    const t = await startInstance();
+    const { device, token } = await shop(t);
+    const long = "é".repeat(9_000);
+    await publish(t, device, { "one.md": long, "two.md": `# Two\n\n${long}\nend` }, { repoKey: REPO, version: 2 });
+    const bearer = await token();
+    const read = async (place: string) =>
+      (await rpc(t, bearer, { method: "resources/read", params: { uri: `brain://${REPO}/${place}` } })).body;
+    const [note, file] = (await read("one.md")).result.contents;
+    expect(long.startsWith(file.text) && file.text.length > 500).toBe(true);
+    expect(note.text).toMatch(
+      /Lines 1 to 1 of 1, published by dev_\w+\. Line 1 is too long to be shown whole: it ends early\.$/,
+    );
+    expect((await read("two.md")).result.contents[0].text).toMatch(/Lines 1 to 2 of 4, .* More follows from #L3 on\.$/);
+    expect((await read("two.md#L3")).result.contents[0].text).toMatch(
+      /Lines 3 to 3 of 4, .* Line 3 is too long .* More follows from #L4 on\.$/,
+    );
+    expect((await read("two.md#L4")).result.contents[0].text).toMatch(/Lines 4 to 4 of 4, published by dev_\w+\.$/);
+    expect((await read("two.md#L5")).error).toMatchObject({
+      code: -32602,
+      message: "The file has 4 lines: there is no line 5.",
+    });
+  });
+
   it("lists files page by page, those of two teams once, though there are thousands", async () => {
     const t = await startInstance({ settings: { limitBrain: "off", limitRead: "off", limitReadDaily: "1000" } });
     const [{ user, token }, other] = [await shop(t), await shop(t, "Other", "github.com/other/place")];

@@ -78,6 +78,8 @@ describe("POST /_dev/clock", () => {
     [{ advance: "soon" }, "90d"],
     [{ advance: -5 }, "advance"],
     [{ set: "yesterday" }, "set"],
+    [{ set: "2027-02-31T00:00:00Z" }, "on a day that there is"],
+    [{ set: "2027-01-01T00:00:00+05" }, "must be an instant"],
     [{ set: "9999-12-31T00:00:00Z" }, "2000 to 9998"],
     [{ advance: Number.MAX_SAFE_INTEGER }, "2000 to 9998"],
     [{ forward: "1d" }, "freeze, advance, set"],

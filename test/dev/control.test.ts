@@ -92,6 +92,8 @@ describe("the control routes", () => {
     ["/_dev/clock", "1", "the document"],
     ["/_dev/team", '{"tier":"gold"}', '"tier"'],
     ["/_dev/team", '{"tiers":"team"}', "tier, subscription, suspended, periodEnd, seats"],
+    ["/_dev/team", '{"periodEnd":"2027-01-01T00:00:00+05"}', '"periodEnd"'],
+    ["/_dev/devices/%zz", '{"action":"revoke"}', "percent-encoded"],
     ["/_dev/credentials", '{"kind":"device","state":"lost"}', "active, expired, revoked, rotated"],
     ["/_dev/credentials", '{"kind":"badge"}', '"kind"'],
     ["/_dev/authorizations", '{"user_code":"BCDF-GHJK","decision":"maybe"}', '"decision"'],

@@ -163,6 +163,7 @@ describe("reckon dev", () => {
       return text;
     };
     expect(await fail("--start", "soon")).toContain("--start must be an instant");
+    expect(await fail("--port", "0", "--start", "1970-01-01")).toContain("from 2000 to 9998");
     expect(await fail("--port", new URL(t.baseUrl).port)).toContain("--port");
   });
 });

@@ -3,7 +3,7 @@ import { devicesOfPerson, teamRead } from "../../identity/api-tokens/api-tokens.
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { Count, identifier, line, RepoKey } from "../../platform/http/fields.ts";
 import { Behind, stillReading } from "../../platform/projections/projections.ts";
 import { requireSpend } from "./catch-up.ts";
 import { readPeriod, SINCE, UNTIL } from "./period.ts";
@@ -64,6 +64,8 @@ const SpendReply = v.object({
 });
 
 const DEFAULT_GROUPS = 100;
+const MUST_BE_SINCE = "must be a date such as 2026-11-01, a date-time or a number of days such as 30d";
+const MUST_BE_UNTIL = "must be a date such as 2026-11-30 or a date-time";
 
 const date = (description: string, form: RegExp, message: string) =>
   v.optional(v.pipe(v.string(), v.regex(form, message), v.description(description)));
@@ -83,19 +85,17 @@ export const spend = endpoint(
       since: date(
         "First day: a date, a date-time or a number of days such as 30d, counted back from the last; 30d by default.",
         SINCE,
-        "must be a date such as 2026-11-01, a date-time or a number of days such as 30d",
+        MUST_BE_SINCE,
       ),
-      until: date(
-        "Last day: a date or a date-time; today by default.",
-        UNTIL,
-        "must be a date such as 2026-11-30 or a date-time",
-      ),
+      until: date("Last day: a date or a date-time; today by default.", UNTIL, MUST_BE_UNTIL),
       by: v.optional(v.pipe(v.picklist(GROUPINGS), v.description("What the groups are; models by default."))),
       repoKey: v.optional(RepoKey),
-      from: date("The same as since.", SINCE, "must be as since is"),
-      to: date("The same as until.", UNTIL, "must be as until is"),
+      from: date("The same as since.", SINCE, MUST_BE_SINCE),
+      to: date("The same as until.", UNTIL, MUST_BE_UNTIL),
       team: name("The team's id, for an API token of all teams."),
-      repo: name("The same as repoKey."),
+      repo: v.optional(
+        v.pipe(line(512), v.description("The same as repoKey; empty for what came without a repository.")),
+      ),
       device: name("Only of the device with this id."),
       person: name("Only of this person's devices: id or e-mail address."),
       limit: v.optional(

@@ -1,5 +1,11 @@
 import { type Clock, isoInstant } from "../../kit/clock.ts";
 
+/** Where a clock may stand: ids spell an instant in six bytes, and ISO 8601 has years of four digits. */
+const EARLIEST = Date.UTC(2000, 0);
+const LATEST = Date.UTC(9999, 0);
+export const RANGE = "from 2000 to 9998";
+export const isWithinRange = (at: number): boolean => at >= EARLIEST && at <= LATEST;
+
 /** What is kept of a moved clock over a restart. */
 export interface ClockState {
   /** Milliseconds by which it is ahead of the clock it is based on; negative behind. */

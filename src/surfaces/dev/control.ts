@@ -42,7 +42,7 @@ export async function answerControl(local: LocalInstance, request: Request, path
       local,
       body,
       query: new URL(request.url).searchParams,
-      id: decodeURIComponent(one.match?.[1] ?? ""),
+      id: decoded(one.match?.[1] ?? ""),
     });
     return reply(200, { ok: true, ...result });
   } catch (error) {
@@ -54,6 +54,14 @@ export async function answerControl(local: LocalInstance, request: Request, path
       });
     local.core.log.error("control_failed", { cause: error instanceof Error ? String(error.stack) : String(error) });
     return reply(500, { ok: false, code: "server_error", error: "The control route failed; its log says why." });
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return fail(invalid, `"${text}" in the path is not percent-encoded as it should be.`);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Core } from "../../core.ts";
 import { createCliToken } from "../../identity/device-flow/device-flow.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { conflict, fail } from "../../kit/problem.ts";
+import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { seededRandom } from "../../kit/random.ts";
 import { SYSTEM } from "../../platform/audit/audit.ts";
 import type { Observation } from "../../platform/http/answer-endpoint.ts";
 import { removeLeftovers } from "../../share/releases/releases.ts";
 import { buildSeed } from "./build-seed.ts";
-import { LocalClock } from "./clock.ts";
+import { isWithinRange, LocalClock, RANGE } from "./clock.ts";
 import { answerControl } from "./control.ts";
 import { claimLocal, type Kept, keep, restoreSeed, writeKey } from "./directory.ts";
 import { type Planned, PlannedFaults } from "./faults.ts";
@@ -219,7 +219,8 @@ function begin(clock: LocalClock, { frozen, base }: LocalOptions, startAt: numbe
  * @throws Error when the directory belongs to a real server
  */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { directory, base, seed } = options;
+  const { directory, base, seed, startAt } = options;
+  if (startAt !== undefined && !isWithinRange(startAt)) fail(invalid, `The clock goes ${RANGE}: choose another start`);
   const clock = new LocalClock(base.clock);
   const earlier = claimLocal(directory);
   if (earlier && seed !== undefined && seed !== earlier.seed)

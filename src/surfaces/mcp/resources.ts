@@ -75,7 +75,7 @@ export async function listResources(visit: Visit, cursor = "0") {
 
 /**
  * A file of a current brain, from a line on, with whose words it is. The repository's key and the path may be percent-encoded or not.
- * @throws Problem notFound when the reader reaches no such file
+ * @throws Problem notFound when the reader reaches no such file, or it has no such line
  */
 export async function readResource(visit: Visit, uri: string) {
   const [, place = "", fragment = "1"] =
@@ -85,13 +85,17 @@ export async function readResource(visit: Visit, uri: string) {
   const { teamId, repoKey, path, content, withheld } = found;
   const first = Number(fragment);
   const lines = content.split("\n");
+  if (first > lines.length) fail(notFound, `The file has ${lines.length} lines: there is no line ${first}.`);
   const rest = lines.slice(first - 1).join("\n");
   const { text, lines: shown } = cutLines(rest, ANSWER_BYTES - NOTE_BYTES);
+  // Only a line that is too long by itself is shown in part.
+  const part =
+    shown === 1 && text !== lines[first - 1] ? ` Line ${first} is too long to be shown whole: it ends early.` : "";
   const source = sourceFinder(visit.core, teamId)({ repoKey, path });
   const beyond = first - 1 + shown < lines.length ? ` More follows from #L${first + shown} on.` : "";
   const note = withheld
     ? "The capture policy withheld what the file holds."
-    : `${source?.says ?? ""} Lines ${first} to ${first - 1 + shown} of ${lines.length}, published by ${source?.deviceId ?? "nobody"}.${beyond}`;
+    : `${source?.says ?? ""} Lines ${first} to ${first - 1 + shown} of ${lines.length}, published by ${source?.deviceId ?? "nobody"}.${part}${beyond}`;
   const question = `resources/read ${word(`${repoKey} ${path}`)}`;
   await recordVisit(visit, { tool: "resources/read", question, total: 1, shown: 1 });
   return {

@@ -1,13 +1,11 @@
 import * as v from "valibot";
 import { parseDuration } from "../../../kit/clock.ts";
 import { fail, invalid } from "../../../kit/problem.ts";
+import { isWithinRange, RANGE } from "../clock.ts";
+import { InstantText } from "./instant.ts";
 import { control } from "./route.ts";
 
-/** Where a clock may stand: ids spell an instant in six bytes, and ISO 8601 has years of four digits. */
-const EARLIEST = Date.UTC(2000, 0);
-const LATEST = Date.UTC(9999, 0);
-
-const Instant = v.union([v.pipe(v.number(), v.safeInteger()), v.pipe(v.string(), v.isoTimestamp())]);
+const Instant = v.union([v.pipe(v.number(), v.safeInteger()), InstantText]);
 const Span = v.union([v.pipe(v.number(), v.safeInteger(), v.minValue(0)), v.string()]);
 
 const ClockChange = v.strictObject({
@@ -33,7 +31,7 @@ export const clockRoutes = [
     ({ local: { clock }, body }) => {
       const target = body.set === undefined ? clock.now() : readInstant(body.set);
       const by = body.advance === undefined ? 0 : readSpan(body.advance);
-      if (target + by < EARLIEST || target + by > LATEST) fail(invalid, "The clock goes from 2000 to 9998.");
+      if (!isWithinRange(target + by)) fail(invalid, `The clock goes ${RANGE}.`);
       if (body.set !== undefined) clock.set(target);
       clock.advance(by);
       if (body.freeze === true) clock.freeze();

@@ -2,13 +2,14 @@ import * as v from "valibot";
 import { MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../identity/teams/teams.ts";
 import { isoInstant } from "../../../kit/clock.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
+import { InstantText } from "./instant.ts";
 import { control } from "./route.ts";
 
 const Change = v.strictObject({
   tier: v.optional(v.picklist(TIERS)),
   subscription: v.optional(v.picklist(SUBSCRIPTIONS)),
   suspended: v.optional(v.boolean()),
-  periodEnd: v.optional(v.nullable(v.pipe(v.string(), v.isoTimestamp()))),
+  periodEnd: v.optional(v.nullable(InstantText)),
   seats: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_SEATS))),
 });
 
