@@ -6,6 +6,7 @@ import {
   type RecurringClass,
   recurringClasses,
 } from "../../insight/defects/defects.ts";
+import { beginning } from "../../kit/strings.ts";
 import { ANSWER_BYTES, type Answer, cutLines, fitted, NOTICE, placeLine, quoted, word } from "./answer.ts";
 import { repoWithin, requireWholeBrains, teamsOf, type Visit } from "./reader.ts";
 import { REPO, TEAM, tool } from "./tool.ts";
@@ -92,7 +93,7 @@ function classText(
 }
 
 const MAX_WORDS_CHARS = 400;
-const shortened = (text: string) => (text.length > MAX_WORDS_CHARS ? `${text.slice(0, MAX_WORDS_CHARS)}…` : text);
+const shortened = (text: string) => (text.length > MAX_WORDS_CHARS ? `${beginning(text, MAX_WORDS_CHARS)}…` : text);
 
 export const errorsRecurring = tool({
   name: "errors_recurring",
