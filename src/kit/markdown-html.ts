@@ -90,9 +90,18 @@ function makeRenderer() {
     return stateOf(env).resolve ? copyable(block) : block;
   };
   rules.code_block = (tokens, i) => code(tokens[i]?.content ?? "");
-  rules.table_open = (_tokens, _i, _options, env) => (stateOf(env).resolve ? `${FRAME}<table>\n` : "<table>\n");
+  rules.table_open = (tokens, i, _options, env) => {
+    if (!stateOf(env).resolve) return "<table>\n";
+    const head = tokens.slice(i, i + tokens.slice(i).findIndex(({ type }) => type === "thead_close"));
+    const columns = head.filter(({ type }) => type === "th_open").length;
+    // On a phone the rows of three columns are stacked; with more it is a matrix, which scrolls.
+    return `${FRAME}<table${columns < 3 ? "" : ` class="${columns === 3 ? "stacks" : "wide"}"`}>\n`;
+  };
   rules.table_close = (_tokens, _i, _options, env) => (stateOf(env).resolve ? "</table></div>\n" : "</table>\n");
-  rules.th_open = (tokens, i) => cell("th", tokens[i]?.attrGet("style"));
+  // A head without words is no head: it would be read out as one.
+  const headTag = (text: string | undefined) => (text === "" ? "td" : "th");
+  rules.th_open = (tokens, i) => cell(headTag(tokens[i + 1]?.content), tokens[i]?.attrGet("style"));
+  rules.th_close = (tokens, i) => `</${headTag(tokens[i - 1]?.content)}>\n`;
   rules.td_open = (tokens, i) => cell("td", tokens[i]?.attrGet("style"));
   return md;
 }

@@ -73,7 +73,7 @@ const UNEVEN = /[^\S ]|^ | {2}| $|\p{Cc}/u;
 /** A text on one line, white space and control characters folded, cut to a number of UTF-16 units. */
 export function oneLine(text: string, most: number): string {
   const line = UNEVEN.test(text) ? text.replace(/[\p{Cc}\s]+/gu, " ").trim() : text;
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return line.length <= most ? line : `${beginning(line, most - 1).toWellFormed()}…`;
 }
 
 /** Not seen, or turning the direction of what follows: text could say one thing to a person and another to an agent. */

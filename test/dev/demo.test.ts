@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { listMembers } from "../../src/identity/members/members.ts";
+import { lastSeenAt } from "../../src/identity/web-sessions/web-sessions.ts";
 import { listFiles, listRepositories } from "../../src/record/brain/brain.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { publications } from "../../src/surfaces/dev/demo/brain.ts";
@@ -173,6 +175,19 @@ describe("the demo team", () => {
     expect(devices.filter(({ status }: { status: string }) => status === "revoked").length).toBe(1);
     const report = verifyLedger(t.local.core, undefined, () => {});
     expect(report).toMatchObject({ deliveries: counts.deliveries, faults: [] });
+  });
+
+  it("has people who were all seen, after the last thing that each did", async () => {
+    const t = await startLocal({ empty: false });
+    const { core, credentials, clock } = t.local;
+    for (const { email, userId } of listMembers(core, credentials.teamId)) {
+      // The owner is seen when somebody signs in with what is printed.
+      if (userId === credentials.userId) continue;
+      const seen = lastSeenAt(core, userId);
+      expect(seen, email).toBeLessThan(clock.now());
+      const acted = core.store.db.prepare("SELECT max(at) FROM audit_events WHERE actor_id = ?").pluck().get(userId);
+      expect(seen, email).toBeGreaterThanOrEqual(Number(acted));
+    }
   });
 
   it("has a brain in each repository, of many kinds in one", async () => {

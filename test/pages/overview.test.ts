@@ -147,6 +147,9 @@ it("tells what agents did, whether it gets better and what needs somebody, and e
     ),
   );
   expect(await tile(page, "Sessions")).toMatch(/succeeded, \d+ % (?:better|worse) than \d+ % in the 7 days before$/);
+  const sticksOut =
+    "[...document.querySelectorAll('.stat')].filter((card) => card.scrollWidth > card.clientWidth).length";
+  expect(await page.evaluate(sticksOut), "figures whose words leave their card").toBe(0);
   expect(await page.locator("nav.choices [aria-current]").textContent()).toBe("7 days");
 
   const day = page.getByRole("figure").filter({ hasText: "Outcomes by day" });

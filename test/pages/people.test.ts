@@ -253,3 +253,13 @@ it("finds people in a large team while one types", async () => {
   await page.getByLabel("Name or address").fill("nobody-like-this");
   await page.getByText("Nobody of that name").waitFor();
 });
+
+it("keeps a long name within the page on a phone", async () => {
+  const site = await startSite();
+  const ada = await site.person({ name: "Überlänge".repeat(10) });
+  const { page, go } = await site.open(ada);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await go(`/people/${ada.userId}`);
+  const over = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  expect(over).toBeLessThanOrEqual(0);
+});

@@ -85,6 +85,7 @@ it("shows every setting in force with its default, and no secret", async () => {
       lake: "s3://company/reckon",
       lakeAccessKeyId: "AKEY",
       lakeSecretAccessKey: "a-secret-lake-key",
+      outbound: "hooks.example.com,*.corp.example:8443,+private",
       limitSignIn: "off",
       limitTelemetry: "7/90",
       maxBrainFiles: "12",
@@ -102,6 +103,11 @@ it("shows every setting in force with its default, and no secret", async () => {
       .getByRole("cell")
       .allInnerTexts();
   expect(await cells("RECKON_ADMIN_PASSWORD")).toEqual([expect.stringContaining("set, not shown"), "none"]);
+  expect(await cells("RECKON_OUTBOUND")).toEqual([
+    expect.stringMatching(/^hooks\.example\.com, \*\.corp\.example:8443, \+private.*set here/s),
+    "nothing",
+  ]);
+  expect(await page.locator("main").textContent(), "marks of markdown").not.toContain("`");
   expect(await cells("RECKON_LIMIT_SIGN_IN")).toEqual([expect.stringMatching(/^off.*set here/s), "20 in 60 seconds"]);
   expect(await cells("RECKON_LIMIT_TELEMETRY")).toEqual([
     expect.stringMatching(/^7 in 90 seconds.*set here/s),

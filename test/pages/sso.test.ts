@@ -19,6 +19,8 @@ it("lets an operator add an issuer, and a person sign in by it", async () => {
   await page.locator("[name=issuer]").fill("not an address");
   await page.getByLabel("Client id").fill(CLIENT.id);
   await page.getByLabel("Client secret").fill(CLIENT.secret);
+  const hint = await page.getByText("GROUP=TEAM:ROLE").first().textContent();
+  for (const role of ["owner", "admin", "member", "viewer", "own-only"]) expect(hint).toContain(role);
   await page.locator("[name=groups]").fill("engineers=Engines:member\n*=Engines:nobody");
   await page.getByLabel("E-mail domains").fill("acme.example");
   await page.getByLabel("Make an account").check();

@@ -10,6 +10,7 @@ const PAGES = [
   ["/docs/operate", "docs-operate"],
   ["/docs/configuration", "docs-configuration"],
   ["/docs/faults", "docs-faults"],
+  ["/docs/security", "docs-security"],
   ["/docs/api", "api"],
   ["/docs/api/brainIngest", "api-operation"],
   ["/marketplace", "marketplace"],
@@ -26,6 +27,24 @@ it("looks right on every kind of page, in light, dark and narrow", async () => {
     await go(path);
     await judge(`site-${name}`);
   }
+});
+
+it("stacks the rows of tables of three columns on a phone, so that they are read without scrolling sideways", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await go("/docs/configuration");
+  const hidden =
+    "[...document.querySelectorAll('.table-scroll')].filter((one) => one.scrollWidth > one.clientWidth).length";
+  expect(await page.evaluate(hidden)).toBe(0);
+  const [name, fallback, meaning] = await Promise.all(
+    ["RECKON_PORT", "4870", "port to listen on"].map((text) =>
+      page.locator("td", { hasText: text }).first().boundingBox(),
+    ),
+  );
+  expect(fallback?.x).toBe(name?.x);
+  expect(fallback?.y).toBeGreaterThan(name?.y ?? Infinity);
+  expect(meaning?.y).toBeGreaterThan(fallback?.y ?? Infinity);
 });
 
 it("says what to do where there is nothing yet, and what is not there", async () => {

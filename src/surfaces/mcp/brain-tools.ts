@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { defectsOfClass, freshenEntries, makeBriefing, recurringClasses } from "../../insight/defects/defects.ts";
+import { beginning } from "../../kit/strings.ts";
 import { ANSWER_BYTES, type Answer, cutLines, fitted, NOTICE, placeLine, quoted, word } from "./answer.ts";
 import { repoWithin, requireWholeBrains, teamsOf, type Visit } from "./reader.ts";
 import { REPO, TEAM, tool } from "./tool.ts";
@@ -86,7 +87,7 @@ function classText(
 }
 
 const MAX_WORDS_CHARS = 400;
-const shortened = (text: string) => (text.length > MAX_WORDS_CHARS ? `${text.slice(0, MAX_WORDS_CHARS)}…` : text);
+const shortened = (text: string) => (text.length > MAX_WORDS_CHARS ? `${beginning(text, MAX_WORDS_CHARS)}…` : text);
 
 export const errorsRecurring = tool({
   name: "errors_recurring",

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { oneLine } from "../../../src/kit/strings.ts";
 import { outcomeBadge } from "../../../src/surfaces/web/dashboard/sessions/labels.ts";
 import { short } from "../../../src/surfaces/web/dashboard/shared/text.ts";
 
@@ -11,4 +12,7 @@ it("judges an outcome by its word, never by what an object inherits", () => {
 it("cuts texts without leaving half a character", () => {
   expect(short("a".repeat(5), 5)).toBe("aaaaa");
   expect(short(`ab${"😀".repeat(3)}`, 4).isWellFormed()).toBe(true);
+  // Nor with a replacement character in its place.
+  expect(short(`ab${"😀".repeat(3)}`, 4)).toBe("ab…");
+  expect(oneLine(`ab${"😀".repeat(3)}`, 4)).toBe("ab…");
 });

@@ -8,7 +8,7 @@ import { REPOS, type Repo } from "./data.ts";
 import { accountability } from "./evidence.ts";
 import { pack, pulses, requests } from "./public.ts";
 import { type DemoSession, demoSessions, runningSession } from "./sessions.ts";
-import { AGENT, connectDevices, ownerOf, policyAndPeople, questions } from "./team.ts";
+import { AGENT, connectDevices, ownerOf, policyAndPeople, questions, visits } from "./team.ts";
 import { DemoStreams } from "./telemetry.ts";
 import { triage } from "./triage.ts";
 
@@ -38,6 +38,7 @@ export async function demoData(
     ...brains(send, sessions, startAt),
     ...traces(send, sessions),
     ...new DemoStreams(send).happenings(sessions),
+    ...visits(core, team, startAt),
     ...questions(core, team, startAt, ask),
     ...pack(instance, team, ownerOf(team), startAt, () => tokens[1] as string),
     ...requests(instance, ownerOf(team), startAt),

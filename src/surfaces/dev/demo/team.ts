@@ -3,8 +3,9 @@ import { bindDevice, createCode, revokeDevice } from "../../../identity/devices/
 import { listMembers } from "../../../identity/members/members.ts";
 import { createInvitation } from "../../../identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
+import { storeSession } from "../../../identity/web-sessions/web-sessions.ts";
 import { MINUTE_MS } from "../../../kit/clock.ts";
-import type { Actor } from "../../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../../platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../../record/policy/policy.ts";
 import type { LocalClock } from "../clock.ts";
 import type { CreatedTeam } from "../seed.ts";
@@ -24,6 +25,18 @@ const QUESTIONS = [
   { minutesAgo: 55, q: "cart rounding" },
   { minutesAgo: 12, q: "webhook signature" },
 ];
+
+/** When each last looked at the dashboard; whoever acted did it then or before. */
+const VISITS = [
+  { name: "tomas", minutesAgo: 35 },
+  { name: "mira", minutesAgo: 2 * 60 },
+  { name: "priya", minutesAgo: 5 * 60 },
+  { name: "jonas", minutesAgo: 22 * 60 },
+  { name: "aylin", minutesAgo: 27 * 60 },
+  { name: "noor", minutesAgo: 2 * 24 * 60 },
+  { name: "lena", minutesAgo: 3 * 24 * 60 },
+];
+const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:148.0) Gecko/20100101 Firefox/148.0";
 
 /** Somebody of the team, by what their address begins with. */
 export function actorOf(core: Core, { teamId }: CreatedTeam, name: string): Actor {
@@ -73,6 +86,20 @@ export function policyAndPeople(core: Core, team: CreatedTeam, startAt: number):
     },
     { at: at(2), happen: () => createInvitation(core, { teamId, role: "member", email: "ravi@example.com" }, by) },
   ];
+}
+
+/** Sign-ins of the owner's colleagues, who have no passwords that could be typed. */
+export function visits(core: Core, team: CreatedTeam, startAt: number): DemoEvent[] {
+  return VISITS.map(({ name, minutesAgo }) => ({
+    at: startAt - minutesAgo * MINUTE_MS,
+    happen: () => {
+      const by = actorOf(core, team, name);
+      return core.store.write(() => {
+        const { id } = storeSession(core, by.id as string, { ip: "127.0.0.1", userAgent: BROWSER });
+        recordEvent(core, by, { action: "session.started", teamId: null, target: { kind: "session", id } });
+      });
+    },
+  }));
 }
 
 /**

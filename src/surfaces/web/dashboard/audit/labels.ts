@@ -4,6 +4,7 @@ import { findMember } from "../../../../identity/members/members.ts";
 import { findUser } from "../../../../identity/people/people.ts";
 import { findTeam } from "../../../../identity/teams/teams.ts";
 import { type Content, html } from "../../../../kit/html.ts";
+import { beginning } from "../../../../kit/strings.ts";
 import type { StoredEvent } from "../../../../platform/audit/audit.ts";
 import { auditActions } from "../../../../platform/rooms/rooms.ts";
 import { dayText, isInstant, utcText } from "../../ui/units.ts";
@@ -101,4 +102,4 @@ function valueWords(name: string, value: unknown, naming: Naming): string {
   return words || (name === "scope" ? "everything" : "none");
 }
 
-const cut = (text: string) => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text);
+const cut = (text: string) => (text.length > MAX_CHARS ? `${beginning(text, MAX_CHARS)}…` : text);

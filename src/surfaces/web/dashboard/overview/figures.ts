@@ -66,7 +66,7 @@ function betterOrWorse({ days }: Period, now: number, before: number): Html {
   const [was, is] = [percent(before), percent(now)];
   const looks = was === is ? "" : now > before ? "good" : "bad";
   const words = { "": "as", good: `better than ${was}`, bad: `worse than ${was}` }[looks];
-  return html` <span class="delta ${looks}">${words} in the ${days} days before</span>`;
+  return html` <span class="delta words ${looks}">${words} in the ${days} days before</span>`;
 }
 
 /** What has no price is never shown as nothing. */

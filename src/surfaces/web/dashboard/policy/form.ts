@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type Html, html } from "../../../../kit/html.ts";
+import { beginning } from "../../../../kit/strings.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import {
   CAPTURE_MODES,
@@ -16,7 +17,7 @@ const MAX_ERRORS = 5;
 
 function wrongText(wrong: readonly WrongGlob[]): string {
   const lines = wrong.slice(0, MAX_ERRORS).map(({ line, glob, wrong }) => {
-    const shown = glob.length > 60 ? `${glob.slice(0, 60)}…` : glob;
+    const shown = glob.length > 60 ? `${beginning(glob, 60)}…` : glob;
     return `Line ${line} (${shown}) ${wrong}.`;
   });
   const more = wrong.length - lines.length;

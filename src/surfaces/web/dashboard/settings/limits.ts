@@ -1,4 +1,5 @@
 import { SETTINGS } from "../../../../config.ts";
+import { type Egress, egressText } from "../../../../kit/egress.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { type LakePlace, lakeText } from "../../../../kit/lake-place.ts";
 import { page } from "../../../../platform/http/page.ts";
@@ -31,6 +32,7 @@ function shown(name: Name, value: unknown): Content {
   if (value === null) return isQuota(name) ? "off" : "not set";
   if (Array.isArray(value)) return value.join(", ") || "none";
   if (name === "lake") return lakeText(value as LakePlace);
+  if (name === "outbound") return egressText(value as Egress);
   if (typeof value === "object") {
     if (!("count" in value)) return "set";
     const { count, seconds } = value as { count: number; seconds: number };
@@ -46,6 +48,10 @@ function defaultOf(name: Name): Content {
   return "shown" in row && row.shown !== undefined && !isQuota(name) ? row.shown : shown(name, row.fallback);
 }
 
+/** A description as the documentation has it: what stands between backticks is code. */
+const marked = (description: string): Content =>
+  description.split("`").map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part));
+
 function limitsPage(call: ByOperator) {
   const { config } = call.core;
   const isDefault = (name: Name) => JSON.stringify(config[name]) === JSON.stringify(SETTINGS[name].fallback);
@@ -54,7 +60,7 @@ function limitsPage(call: ByOperator) {
       label: "Setting",
       heading: true,
       grow: true,
-      cell: (name) => html`<code>${SETTINGS[name].env}</code><br><small>${SETTINGS[name].description}</small>`,
+      cell: (name) => html`<code>${SETTINGS[name].env}</code><br><small>${marked(SETTINGS[name].description)}</small>`,
     },
     {
       label: "In force",

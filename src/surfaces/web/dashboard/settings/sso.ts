@@ -60,7 +60,7 @@ const FIELDS = {
   groups: {
     kind: "textarea",
     label: "Groups",
-    hint: "A line each: GROUP=TEAM:ROLE, with owner, admin or member. * is everybody.",
+    hint: "A line each: GROUP=TEAM:ROLE, with owner, admin, member, viewer or own-only. * is everybody.",
     rows: 5,
     schema: v.pipe(
       typed,

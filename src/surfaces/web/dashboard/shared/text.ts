@@ -1,8 +1,10 @@
+import { beginning } from "../../../../kit/strings.ts";
+
 /** Texts that agents sent, for where room is short. */
 
 /** The beginning of a text. */
 export function short(text: string, chars: number): string {
-  return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`;
+  return text.length <= chars ? text : `${beginning(text, chars - 1).toWellFormed()}…`;
 }
 
 /** A commit as people write it; agents may send any text for one. */

@@ -1,6 +1,7 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
 import { layOutJson } from "../../../../kit/json-indent.ts";
+import { beginning } from "../../../../kit/strings.ts";
 import { codeBlock } from "../../ui/parts.ts";
 import { bytes } from "../../ui/units.ts";
 
@@ -18,7 +19,7 @@ function preview(payload: string): string {
     const value =
       payload[start] === '"' ? (JSON.parse(payload.slice(start, end)) as string) : payload.slice(start, end);
     text += `${text && " · "}${key}: ${value.slice(0, PREVIEW_CHARS).replace(/\s+/g, " ")}`;
-    if (text.length > PREVIEW_CHARS) return `${text.slice(0, PREVIEW_CHARS).toWellFormed()}…`;
+    if (text.length > PREVIEW_CHARS) return `${beginning(text, PREVIEW_CHARS).toWellFormed()}…`;
   }
   return text || "no more than its type";
 }
@@ -33,7 +34,7 @@ export function payloadDetails(payload: string, href: string): Html {
   const whole = payload.length <= LIST_CHARS;
   const body = whole
     ? payloadBlock(payload)
-    : html`${codeBlock(`${payload.slice(0, LIST_CHARS / 4).toWellFormed()}…`, { label: "Beginning of the payload", wrap: true, tall: true })}
+    : html`${codeBlock(`${beginning(payload, LIST_CHARS / 4).toWellFormed()}…`, { label: "Beginning of the payload", wrap: true, tall: true })}
 <p><a href="${href}">Read all ${bytes(Buffer.byteLength(payload))}</a></p>`;
   return html`<details><summary>${preview(payload)}</summary>${body}</details>`;
 }
