@@ -161,3 +161,19 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
     return (CORPUS[i] as string).slice(0, 30);
   }
 });
+
+it("lets a name that is written backwards turn nothing but itself", async () => {
+  const site = await startSite();
+  const team = await createTeam(site.t.instance.core, "Acme");
+  const owner = await site.person({ team });
+  const { token } = await site.t.device(team);
+  const backwards = "\u202etxt.exe";
+  const sessions = [
+    { id: "s1", agent: "codex", branch: backwards, outcome: "failed", prompts: [{ text: backwards }], spans: [] },
+  ];
+  expect(await site.t.post("/api/agent-traces/ingest", { token, json: { sessions } })).toMatchObject({ status: 200 });
+  const [{ id }] = site.t.rows("SELECT id FROM trace_sessions");
+  const { page, go } = await site.open(owner);
+  await go(`/sessions/${id}`);
+  expect(await page.locator("#session bdi").allTextContents()).toContain(backwards);
+});

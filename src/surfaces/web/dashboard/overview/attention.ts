@@ -59,4 +59,4 @@ export function attentionSection({ core }: Member, { all, list }: Attention): Ht
 }
 
 const concern = ({ kind, what, title, about, href, at }: Concern, now: number): Html =>
-  html`<li class="${kind}"><span class="concern-kind">${what}</span><span class="concern-title"><a href="${href}">${title}</a>${about && html` <small class="muted">${about}</small>`}</span>${ago(at, now, "")}</li>\n`;
+  html`<li class="${kind}"><span class="concern-kind">${what}</span><span class="concern-title"><a href="${href}"><bdi>${title}</bdi></a>${about && html` <small class="muted"><bdi>${about}</bdi></small>`}</span>${ago(at, now, "")}</li>\n`;

@@ -67,12 +67,13 @@ export async function sessionPage(visit: Visit, tab: Tab, body: Content): Promis
   const title = titleOf(session);
   const said = [agent || "Unnamed agent", model, repoName(repoKey), branch]
     .filter((one) => one !== null && one !== "")
-    .map((one) => short(one as string, 80));
+    // Names turn no text but their own, whichever way they are written.
+    .map((one, i) => html`${i > 0 && " · "}<bdi>${short(one as string, 80)}</bdi>`);
   const tab_ = (label: string, of: Tab) => ({ label, href: addressOf(visit, of), current: of === tab });
   const files = filesOf(session).size;
   const main = html`${pageHead({
     title,
-    intro: html`${running && session.outcome === "" ? runningBadge() : outcomeBadge(session.outcome)} ${said.join(" · ")}${isInstant(startedAt) && html` · ${time(startedAt, now)}`}`,
+    intro: html`${running && session.outcome === "" ? runningBadge() : outcomeBadge(session.outcome)} ${said}${isInstant(startedAt) && html` · ${time(startedAt, now)}`}`,
     crumbs: [{ label: "Sessions", href: link(call, "/sessions", visit.kept) }, { label: short(externalId, 60) }],
     actions: await neighbours(visit, tab),
   })}
