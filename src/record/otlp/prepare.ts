@@ -104,10 +104,15 @@ async function readRequest<S>(
 /** Entries as they may be kept: what the capture mode lets stay of them, free of secrets. */
 async function cleanEntries(happened: Translated["entries"], captureMode: CaptureMode, yieldNow: Tools["yieldNow"]) {
   const cleaner = await Cleaner.of(yieldNow, captureMode);
-  const entries: ReadyEntry[] = [];
-  for (const { key, clientTimestamp, payload } of happened) {
-    await yieldNow();
-    entries.push({ key, clientTimestamp, payload: await cleaner.clean(JSON.stringify(payload), "payload") });
+  const texts: string[] = [];
+  for (const { payload } of happened) {
+    const wait = yieldNow();
+    if (wait) await wait;
+    texts.push(JSON.stringify(payload));
   }
+  const kept = await cleaner.cleanAll(texts, "payload");
+  const entries = happened.map(
+    ({ key, clientTimestamp }, i): ReadyEntry => ({ key, clientTimestamp, payload: kept[i] as string }),
+  );
   return { entries, redacted: cleaner.redacted, withheld: cleaner.withheld };
 }

@@ -110,8 +110,8 @@ async function readBatch(
     const wait = yieldNow();
     if (wait) await wait;
     const part = isAscii && !unclean.has(i) ? payload : text.slice(payload.start, payload.end);
-    const kept = typeof part === "string" && unclean.has(i) ? cleaner.clean(part, "payload") : part;
-    entries.push({ seq, clientTimestamp, payload: kept instanceof Promise ? await kept : kept });
+    const kept = typeof part === "string" && unclean.has(i) ? await cleaner.clean(part, "payload") : part;
+    entries.push({ seq, clientTimestamp, payload: kept });
   }
   const packed = pack(
     entries.sort((a, b) => a.seq - b.seq),

@@ -64,28 +64,16 @@ async function write(piece: Piece, yieldNow: () => Promise<void> | undefined): P
   return { piece, members, own: spell(members), spans };
 }
 
-/** Which of some texts have to be cleaned: one look through all of them takes less than one at each. */
-function uncleanOf(texts: readonly string[], cleaner: Cleaner): Promise<ReadonlySet<number>> {
-  let end = -1;
-  const slices = texts.map((text) => {
-    const start = end + 1;
-    end = start + text.length;
-    return { start, end };
-  });
-  return cleaner.unclean(texts.join("\n"), slices);
-}
-
 async function clean(
   { piece, own, members: ownMembers, spans: texts }: Written,
   cleaner: Cleaner,
 ): Promise<ReadSession> {
   const spans: ReadSpan[] = [];
-  const unclean = await uncleanOf(texts, cleaner);
-  for (const [i, text] of texts.entries()) {
+  for (const [i, document] of (await cleaner.cleanAll(texts, "span")).entries()) {
     const wait = cleaner.yieldNow();
     if (wait) await wait;
-    const document = unclean.has(i) ? await cleaner.clean(text, "span") : text;
-    spans.push(spanOf(document === text ? (piece.spans[i] as Fields) : parsedMembers(document, SPAN_FACTS), document));
+    const isSame = document === texts[i];
+    spans.push(spanOf(isSame ? (piece.spans[i] as Fields) : parsedMembers(document, SPAN_FACTS), document));
   }
   const document = await cleaner.clean(own, "session");
   const isSame = document === own;
