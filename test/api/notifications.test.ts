@@ -45,6 +45,17 @@ const brain = (t: TestInstance, token: string, version: number, content: string)
 
 const types = (received: readonly Received[]) => received.map(({ json }) => json.type).sort();
 
+/** A channel that hears of gaps, and has heard of one. */
+async function gapArrived(receiver: Awaited<ReturnType<typeof startReceiver>>) {
+  const t = await startSending([receiver]);
+  const { token, team } = await t.device();
+  const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
+  await telemetry(t, token, [1]);
+  await telemetry(t, token, [3]);
+  await arrived(receiver, 1);
+  return { t, token, channel };
+}
+
 describe("webhooks", () => {
   it("tell of a gap, signed so that the package of Standard Webhooks verifies it, and of nothing that was said", async () => {
     const receiver = await startReceiver();
@@ -200,12 +211,7 @@ describe("what is not taken", () => {
   it("is delivered once the receiver is well again", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(receiver.received.length < 3 ? 500 : 200).end();
-    const t = await startSending([receiver]);
-    const { token, team } = await t.device();
-    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    await telemetry(t, token, [1]);
-    await telemetry(t, token, [3]);
-    await arrived(receiver, 1);
+    const { t, channel } = await gapArrived(receiver);
     await expect.poll(() => messagesOf(t.instance.core, channel.id, 1)[0]?.outcome).toMatch("500");
     t.clock.advance(5 * SECOND_MS);
     await arrived(receiver, 2);
@@ -278,12 +284,7 @@ describe("what is not taken", () => {
     const receiver = await startReceiver();
     const answers: (() => void)[] = [];
     receiver.answer = (_, response) => void answers.push(() => response.writeHead(500).end());
-    const t = await startSending([receiver]);
-    const { token, team } = await t.device();
-    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    await telemetry(t, token, [1]);
-    await telemetry(t, token, [3]);
-    await arrived(receiver, 1);
+    const { t, token, channel } = await gapArrived(receiver);
     await end(t, channel.id);
     for (const answer of answers) answer();
     const states = () => t.rows("SELECT state, due_at AS dueAt, outcome FROM notification_messages");
@@ -316,12 +317,7 @@ describe("at least once", () => {
   it("a message whose process ended while it was tried is tried by the next", async () => {
     const receiver = await startReceiver();
     receiver.answer = () => {};
-    const t = await startSending([receiver]);
-    const { token, team } = await t.device();
-    const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    await telemetry(t, token, [1]);
-    await telemetry(t, token, [3]);
-    await arrived(receiver, 1);
+    const { t, channel } = await gapArrived(receiver);
     await t.close();
     receiver.answer = (_, response) => response.writeHead(200).end();
     t.clock.advance(5 * SECOND_MS);

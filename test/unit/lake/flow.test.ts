@@ -229,13 +229,18 @@ it("waits for a lake that cannot be reached, while the service is well, and goes
   await expectAsPages(t, lake, device.team.id);
 });
 
-it("tells and mends what is not as it was put, and leaves alone what others put there", async () => {
+/** A lake with the entries of a device, and the path of a file of them. */
+async function filled() {
   const { t, lake } = await started();
   const device = await t.device();
   await sendEntries(t, device);
   await flowAll(t);
-  const { core } = t.instance;
   const block = lakeFiles(lake).find((path) => path.startsWith("entries/")) as string;
+  return { core: t.instance.core, lake, block };
+}
+
+it("tells and mends what is not as it was put, and leaves alone what others put there", async () => {
+  const { core, lake, block } = await filled();
   const shard = lakeStatus(core)?.shard as string;
   const stray = block.replace(/block-\d+/, "block-999");
   const foreign = block.replace(shard, "0123456789");
@@ -249,12 +254,7 @@ it("tells and mends what is not as it was put, and leaves alone what others put 
 });
 
 it("takes nothing for unknown that the server takes away while it is looked", async () => {
-  const { t, lake } = await started();
-  const device = await t.device();
-  await sendEntries(t, device);
-  await flowAll(t);
-  const { core } = t.instance;
-  const block = lakeFiles(lake).find((path) => path.startsWith("entries/")) as string;
+  const { core, lake, block } = await filled();
   const sql = rows(core.store);
   const after = sql.after.all.bind(sql.after);
   let looks = 0;
