@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import * as v from "valibot";
 import { fail, forbidden, invalid, notFound, Problem, tooLarge } from "../../kit/problem.ts";
 import { sentence } from "../../kit/strings.ts";
+import { describeIssue } from "../../platform/http/validation-message.ts";
 import { type ControlRoute, ROUTES } from "./routes/routes.ts";
 import type { LocalInstance } from "./types.ts";
 
@@ -97,7 +98,7 @@ async function readBody(request: Request, { body: schema }: ControlRoute): Promi
   if (result.success) return result.output;
   const issue = result.issues[0];
   const known = "entries" in schema ? ` Members: ${Object.keys(schema.entries as object).join(", ")}.` : "";
-  fail(invalid, `In the body, ${place(issue)}: ${issue.message.replace(/[.]$/, "")}.${known}`);
+  fail(invalid, `In the body, ${place(issue)} ${describeIssue(issue)}.${known}`);
 }
 
 async function readText(request: Request): Promise<string> {
