@@ -10,7 +10,11 @@ const REST_MS = 25;
 interface LogState {
   /** Pages in the write-ahead log. */
   readonly log: number;
+  /** Of those, how many are in the database already: 0 again once the log began anew. */
+  readonly checkpointed: number;
 }
+
+const EMPTY: LogState = { log: 0, checkpointed: 0 };
 
 /**
  * Moves the write-ahead log into the database (https://sqlite.org/wal.html#ckpt). That is asked for at an interval; under load it is done in
@@ -22,8 +26,8 @@ export class Checkpoints {
   readonly #move;
   /** Pages that are moved in about `PIECE_MS`. */
   #most = FEW_PAGES;
-  /** Pages in the log when they were moved last. */
-  #moved = 0;
+  /** What the last move left. */
+  #left = EMPTY;
   /** No piece is moved before, monotonic milliseconds. */
   #notBefore = 0;
   #isScheduled = false;
@@ -40,16 +44,17 @@ export class Checkpoints {
     const began = performance.now();
     const after = this.#move.get();
     const now = performance.now();
-    this.#moved = after?.log ?? 0;
+    this.#left = after ?? EMPTY;
     this.#notBefore = now + REST_MS;
     if (pages >= FEW_PAGES) this.#most = Math.max(FEW_PAGES, (pages * PIECE_MS) / (now - began));
   }
 
   /** Told of each commit. */
   committed(): void {
-    if (this.#isScheduled || performance.now() < this.#notBefore || this.#grown() < this.#most) return;
+    if (this.#isScheduled || this.#grown() < this.#most) return;
     this.#isScheduled = true;
     // Not in one turn with the next transaction, which comes after what was received meanwhile.
+    const rest = Math.max(0, this.#notBefore - performance.now());
     setTimeout(() => {
       this.#isScheduled = false;
       try {
@@ -57,12 +62,13 @@ export class Checkpoints {
       } catch {
         // Tried again at the interval, where a failure is told.
       }
-    }, 0);
+    }, rest);
   }
 
-  /** Pages that came to the log since it was moved last; once all of it was, it begins anew. */
+  /** Pages that came to the log since it was moved last. */
   #grown(): number {
-    const log = this.#look.get()?.log ?? 0;
-    return log < this.#moved ? log : log - this.#moved;
+    const { log, checkpointed } = this.#look.get() ?? EMPTY;
+    const isNew = checkpointed < this.#left.checkpointed || log < this.#left.log;
+    return isNew ? log : log - this.#left.log;
   }
 }
