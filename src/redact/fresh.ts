@@ -16,8 +16,8 @@ export function isAlnum(code: number): boolean {
 }
 
 /** What stands before a place says of it, at a look: a word may begin there, or not, or it takes more looks. */
-const FREE = 0;
-const GLUED = 1;
+export const FREE = 0;
+export const GLUED = 1;
 const UNSURE = 2;
 const BEFORE = new Uint8Array(1 << 16).fill(FREE);
 for (let code = 0; code < 128; code++) if (isAlnum(code)) BEFORE[code] = GLUED;
@@ -79,13 +79,13 @@ function startsFresh(units: Uint16Array, at: number): boolean {
 const MAX_BEFORE = 24;
 
 /**
- * Whether a token cannot start at a place, for those who have seen the low bytes of a text alone; errs towards no. Asked
- * only of places with `MAX_ESCAPE` others before them.
+ * What stands before a place, for those who have the low bytes of a text alone: `GLUED` may be wrong where a sign is none
+ * of Latin 1. Asked only of places with `MAX_ESCAPE` others before them.
  */
-export function isGlued(bytes: Uint8Array, at: number): boolean {
+export function wordBefore(bytes: Uint8Array, at: number): number {
   const code = bytes[at - 1] as number;
-  const before = BEFORE[code];
-  return before !== FREE && code !== DOT && (before === GLUED || !mayEndEscape(bytes, at));
+  const before = BEFORE[code] as number;
+  return before === UNSURE && code !== DOT && !mayEndEscape(bytes, at) ? GLUED : before;
 }
 
 /** As `startsFresh`, for a text that is looked at here and there. */

@@ -3,7 +3,7 @@
  * would have to. A sign that may not stand there refuses every start around it at once, as in Boyer and Moore's search,
  * so that rows of marks cost a comparison each.
  */
-import { type Kind, mayStand } from "./pattern.ts";
+import { BEYOND, type Kind } from "./pattern.ts";
 import type { Reading } from "./reading.ts";
 import type { Shape } from "./shape.ts";
 
@@ -38,7 +38,8 @@ export class Gate {
     const isKnown = from >= this.#goodFrom && from <= this.#goodTo;
     const stop = isKnown ? Math.max(from, this.#goodTo) : from;
     let i = to - 1;
-    while (i >= stop && mayStand(this.#kind, units[i] as number)) i--;
+    const kind = this.#kind;
+    while (i >= stop && kind[Math.min(units[i] as number, BEYOND)] === 1) i--;
     reading.work += to - i;
     if (i < stop) {
       if (!isKnown) this.#goodFrom = from;

@@ -1,7 +1,6 @@
 /** A quick look that nearly every text needs no more than. */
 import { finish, type Slices } from "../kit/slices.ts";
 import { startsFreshIn } from "./fresh.ts";
-import type { Seen } from "./prefilter.ts";
 import type { Probe } from "./reading.ts";
 import { thePrefilter } from "./scan.ts";
 
@@ -29,12 +28,13 @@ export function* partsInSlices(text: string, parts: readonly Part[]): Slices<Rea
   const filter = thePrefilter();
   const partAt = partFinder(parts);
   let [current, tries] = [-1, 0];
-  const visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
+  const visit = (at: number, probe: Probe, isUnsure: boolean): boolean => {
     const i = partAt(at);
     if (i === -1 || suspects.has(i)) return false;
     if (i !== current) [current, tries] = [i, 0];
-    let holds = ++tries > PATIENCE + (at - (parts[i] as Part).start) / PATIENCE;
-    if (!isApart || startsFreshIn(text, at)) for (const probe of payloads) holds ||= probe.may(text, at);
+    const holds =
+      ++tries > PATIENCE + (at - (parts[i] as Part).start) / PATIENCE ||
+      ((!isUnsure || startsFreshIn(text, at)) && probe.may(text, at));
     if (holds) suspects.add(i);
     return suspects.size === parts.length;
   };

@@ -20,6 +20,9 @@ export type Node =
 /** @param code a UTF-16 code unit */
 export const mayStand = (kind: Kind, code: number): boolean => (code < BEYOND ? kind[code] : kind[BEYOND]) === 1;
 
+/** The characters of a kind, as code units. */
+export const codesOf = (kind: Kind): number[] => [...kind.keys()].filter((code) => kind[code] === 1);
+
 const complements = new Map<Kind, RegExp>();
 
 /** An expression that finds the next character that is not of a kind. */
@@ -39,7 +42,7 @@ export function kindOf(classBody: string): Kind {
 
 /** What may stand at each place of a text of literals and classes. @param fold whether in either case */
 export function kindsOf(text: string, fold: boolean): Kind[] {
-  const node = new Parser(text.replaceAll(/[$^*+?.()|{}]/g, "\\$&"), fold).whole();
+  const node = new Parser(text.replaceAll(/[$^*+?.()|{}\\]/g, "\\$&"), fold).whole();
   return ("all" in node ? node.all : []).flatMap((part) => ("kind" in part ? [part.kind] : []));
 }
 

@@ -3,17 +3,19 @@
  *
  * It is Wu and Manber's multi-string search: of each anchor the four (or three) characters least common in ordinary
  * text count, and a table says for each pair of characters how far ahead the next place lies where such a window could
- * end. docs/redaction.md has what else was measured. It works on the text's low bytes (one byte a code unit, so that
+ * end. Where a window stands, `around.ts` refuses most of what it could belong to. docs/redaction.md has what else was measured. It works on the text's low bytes (one byte a code unit, so that
  * positions carry over); a code unit above 255 can therefore look like another character and cost a useless try of a
  * rule, but never hide an anchor.
  */
 
-import { isGlued, MAX_ESCAPE } from "./fresh.ts";
+import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";
+import { FREE, GLUED, wordBefore } from "./fresh.ts";
+import { codesOf, type Kind, kindsOf } from "./pattern.ts";
 import { WORTH_A_CALL } from "./units.ts";
 
 const CHUNK = 1 << 16;
-/** Room before the text, so that a short anchor at its very start has something before it. */
-const LEAD = 4;
+/** Bytes before a stretch, which belong to the one before it. */
+const LEAD = REACH;
 const WINDOW = 4;
 const SLOTS = 1 << 15;
 
@@ -30,47 +32,23 @@ export interface Target<T> {
   readonly by?: number;
   /** Whether it wants to look only where a token may start. */
   readonly isApart?: boolean;
+  /** What may stand at each place from the one it looks at on, as far as that is known; asked when the anchor is first seen. */
+  readonly kinds?: () => readonly Kind[];
 }
 
-/** What looks at one place where a window stands. */
-export interface Seen<T> {
-  /** How far before the window's end that place lies. */
-  readonly back: number;
+interface Stored<T> {
+  readonly target: Target<T>;
+  readonly payload: T;
   readonly isApart: boolean;
-  readonly payloads: T[];
+  /** Whether the target has told all that may stand around it. */
+  isNarrow: boolean;
 }
 
-/** What is called for anchors seen: `at` is the place to look at. True stops the search. */
-export type Visit<T> = (at: number, seen: Seen<T>) => boolean;
-
-/** Splits an anchor's spelling into one list of characters a position. */
-function positions(anchor: string, fold: boolean): number[][] {
-  const out: number[][] = [];
-  for (let i = 0; i < anchor.length; i++) {
-    const set = new Set<number>();
-    if (anchor[i] === "[") {
-      const close = anchor.indexOf("]", i + 1);
-      const body = anchor.slice(i + 1, close);
-      for (let k = 0; k < body.length; k++) {
-        const from = body.charCodeAt(k);
-        const isRange = body[k + 1] === "-" && k + 2 < body.length;
-        const to = isRange ? body.charCodeAt(k + 2) : from;
-        for (let c = from; c <= to; c++) set.add(c);
-        if (isRange) k += 2;
-      }
-      i = close;
-    } else set.add(anchor.charCodeAt(i));
-    if (fold) {
-      for (const c of [...set]) {
-        const char = String.fromCharCode(c);
-        set.add(char.toLowerCase().charCodeAt(0));
-        set.add(char.toUpperCase().charCodeAt(0));
-      }
-    }
-    out.push([...set]);
-  }
-  return out;
-}
+/**
+ * What is called for anchors seen: `at` is the place to look at. True stops the search.
+ * @param isUnsure whether a token has to start there and may not: that takes a look at more than low bytes
+ */
+export type Visit<T> = (at: number, payload: T, isUnsure: boolean) => boolean;
 
 /** English letters from the most to the least common; program text keeps roughly to it. */
 const BY_USE = "etaoinshrdlucmfwypvbgkjqxz";
@@ -107,21 +85,46 @@ const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
 
 const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
 
+/** What is stored of a target for each window: its number, how far the place lies before the window's end, and the looks. */
+const RECORD = 2 + LOOKS;
+const LAST = -1;
+
 export class Prefilter<T> {
   readonly #shift = new Uint8Array(1 << 16).fill(WINDOW - 1);
   readonly #keys = new Int32Array(SLOTS);
+  /** Where the records of each key begin. */
   readonly #lists = new Int32Array(SLOTS).fill(-1);
-  readonly #seen: Seen<T>[][] = [];
+  /** One behind the other, and `LAST` behind those of a key. */
+  readonly #records: Int32Array;
+  readonly #stored: readonly Stored<T>[];
+  readonly #around = new Around();
   /** Whether any window ends in three characters of this hash: most places the shift table stops at fall here. */
   readonly #ends = new Uint8Array(1 << 16);
-  readonly #bytes = Buffer.alloc(LEAD + CHUNK);
+  readonly #bytes = Buffer.alloc(LEAD + CHUNK + REACH);
 
   constructor(targets: readonly Target<T>[]) {
-    for (const target of targets) this.#add(target);
+    // All of one form, which is twice as quick to look into.
+    this.#stored = targets.map((target) => ({
+      target,
+      payload: target.payload,
+      isApart: target.isApart ?? false,
+      isNarrow: target.kinds === undefined,
+    }));
+    const lists: number[][] = [];
+    for (const [number, target] of targets.entries()) this.#add(target, number, lists);
+    const records: number[] = [];
+    const begins = lists.map((list) => {
+      const begin = records.length;
+      records.push(...list, LAST);
+      return begin;
+    });
+    this.#records = Int32Array.from(records);
+    for (const [slot, list] of this.#lists.entries()) if (list !== -1) this.#lists[slot] = begins[list] as number;
   }
 
-  #add(target: Target<T>): void {
-    const sets = positions(target.anchor, target.fold);
+  #add(target: Target<T>, number: number, lists: number[][]): void {
+    const kinds = kindsOf(target.anchor, target.fold);
+    const sets = kinds.map(codesOf);
     const width = Math.min(WINDOW, sets.length);
     if (width < WINDOW - 1) throw new Error(`anchor too short: ${target.anchor}`);
     const start = rarest(sets, width);
@@ -139,10 +142,10 @@ export class Prefilter<T> {
         }
       }
     }
-    const back = start + width - 1 + (target.by ?? 0);
+    const record = [number, start + width - 1 + (target.by ?? 0), ...NO_LOOKS];
     const spell = (position: number, key: number): void => {
       if (position === width) {
-        this.#put(key, back, target);
+        this.#put(key, record, lists);
         return;
       }
       for (const c of window[position] ?? []) spell(position + 1, (key << 8) | c);
@@ -151,19 +154,35 @@ export class Prefilter<T> {
     spell(0, 0);
   }
 
-  #put(key: number, back: number, { payload, isApart = false }: Target<T>): void {
+  #put(key: number, record: readonly number[], lists: number[][]): void {
     let slot = slotOf(key);
     while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
     const end = endOf(key & 0xffffff);
     this.#ends[end] = (this.#ends[end] as number) | (key >>> 24 === 0 ? ENDS_THREE : ENDS_FOUR);
     if (this.#lists[slot] === -1) {
       this.#keys[slot] = key;
-      this.#lists[slot] = this.#seen.push([]) - 1;
+      this.#lists[slot] = lists.push([]) - 1;
     }
-    const list = this.#seen[this.#lists[slot] as number] as Seen<T>[];
-    const similar = list.find((seen) => seen.back === back && seen.isApart === isApart);
-    if (similar) similar.payloads.push(payload);
-    else list.push({ back, isApart, payloads: [payload] });
+    lists[this.#lists[slot] as number]?.push(...record);
+  }
+
+  /** Takes up what a target knows of what stands around its anchor. */
+  #narrow(number: number): void {
+    const stored = this.#stored[number] as Stored<T>;
+    stored.isNarrow = true;
+    const { anchor, fold, by = 0, kinds } = stored.target;
+    const signs = kindsOf(anchor, fold);
+    const known = kinds?.().map((kind, place) => signs[place - by] ?? kind) ?? [];
+    const records = this.#records;
+    for (let at = 0; at < records.length; at += records[at] === LAST ? 1 : RECORD) {
+      if (records[at] !== number) continue;
+      const end = records[at + 1] as number;
+      const window = signs.slice(Math.max(0, end - by - WINDOW + 1), end - by + 1);
+      // In a row of one sign all would stand: there the place is sooner refused for what stands before it.
+      if (new Set(window).size === 1) continue;
+      const anchored = { end, width: window.length, from: by, to: by + signs.length };
+      records.set(this.#around.looks({ kinds: known, ...anchored }), at + 2);
+    }
   }
 
   /**
@@ -174,12 +193,8 @@ export class Prefilter<T> {
     const bytes = this.#bytes;
     const shift = this.#shift;
     const ends = this.#ends;
-    const part = base === 0 && text.length <= CHUNK ? text : text.slice(base, base + CHUNK);
-    const end = LEAD + part.length;
-    if (part.length > WORTH_A_CALL) bytes.write(part, LEAD, "latin1");
-    else for (let i = 0; i < part.length; i++) bytes[LEAD + i] = part.charCodeAt(i);
+    const end = LEAD + this.#fill(text, base);
     const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
-    bytes[LEAD - 1] = 0;
     for (let i = first; i < end; ) {
       const skip = shift[((bytes[i - 1] as number) << 8) | (bytes[i] as number)] as number;
       if (skip !== 0) {
@@ -206,19 +221,49 @@ export class Prefilter<T> {
     const lists = this.#lists;
     let slot = slotOf(key);
     while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
-    const list = lists[slot] as number;
-    if (list === -1) return false;
-    const all = this.#seen[list] as Seen<T>[];
-    for (let n = 0; n < all.length; n++) {
-      const seen = all[n] as Seen<T>;
-      if (at < seen.back || (seen.isApart && this.#isGlued(text, i - seen.back, at - seen.back))) continue;
-      if (visit(at - seen.back, seen)) return true;
+    const records = this.#records;
+    const bytes = this.#bytes;
+    const { signs } = this.#around;
+    const from = i - REACH;
+    for (let record = lists[slot] as number; record !== -1; record += RECORD) {
+      const number = records[record] as number;
+      if (number === LAST) return false;
+      // Spelled out: as a function of its own it takes twice as long.
+      const first = records[record + 2] as number;
+      if (first !== ANY) {
+        if (signs[(first >> KIND_SHIFT) + (bytes[from + (first & PLACE_MASK)] as number)] === 0) continue;
+        const second = records[record + 3] as number;
+        if (signs[(second >> KIND_SHIFT) + (bytes[from + (second & PLACE_MASK)] as number)] === 0) continue;
+        const third = records[record + 4] as number;
+        if (signs[(third >> KIND_SHIFT) + (bytes[from + (third & PLACE_MASK)] as number)] === 0) continue;
+        const fourth = records[record + 5] as number;
+        if (signs[(fourth >> KIND_SHIFT) + (bytes[from + (fourth & PLACE_MASK)] as number)] === 0) continue;
+      }
+      if (this.#visitOne(number, records[record + 1] as number, text, i, at, visit)) return true;
     }
     return false;
   }
 
-  /** Whether no token starts at a place, as far as the bytes tell: a sign beyond them may look like a letter. */
-  #isGlued(text: string, i: number, at: number): boolean {
-    return i > LEAD + MAX_ESCAPE && isGlued(this.#bytes, i) && text.charCodeAt(at - 1) < 256;
+  #visitOne(number: number, back: number, text: string, i: number, at: number, visit: Visit<T>): boolean {
+    if (at < back) return false;
+    const stored = this.#stored[number] as Stored<T>;
+    const before = stored.isApart ? wordBefore(this.#bytes, i - back) : FREE;
+    // A sign beyond the low bytes may look like a letter.
+    if (before === GLUED && text.charCodeAt(at - back - 1) < 256) return false;
+    if (!stored.isNarrow) this.#narrow(number);
+    return visit(at - back, stored.payload, before !== FREE);
+  }
+
+  /** Takes the low bytes of a stretch and of what stands around it, where NUL is nothing. @returns how long it is */
+  #fill(text: string, base: number): number {
+    const bytes = this.#bytes;
+    const from = base === 0 ? LEAD : 0;
+    if (base === 0) bytes.fill(0, 0, LEAD);
+    const isWhole = base === 0 && text.length <= CHUNK + REACH;
+    const part = isWhole ? text : text.slice(base - LEAD + from, base + CHUNK + REACH);
+    if (part.length > WORTH_A_CALL) bytes.write(part, from, "latin1");
+    else for (let i = 0; i < part.length; i++) bytes[from + i] = part.charCodeAt(i);
+    bytes.fill(0, from + part.length, Math.min(bytes.length, from + part.length + REACH));
+    return Math.min(text.length - base, CHUNK);
   }
 }

@@ -121,13 +121,11 @@ export const targets = (): Target<Probe>[] => [
   ...RULES.flatMap((rule, rank) => {
     const { anchors, at, glued, pattern } = rule;
     const isApart = !glued && at[0] === at[1];
-    return anchors.map((anchor) => ({
-      anchor,
-      fold: pattern.ignoreCase,
-      payload: new TableProbe(rule, rank, anchor),
-      by: at[0],
-      isApart,
-    }));
+    return anchors.map((anchor) => {
+      const payload = new TableProbe(rule, rank, anchor);
+      const kinds = () => payload.kinds();
+      return { anchor, fold: pattern.ignoreCase, payload, by: at[0], isApart, kinds };
+    });
   }),
   ...exact(["---BEGIN"], armour, 2),
   ...exact(["---- BEGIN", "PuTTY-User-Key-File"], armour),

@@ -3,7 +3,7 @@ import { finish, type Slices } from "../kit/slices.ts";
 import { compileAll } from "./automaton.ts";
 import { CROWD_RULE } from "./crowd.ts";
 import { isFresh } from "./fresh.ts";
-import { Prefilter, type Seen } from "./prefilter.ts";
+import { Prefilter } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
@@ -114,16 +114,11 @@ class Search {
     return next;
   }
 
-  readonly #visit = (at: number, { isApart, payloads }: Seen<Probe>): boolean => {
+  readonly #visit = (at: number, probe: Probe, isUnsure: boolean): boolean => {
     this.#reading ??= new Reading(this.#text, RULES.length);
     const reading = this.#reading;
     reading.work++;
-    if (isApart && !isFresh(reading, at)) return false;
-    for (let i = 0; i < payloads.length; i++) {
-      const probe = payloads[i] as Probe;
-      const { gate } = probe;
-      if (gate === undefined || !gate.refuses(reading, at)) probe.find(reading, at);
-    }
+    if ((!isUnsure || isFresh(reading, at)) && probe.gate?.refuses(reading, at) !== true) probe.find(reading, at);
     return false;
   };
 

@@ -12,7 +12,9 @@ export interface Shape {
   readonly fewest: number;
   /** Most characters of a match. */
   readonly most: number;
-  /** The first places of every match but for `run`, those that leave the least choice first. */
+  /** What may stand at each of the first places of every match. */
+  readonly all: readonly Kind[];
+  /** Those places but for `run`, those that leave the least choice first. */
   readonly places: Uint16Array;
   /** What may stand at each of `places`. */
   readonly kinds: readonly Kind[];
@@ -67,6 +69,7 @@ export function shapeOf(pattern: RegExp, anchored?: Anchored): Shape {
   return {
     fewest,
     most,
+    all: kinds,
     places: order,
     kinds: Array.from(order, (place) => kinds[place] as Kind),
     run,

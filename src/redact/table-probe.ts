@@ -2,11 +2,11 @@
 import { Automaton } from "./automaton.ts";
 import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
 import { Gate } from "./gate.ts";
-import { BEYOND, KIND_SIZE, kindsOf, mayStand } from "./pattern.ts";
+import { BEYOND, KIND_SIZE, type Kind, kindsOf, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
-import { QUICKER, unitBefore } from "./units.ts";
+import { QUICKER, Standing, unitBefore } from "./units.ts";
 
 const DASH = 45;
 const SLASH = 47;
@@ -48,6 +48,7 @@ const LONG_MARK = 12;
 
 /** How far around a match is looked for what softens it, in code units. */
 const NEAR = 400;
+const MAX_SOFTENING = 32;
 
 /** A shape, and what was seen of the stretches it names. */
 interface Looks extends Shape {
@@ -86,6 +87,12 @@ export class TableProbe implements Probe {
     this.#range = rule.at[1] - rule.at[0];
     this.#asksFresh = !rule.glued && this.#range > 0;
     this.#apart = rule.apart;
+  }
+
+  /** What may stand from the first place asked about on, as far as a match and the anchor tell. */
+  kinds(): readonly Kind[] {
+    this.#shape ??= this.#looks();
+    return this.#range === 0 ? this.#shape.all : [];
   }
 
   find(reading: Reading, at: number): void {
@@ -183,7 +190,7 @@ export class TableProbe implements Probe {
   }
 
   #match(reading: Reading, start: number): void {
-    const { id, pattern, glued, needs, softenedBy, strength } = this.#rule;
+    const { id, pattern, glued, needs, strength } = this.#rule;
     const { fewest, hinge, gate, automaton } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
@@ -206,12 +213,23 @@ export class TableProbe implements Probe {
       return;
     }
     reading.setReadUntil(this.#rank, end);
-    const isSoft = SAMPLE.test(value) || softenedBy?.test(text.slice(Math.max(0, start - NEAR), end + NEAR)) === true;
+    const isSoft = SAMPLE.test(value) || this.#isSoftened(reading, start, end);
     reading.candidates.push({
       rule: id,
       strength: isSoft ? "likely" : strength,
       start,
       end,
     });
+  }
+
+  #isSoftened(reading: Reading, start: number, end: number): boolean {
+    const { softenedBy } = this.#rule;
+    if (softenedBy === undefined) return false;
+    const { text } = reading;
+    const softening = reading.memo(
+      this,
+      () => new Standing(new RegExp(softenedBy, `${softenedBy.flags}g`), MAX_SOFTENING),
+    );
+    return softening.in(text, Math.max(0, start - NEAR), Math.min(text.length, end + NEAR));
   }
 }
