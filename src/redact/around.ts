@@ -13,8 +13,8 @@ const OF_ANCHOR = 2;
 /** A look is stored in one number: above `KIND_SHIFT` where its kind begins in `signs`, below it where the sign stands, from `REACH` before the window's end on. */
 export const KIND_SHIFT = 8;
 export const PLACE_MASK = 2 * REACH - 1;
-/** Any sign. */
-export const ANY = REACH;
+/** Any sign, where the window ends. */
+export const ANY = (0 << KIND_SHIFT) + REACH;
 export const NO_LOOKS: readonly number[] = Array.from({ length: LOOKS }, () => ANY);
 
 /** What may stand around a window. */
