@@ -58,6 +58,8 @@ describe("teams, codes and devices", () => {
     expect(changed).toMatchObject({ tier: "team", status: "past_due", periodEndsAt: "2026-12-31T00:00:00.000Z" });
     expect(changed).toMatchObject({ membersBind: true });
     expect(await json(data, "team", "show", team.teamId)).toEqual(changed);
+    expect(await json(data, "team", "set", "Acme", "--period-end", "none")).toEqual({ ...changed, periodEndsAt: null });
+    await json(data, "team", "set", "Acme", "--period-end", "2026-12-31T00:00:00Z");
     expect(await json(data, "team", "set", "Acme", "--members-bind", "false")).toEqual({
       ...changed,
       membersBind: false,
