@@ -138,6 +138,8 @@ describe("teams, codes and devices", () => {
       [["team", "create"], 2, /missing required argument/],
       [["team", "set", "Acme"], 2, /name what to change/],
       [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
+      [["team", "set", "Acme", "--period-end", "2026-02-30"], 2, /must be a date such as 2026-12-31/],
+      [["error", "snooze", "1", "--team", "Acme", "--until", "in 3 days"], 2, /must be a date such as 2026-12-31/],
       [["device", "assign", "dev_x"], 2, /--nobody/],
       [["device", "assign", "dev_x", "ada@example.com", "--nobody"], 2, /--nobody/],
       [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
