@@ -501,6 +501,14 @@ describe("the program", () => {
     const serveHelp = await reckon(["serve", "--help"]);
     expect(serveHelp.stdout).toContain("RECKON_LIMIT_TELEMETRY");
     expect(serveHelp.stdout).toContain("600/60");
+    for (const [args, option] of [
+      [["replica", "check"], "what came longer before must be in it (default: 5m)"],
+      [["error", "list"], "how many at most, up to 200 (default: 100)"],
+      [["request", "list"], "how many at most (default: 100)"],
+      [["pack", "list"], "how many at most (default: 100)"],
+      [["agent", "managed-settings"], 'one of linux, darwin, win32 (default: "linux")'],
+    ] as const)
+      expect((await ranHere([...args, "--help"])).stdout.replace(/\s+/g, " ")).toContain(`${option} -`);
   });
 
   it("prints the OpenAPI document", async () => {
