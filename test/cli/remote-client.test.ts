@@ -106,6 +106,14 @@ describe("the address and the token", () => {
     expect(err).toContain("the server's certificate is not trusted");
     expect(err).toContain("NODE_EXTRA_CA_CERTS");
   });
+
+  it("is told of in words where plain HTTP answers, as to an address without https://", async () => {
+    const url = await standIn((_, response) => void response.end());
+    const { code, err } = await list(url.replace("http://", ""));
+    const asked = url.replace("http:", "https:");
+    const reason = "what answers there does not speak TLS: is its address http:// or another port?";
+    expect([code, err]).toEqual([1, `reckon: ${asked}: ${reason}\n`]);
+  });
 });
 
 describe("what answers", () => {
