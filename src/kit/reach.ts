@@ -52,6 +52,9 @@ function trustSystem(): boolean {
   return true;
 }
 
+/** What OpenSSL says of an answer that is no record of TLS, such as one in plain HTTP. */
+const NOT_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
 /** Why nobody answered, for a person. @param error what `fetch` threw */
 export function whyUnreached(error: unknown): string {
   const { code, message } = causeOf(error);
@@ -60,5 +63,6 @@ export function whyUnreached(error: unknown): string {
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
   if (UNTRUSTED.test(code ?? ""))
     return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
+  if (NOT_TLS.test(code ?? "")) return "what answers there does not speak TLS: is its address http:// or another port?";
   return message ?? String(error);
 }

@@ -58,6 +58,8 @@ describe("teams, codes and devices", () => {
     expect(changed).toMatchObject({ tier: "team", status: "past_due", periodEndsAt: "2026-12-31T00:00:00.000Z" });
     expect(changed).toMatchObject({ membersBind: true });
     expect(await json(data, "team", "show", team.teamId)).toEqual(changed);
+    expect(await json(data, "team", "set", "Acme", "--period-end", "none")).toEqual({ ...changed, periodEndsAt: null });
+    await json(data, "team", "set", "Acme", "--period-end", "2026-12-31T00:00:00Z");
     expect(await json(data, "team", "set", "Acme", "--members-bind", "false")).toEqual({
       ...changed,
       membersBind: false,
@@ -136,6 +138,8 @@ describe("teams, codes and devices", () => {
       [["team", "create"], 2, /missing required argument/],
       [["team", "set", "Acme"], 2, /name what to change/],
       [["team", "set", "Acme", "--tier", "gold"], 2, /none, starter, team, enterprise/],
+      [["team", "set", "Acme", "--period-end", "2026-02-30"], 2, /must be a date such as 2026-12-31/],
+      [["error", "snooze", "1", "--team", "Acme", "--until", "in 3 days"], 2, /must be a date such as 2026-12-31/],
       [["device", "assign", "dev_x"], 2, /--nobody/],
       [["device", "assign", "dev_x", "ada@example.com", "--nobody"], 2, /--nobody/],
       [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
@@ -497,6 +501,14 @@ describe("the program", () => {
     const serveHelp = await reckon(["serve", "--help"]);
     expect(serveHelp.stdout).toContain("RECKON_LIMIT_TELEMETRY");
     expect(serveHelp.stdout).toContain("600/60");
+    for (const [args, option] of [
+      [["replica", "check"], "what came longer before must be in it (default: 5m)"],
+      [["error", "list"], "how many at most, up to 200 (default: 100)"],
+      [["request", "list"], "how many at most (default: 100)"],
+      [["pack", "list"], "how many at most (default: 100)"],
+      [["agent", "managed-settings"], 'one of linux, darwin, win32 (default: "linux")'],
+    ] as const)
+      expect((await ranHere([...args, "--help"])).stdout.replace(/\s+/g, " ")).toContain(`${option} -`);
   });
 
   it("prints the OpenAPI document", async () => {

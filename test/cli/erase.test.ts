@@ -78,6 +78,8 @@ it("demands one target and a reason", async () => {
     ["erase", "--reason", "x"],
     ["erase", "--device", "d"],
     ["erase", "--device", "d", "--person", "p", "--reason", "x"],
+    // A person is erased in every team: who names one has something less in mind.
+    ["erase", "--person", "p", "--team", "Acme", "--reason", "x", "--yes"],
     ["hold", "place", "--reason", "x"],
     ["retention", "set", "--team", "Acme", "--kind", "everything", "--days", "3"],
     ["retention", "set", "--team", "Acme", "--kind", "brain", "--days", "0"],
@@ -90,6 +92,12 @@ it("demands one target and a reason", async () => {
     ["hold", "release", "hold_x"],
   ])
     expect([unknown.join(" "), (await run(data, ...unknown)).code]).toEqual([unknown.join(" "), 1]);
+  // A key that was mistyped must not read as if something were gone.
+  const mistyped = await reckon(["erase", "--repo", "shpo", "--reason", "x", "--yes", "--data", data]);
+  expect(mistyped).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^erased \(.*\); nothing was recorded of it\n$/),
+  });
 });
 
 it("places and releases holds, which erase names, and sets retention, warning below half a year", async () => {

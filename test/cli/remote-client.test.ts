@@ -106,6 +106,14 @@ describe("the address and the token", () => {
     expect(err).toContain("the server's certificate is not trusted");
     expect(err).toContain("NODE_EXTRA_CA_CERTS");
   });
+
+  it("is told of in words where plain HTTP answers, as to an address without https://", async () => {
+    const url = await standIn((_, response) => void response.end());
+    const { code, err } = await list(url.replace("http://", ""));
+    const asked = url.replace("http:", "https:");
+    const reason = "what answers there does not speak TLS: is its address http:// or another port?";
+    expect([code, err]).toEqual([1, `reckon: ${asked}: ${reason}\n`]);
+  });
 });
 
 describe("what answers", () => {
@@ -177,10 +185,8 @@ describe("what answers", () => {
     const again = await exported(piece, { exit: 0, version: "1" });
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("exists already")]);
     const nowhere = join(at, "none", "x");
-    const lost = await ran(
-      ["--server", await sending(piece, { exit: 0, version: "1" }), "export", "--team", "A", "--out", nowhere],
-      ENV,
-    );
+    const lost = await ran(["--server", "http://127.0.0.1:1", "license", "mint", "--team", "A", "--out", nowhere], ENV);
+    // Nobody is asked for what has no place.
     expect([lost.code, lost.err, existsSync(nowhere)]).toEqual([1, expect.stringContaining("is no directory"), false]);
   });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { rowsOf } from "../faults/support/data.ts";
 import { launch, reckon, serve, until, within } from "../faults/support/process.ts";
 
 /** What commands are given and what they give, where files and pipes are not as one hopes. */
@@ -63,13 +64,15 @@ it("names the file and the reason when one cannot be read or written", async () 
     [["key", "export", "--out", data, "--data", data], `${data} cannot be written: it is a directory`],
     [
       ["license", "mint", "--team", "Acme", "--out", join(missing, "x"), "--data", data],
-      `${join(missing, "x")} cannot be written: there is no such file`,
+      `${missing} is no directory, so nothing can be put there`,
     ],
   ];
   for (const [args, said] of cases) {
     const { code, stdout, stderr } = await reckon(args);
     expect([args[1], code, stdout, stderr]).toEqual([args[1], 1, "", expect.stringContaining(`reckon: ${said}\n`)]);
   }
+  // What cannot be handed out is not made: the audit would have a licence that nobody got.
+  expect(rowsOf(data, "SELECT 1 FROM audit_events WHERE action = 'license.minted'")).toEqual([]);
 });
 
 it("calls it wrong usage to connect a machine without saying where to", async () => {

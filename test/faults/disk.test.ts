@@ -1,5 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeData, rowsOf } from "./support/data.ts";
@@ -199,5 +210,21 @@ describe("a data directory that cannot be used", () => {
     });
     expect(done.code, done.stderr).toBe(1);
     expectOneLine(done.stderr, data.directory);
+    // Who may not look is told that, and not that there is nothing to see.
+    for (const args of [["team", "list"], ["doctor"], ["backup", join(tmpdir(), "reckon-never.db")]]) {
+      const looked = await reckon([...args, "--data", data.directory], { under: ANOTHER_USER });
+      expect([args, looked.code, looked.stderr]).toEqual([args, 1, expect.stringContaining("permission denied")]);
+      expectOneLine(looked.stderr, data.directory);
+    }
+  });
+
+  it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {
+    const data = await testData();
+    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    chmodSync(place, 0o755);
+    spawnSync("chown", ["-R", "65534:65534", data.directory]);
+    const done = await reckon(["backup", join(place, "b.db"), "--data", data.directory], { under: ANOTHER_USER });
+    expect([done.code, done.stderr]).toEqual([1, `reckon: ${place}: that is not permitted\n`]);
   });
 });

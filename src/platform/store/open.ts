@@ -69,7 +69,7 @@ export function claimDirectory(directory: string): DirectoryLock {
  */
 export function openStore(directory: string, options: OpenOptions): Store {
   const path = databasePath(directory);
-  const isNew = !existsSync(path);
+  const isNew = !isThere(path, directory);
   if (isNew && options.create === false)
     throw new DataDirectoryError(
       `there is no Reckon database in ${directory}; name another with --data, or start "reckon serve" there first`,
@@ -101,6 +101,15 @@ export function openStore(directory: string, options: OpenOptions): Store {
     const explained = explain(error, directory, db);
     db?.close();
     throw explained;
+  }
+}
+
+/** @throws DataDirectoryError where the directory lets nobody see that: what may not be looked at is not taken for missing */
+function isThere(path: string, directory: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw explain(error, directory);
   }
 }
 

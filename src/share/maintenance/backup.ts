@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
@@ -31,6 +31,8 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
   const place = dirname(target);
   if (!statSync(place, { throwIfNoEntry: false })?.isDirectory())
     fail(invalid, `${place} is no directory, so nothing can be put there`);
+  // SQLite would say that it cannot open a file, and not which.
+  accessSync(place, constants.W_OK);
   const partial = `${target}.partial`;
   removeDatabase(partial);
   const { db, directory } = core.store;

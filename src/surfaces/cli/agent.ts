@@ -155,7 +155,7 @@ function managedCommand(agent: Command): void {
       .description("print the settings that put the hooks into effect for all people of a machine"),
   )
     .argument("[agent]", "only this one, e.g. claude-code", agentName)
-    .option("--system <name>", `one of ${SYSTEMS.join(", ")} (default: linux)`, oneOf(SYSTEMS), "linux" as const)
+    .option("--system <name>", `one of ${SYSTEMS.join(", ")}`, oneOf(SYSTEMS), "linux" as const)
     .action((name: string | undefined, options: CommonOptions & { system: (typeof SYSTEMS)[number] }) => {
       const files = managedFiles(options.system, name);
       if (files.length === 0) fail(invalid, "no place for all people of a machine is known");

@@ -45,6 +45,9 @@ export function eraseCommand(program: Command, cli: Cli): void {
     .action((options: EraseOptions) => {
       if (TARGETS.every((name) => options[name] === undefined))
         erase.error(`error: name what to erase, by ${TARGETS.map((name) => `--${name}`).join(", ")}`, { exitCode: 2 });
+      // Left unheeded, it would let somebody erase more than they mean to.
+      if (options.team !== undefined && options.repo === undefined)
+        erase.error("error: --team goes with --repo alone: whatever else is named goes wholly", { exitCode: 2 });
       return withCore(cli, options, (core, output, { by }) => eraseTarget(cli, core, output, options, by));
     });
 }
@@ -83,7 +86,9 @@ const planText = ({ target, counts, devices, copies }: ErasurePlan) =>
   ].join("\n");
 
 const doneText = (id: string, counts: Counts) =>
-  [`erased (${id})`, ...(Object.keys(counts).length === 0 ? [] : [facts(countLines(counts))])].join("\n");
+  Object.keys(counts).length === 0
+    ? `erased (${id}); nothing was recorded of it`
+    : [`erased (${id})`, facts(countLines(counts))].join("\n");
 
 /** @throws Problem where nobody can be asked, or who is asked does not agree */
 async function confirm({ place }: Cli, plan: ErasurePlan): Promise<void> {

@@ -79,7 +79,7 @@ function addList(error: Command, cli: Cli): void {
     .addOption(new Option("--owner <email>", "only those of this person: e-mail address or id").conflicts("nobody"))
     .option("--nobody", "only those that nobody has taken on", false)
     .option("--repo <key>", "only those of this repository")
-    .option("--limit <n>", `how many at most, up to 200 (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
+    .option("--limit <n>", "how many at most, up to 200", wholeNumber, DEFAULT_LISTED)
     .action((options: Listed) =>
       withCore(cli, options, async (core, output, caller) => {
         const team = teamNamed(core, caller, options.team);

@@ -145,7 +145,7 @@ function addList(pack: Command, cli: Cli): void {
   common(pack.command("list").description("list packs by name, removed ones too"))
     .option("--team <team>", "only this team's: id or exact name")
     .option("--search <text>", "stands in the name, the title or the publisher")
-    .option("--limit <n>", `how many at most (default ${DEFAULT_LISTED})`, wholeNumber, DEFAULT_LISTED)
+    .option("--limit <n>", "how many at most", wholeNumber, DEFAULT_LISTED)
     .action((options: CommonOptions & { team?: string; search?: string; limit: number }) =>
       withCore(cli, options, (core, output, caller) => {
         const teamId = teamIdNamed(core, caller, options.team);

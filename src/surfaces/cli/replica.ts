@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { MINUTE_MS, parseDuration } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
@@ -32,7 +32,11 @@ export function replicaCommands(program: Command, cli: Cli): void {
   )
     .option("--restore-to <dir>", "where the command restores it for as long as it is checked")
     .option("--from <database>", "one that is restored already, instead of a command")
-    .option("--max-lag <span>", "what came longer before must be in it", lag, 5 * MINUTE_MS)
+    .addOption(
+      new Option("--max-lag <span>", "what came longer before must be in it")
+        .argParser(lag)
+        .default(5 * MINUTE_MS, "5m"),
+    )
     .action(async (command: readonly string[], options: CheckOptions) => {
       const { from, restoreTo } = options;
       if ((command.length === 0) === (from === undefined) || (from === undefined && restoreTo === undefined))

@@ -109,8 +109,9 @@ function addSet(team: Command, cli: Cli): void {
     .option("--tier <tier>", `one of ${TIERS.join(", ")}`, oneOf(TIERS))
     .option("--seats <n>", "seats the team has paid for", wholeNumber)
     .option("--subscription <state>", `one of ${SUBSCRIPTIONS.join(", ")}`, oneOf(SUBSCRIPTIONS))
+    // For null Commander would put an empty text.
     .option("--period-end <date>", "end of the paid period, or none", (text: string) =>
-      text === "none" ? null : instant(text),
+      text === "none" ? text : instant(text),
     )
     .option("--suspended <true|false>", "suspend or restore the account", oneOf(["true", "false"] as const))
     .option(
@@ -145,7 +146,7 @@ interface Changes extends CommonOptions {
   readonly tier?: Tier;
   readonly seats?: number;
   readonly subscription?: (typeof SUBSCRIPTIONS)[number];
-  readonly periodEnd?: number | null;
+  readonly periodEnd?: number | "none";
   readonly suspended?: "true" | "false";
   readonly membersBind?: "true" | "false";
   readonly secondFactor?: "required" | "optional";
@@ -155,6 +156,6 @@ const changeOf = ({ tier, seats, subscription, periodEnd, suspended }: Changes):
   ...(tier && { tier }),
   ...(seats !== undefined && { seats }),
   ...(subscription && { subscription }),
-  ...(periodEnd !== undefined && { periodEndAt: periodEnd }),
+  ...(periodEnd !== undefined && { periodEndAt: periodEnd === "none" ? null : periodEnd }),
   ...(suspended && { suspended: suspended === "true" }),
 });

@@ -35,12 +35,20 @@ export async function writeText(file: string, text: string): Promise<void> {
 /** @param advice what helps where it is there @throws Problem where a file that is to be made has no place, or is there */
 export function requireNewFile(file: string, advice: string): void {
   if (existsSync(file)) fail(conflict, `${file} exists already; ${advice}`);
+  requireFolder(file);
+}
+
+/** @returns the folder that a file is to be made in @throws Problem where that is none */
+function requireFolder(file: string): string {
+  const folder = dirname(resolve(file));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    fail(invalid, `${folder} is no directory, so nothing can be put there`);
+  return folder;
 }
 
 /** Writes a file as it comes: it is there, whole and on the disk, or not at all. @returns how many bytes it has */
 export async function writeArchive(file: string, content: AsyncIterable<Uint8Array>): Promise<number> {
-  const folder = dirname(resolve(file));
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) fail(invalid, `${folder} is no directory`);
+  const folder = requireFolder(file);
   const partial = `${file}.partial`;
   try {
     await pipeline(Readable.from(content, { objectMode: false }), createWriteStream(partial, { mode: 0o600 }));
