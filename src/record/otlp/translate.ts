@@ -59,7 +59,9 @@ export async function translate(
   for (const span of spans) {
     const wait = pause();
     if (wait) await wait;
-    if (!gathered.add(tellSpan(span, ofTraces.get(span.traceId)), span.id)) tally.dropped++;
+    if (gathered.add(tellSpan(span, ofTraces.get(span.traceId)), span.id)) continue;
+    gathered.passOver(span);
+    tally.dropped++;
   }
   return { ...tally, entries: gathered.entries, sessions: gathered.sessions() };
 }
@@ -132,6 +134,9 @@ interface Draft {
   readonly spans: Map<string, Span>;
 }
 
+/** Spans between two that are recorded. */
+const MAX_PASSED = 100;
+
 /** What was told so far. */
 class Gathered {
   readonly entries: Unnumbered[] = [];
@@ -139,6 +144,8 @@ class Gathered {
   readonly #drafts = new Map<string, Draft>();
   /** Under which id a span is recorded, by its own. */
   readonly #ids = new Map<string, string>();
+  /** What stands above a span that is not recorded. */
+  readonly #above = new Map<string, string>();
 
   constructor(terms: Terms) {
     this.#terms = terms;
@@ -164,6 +171,21 @@ class Gathered {
     draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
+  }
+
+  /** A span that is not recorded: what stands below it is recorded below what stands above it. */
+  passOver({ id, parentId }: SpanRecord): void {
+    if (parentId !== undefined) this.#above.set(id, parentId);
+  }
+
+  #parentOf(parentId: string | undefined): string | undefined {
+    let above = parentId;
+    for (let steps = 0; above !== undefined && steps < MAX_PASSED; steps++) {
+      const id = this.#ids.get(above);
+      if (id !== undefined) return id;
+      above = this.#above.get(above);
+    }
+    return parentId;
   }
 
   #addEntry({ session, agent, model, branch, at }: Happening, { payload, key }: NonNullable<Happening["entry"]>): void {
@@ -203,10 +225,13 @@ class Gathered {
 
   /** The sessions that were told of. */
   sessions(): Translated["sessions"] {
-    const parentOf = (parentId: string | undefined) => parentId && (this.#ids.get(parentId) ?? parentId);
     return [...this.#drafts.values()].map((draft) => ({
       session: this.#sessionOf(draft),
-      spans: [...draft.spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId), ...OTLP_MARK })),
+      spans: [...draft.spans.values()].map((span) => ({
+        ...span,
+        parentId: this.#parentOf(span.parentId),
+        ...OTLP_MARK,
+      })),
     }));
   }
 
