@@ -6,6 +6,7 @@ import { spansOf } from "../support/otlp.ts";
 
 type Sent = Parameters<typeof spansOf>[2];
 
+const TRACE = "a".repeat(32);
 const [AGENT, STEP] = ["f".repeat(16), "e".repeat(16)];
 const NAMED = { "gen_ai.conversation.id": "c-1" };
 
@@ -73,4 +74,52 @@ it("leaves a span below what it names where nothing above it is known, and where
     STEP,
     one,
   ]);
+});
+
+it("counts once where the sum comes later than its calls, and it alone names the session", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, call(1, AGENT));
+  await send(t, device, call(2, AGENT));
+  await send(t, device, agent);
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
+  // The same trace of another device is none of this one's.
+  const other = await t.device();
+  await send(t, other, agent);
+  expect(await spend(t, other)).toMatchObject({ "c-1": [1, 203, 3] });
+});
+
+it("keeps with a trace that began without a name what comes later and has none either", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
+  await send(t, device, call(1, STEP));
+  // Large enough for a thread: the sum is of the call that comes with it, which alone is known to stand below it.
+  const long = "x".repeat(20_000);
+  await send(t, device, tool, call(2, AGENT, { "gen_ai.output.messages": long }), agent);
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
+  expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: TRACE }]);
+});
+
+it("goes by the name that a call has, and by the sum's own where no call came before without one", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
+  await send(t, device, tool);
+  await send(t, device, call(1, AGENT, NAMED));
+  await send(t, device, call(2, AGENT, NAMED));
+  await send(t, device, agent);
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+});
+
+it("asks of many traces in one request", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const traces = Array.from({ length: 1_200 }, (_, i) => i.toString(16).padStart(32, "b"));
+  await send(t, device, ...traces.map((trace, i) => ({ ...call(i + 1, AGENT), trace })));
+  await send(t, device, ...traces.map((trace) => ({ ...agent, trace })));
+  await t.instance.settle();
+  const { body } = await t.get("/api/spend?by=model", { token: device.token });
+  expect(body.total.usages).toBe(1_200);
+  expect(t.rows("SELECT count(*) AS n FROM trace_sessions WHERE external_id = 'c-1'")).toEqual([{ n: 0 }]);
 });

@@ -54,12 +54,21 @@ export function readGenericSpan({ attributes, id, parentId, name, startedAt, end
   return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
 }
 
+/** Whether a span says again what the calls below it used. */
+export function sumsUp({ attributes, name }: SpanRecord): boolean {
+  const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase() ?? "";
+  if (!SUMS.test(operation) && !/^ai\.(?:generate|stream)(?:Text|Object)$/.test(name)) return false;
+  return readUsage(attributes) !== undefined || readAttributeUsage(attributes) !== null;
+}
+
+const SUMS = /^(?:invoke|create)_(?:agent|workflow)$/;
+
 function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined {
   const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase();
   const role = readId(attributes["openinference.span.kind"])?.toLowerCase();
   const isTool = ["gen_ai.tool.call.id", "ai.toolCall.name"].some((name) => readId(attributes[name]) !== undefined);
   if (isTool || operation === "execute_tool" || role === "tool") return "tool";
-  if (/^(?:invoke|create)_(?:agent|workflow)$/.test(operation ?? "") || role === "agent") return "agent";
+  if (SUMS.test(operation ?? "") || role === "agent") return "agent";
   const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
   return hasUsage || isCall ? "llm" : undefined;
 }
