@@ -123,3 +123,15 @@ it("asks of many traces in one request", async () => {
   expect(body.total.usages).toBe(1_200);
   expect(t.rows("SELECT count(*) AS n FROM trace_sessions WHERE external_id = 'c-1'")).toEqual([{ n: 0 }]);
 });
+
+it("keeps a turn of Copilot Chat in one session, whose every request is a conversation of its own", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const chat = { "copilot_chat.chat_session_id": "chat-1" };
+  const turn = { ...agent, values: { ...agent.values, ...chat, "gen_ai.conversation.id": "chat-1" } };
+  const request = { ...chat, "gen_ai.conversation.id": "request-1" };
+  const title = { "copilot_chat.parent_chat_session_id": "chat-1", "gen_ai.conversation.id": "request-2" };
+  const aside = { ...call(3, "", title), trace: "b".repeat(32) };
+  await send(t, device, aside, call(1, AGENT, request), call(2, AGENT, request), turn);
+  expect(await spend(t, device)).toEqual({ "chat-1": [3, 306, 6] });
+});
