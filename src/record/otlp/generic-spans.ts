@@ -39,7 +39,7 @@ const KEPT = /^(?:gen_ai|github\.copilot)\.|^(?:error\.type|process\.exit\.code)
 const MAX_KEPT = 64;
 
 /** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
-export function readGenericSpan({ attributes, id, parentId, name, startedAt, endedAt }: SpanRecord): Span | undefined {
+export function readGenericSpan({ attributes, id, parentId, name, failure, ...record }: SpanRecord): Span | undefined {
   const usage = readUsage(attributes);
   const kind = kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
   if (kind === undefined) return undefined;
@@ -51,6 +51,11 @@ export function readGenericSpan({ attributes, id, parentId, name, startedAt, end
     const value = attributes[key];
     about[key] = typeof value === "string" ? keptText(value) : value;
   }
+  if (failure !== undefined) {
+    about["error.type"] ??= "_OTHER";
+    about["error.message"] = keptText(failure);
+  }
+  const { startedAt, endedAt } = record;
   return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
 }
 

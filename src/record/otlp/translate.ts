@@ -80,7 +80,7 @@ function take(
   if (signal === "logs") return gathered.add(tellLog(readLog(origin, record))) ? undefined : "dropped";
   const span = readSpan(origin, record);
   if (!span) return "rejected";
-  spans.push(span);
+  spans.push(gathered.withoutWords(span));
   return undefined;
 }
 
@@ -192,6 +192,11 @@ class Gathered {
     draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
+  }
+
+  /** What a span says of its failure is text; nobody can switch that off alone. */
+  withoutWords(span: SpanRecord): SpanRecord {
+    return this.#terms.isMetadataOnly && span.failure ? { ...span, failure: "" } : span;
   }
 
   /** A span that is not recorded: what stands below it is recorded below what stands above it. */
