@@ -156,7 +156,7 @@ interface Draft {
 }
 
 /** Spans between two that are recorded. */
-const MAX_PASSED = 100;
+const MAX_PASSED = 32;
 
 /** What was told so far. */
 class Gathered {
