@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
 import type { Terms } from "./recorder.ts";
-import { git, gitDirectory, repositoryFor } from "./repository.ts";
+import { branchInHead, git, gitDirectory, IN_TABLES, repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
@@ -12,6 +12,8 @@ import { outgoingJson } from "./texts.ts";
 const AFTER_MS = 30 * MINUTE_MS;
 const BEFORE_MS = 5 * SECOND_MS;
 const MAX_LOG_BYTES = 256 * 1024;
+/** About as many as there are in so many bytes. */
+const MAX_LOG_LINES = 1_000;
 const MAX_COMMITS = 50;
 
 interface LoggedCommit {
@@ -56,6 +58,7 @@ function newCommits(
 
 /** The commits that were made in a work tree, oldest first. */
 function reflog(root: string): LoggedCommit[] {
+  if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
   let text: string;
   try {
     text = endOf(join(gitDirectory(join(root, ".git")), "logs", "HEAD"));
@@ -66,6 +69,16 @@ function reflog(root: string): LoggedCommit[] {
     const entry = /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b/.exec(line);
     return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS }] : [];
   });
+}
+
+/** The same where only git can read it. */
+function reflogInTables(root: string): LoggedCommit[] {
+  const text = git(root, ["reflog", "show", `-${MAX_LOG_LINES}`, "--date=unix", "--format=%H %gd %gs", "HEAD", "--"]);
+  const commits = text?.split("\n").flatMap((line) => {
+    const entry = /^([0-9a-f]{40,64}) HEAD@\{(\d{9,11})\} commit\b/.exec(line);
+    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS }] : [];
+  });
+  return commits?.toReversed() ?? [];
 }
 
 function endOf(path: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The machine that agents run on, as far as it is looked at. */
@@ -31,30 +31,50 @@ export const placesIn = (home: string) => ({
   briefings: join(home, "briefings"),
   hook: join(home, "hook"),
   backups: join(home, "settings"),
+  /** Names the folders around it that were made with it. */
+  around: join(home, "around.json"),
 });
 export type Places = ReturnType<typeof placesIn>;
 
 /** Makes the folder, for its owner alone. @throws Error when it is another user's */
-export function makeHome({ home, spool, briefings, backups }: Places): void {
+export function makeHome({ home, spool, briefings, backups, around }: Places): void {
+  const missing = missingAbove(home);
   for (const folder of [home, spool, briefings, backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const uid = process.getuid?.();
   if (uid !== undefined && statSync(home).uid !== uid) throw new Error(`${home} belongs to another user`);
+  if (missing.length > 0) writeFileSync(around, JSON.stringify(missing), { mode: 0o600 });
+}
+
+/** The folders above one that are not there, from the innermost. */
+function missingAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return existsSync(above) ? [] : [above, ...missingAbove(above)];
 }
 
 /** What SQLite keeps beside a database, and what is left of a file that was being written. */
 const BESIDE = /^\.(?:credentials\.json|hook)\.\d+\.tmp$|^(?:agent\.db|lock)-(?:wal|shm|journal)$/;
 
 /** Removes what the client keeps, and the folders that it made for that where they are empty then: a named one may be somebody's. */
-export function removeHome({ home, ...own }: Places): void {
+export function removeHome(places: Places): void {
+  const { home, ...own } = places;
+  const made = madeAround(places);
   // Another process may have removed it by now.
   for (const name of existsSync(home) ? readdirSync(home) : [])
     if (BESIDE.test(name)) rmSync(join(home, name), { force: true });
   for (const path of Object.values(own)) rmSync(path, { recursive: true, force: true });
-  const around = dirname(home);
   try {
-    rmdirSync(home);
-    if (basename(around) === "reckon") rmdirSync(around);
+    for (const folder of [home, ...made]) rmdirSync(folder);
   } catch {
     // It holds something else.
+  }
+}
+
+/** The folders around it that were made with it, from the innermost. */
+function madeAround({ home, around }: Places): string[] {
+  try {
+    return JSON.parse(readFileSync(around, "utf8"));
+  } catch {
+    // Not written down: one of our name is ours.
+    return basename(dirname(home)) === "reckon" ? [dirname(home)] : [];
   }
 }

@@ -37,8 +37,9 @@ export function hookCommand({ platform }: Machine, { hook }: Places): HookComman
 
 /** As `hookCommand`, for every person of a machine: it does nothing for those who are not connected. */
 export function hookForAll(system: NodeJS.Platform): HookCommand {
-  const folder = system === "darwin" ? "Library/Application Support" : ".local/state";
-  const script = `"$HOME/${folder}/reckon/agent/hook"`;
+  // As `agentHome` has it; whose agents have the variable, their client has it, too.
+  const folder = system === "darwin" ? "$HOME/Library/Application Support" : `\${XDG_STATE_HOME:-$HOME/.local/state}`;
+  const script = `"${folder}/reckon/agent/hook"`;
   return {
     line: (agent, event) =>
       system === "win32"

@@ -8,7 +8,7 @@ import type {
 import { readInstant } from "../formats/values.ts";
 import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
-import { pathIn } from "./paths.ts";
+import { homePathsOf, pathIn } from "./paths.ts";
 import { branchNow, repositoryFor } from "./repository.ts";
 import {
   addCommit,
@@ -74,6 +74,7 @@ const MAX_KIND_CHARS = 100;
 export class Recorder {
   readonly #capture: Capture;
   readonly #terms: Terms;
+  readonly #homePaths: readonly string[];
   readonly #drafts = new Map<string, Draft>();
   /** Events that were new. */
   recorded = 0;
@@ -81,6 +82,7 @@ export class Recorder {
   constructor(capture: Capture, terms: Terms) {
     this.#capture = capture;
     this.#terms = terms;
+    this.#homePaths = homePathsOf(capture.machine.home);
   }
 
   take(agent: string, event: TranscriptEvent, circumstances: Circumstances = {}): void {
@@ -196,7 +198,7 @@ export class Recorder {
   #result(draft: Draft, event: ToolResultEvent): void {
     const { at, key } = event;
     const edits = event.edits.map(({ path, ...lines }) => ({
-      path: pathIn(draft.head, path, this.#capture.machine.home),
+      path: pathIn(draft.head, path, this.#homePaths),
       ...lines,
       at,
     }));

@@ -133,8 +133,17 @@ export function repoKeyOf(address: string): string | undefined {
   return isNamed && !/\p{Cc}/u.test(key) ? key : undefined;
 }
 
+/** Stands in HEAD where references are kept in tables that only git reads (git-init(1), --ref-format). */
+export const IN_TABLES = ".invalid";
+
 /** The branch that a work tree stands on now (gitrepository-layout(5), HEAD). @returns undefined where it stands on none */
 export function branchNow(root: string): string | undefined {
+  const branch = branchInHead(root);
+  return branch === IN_TABLES ? git(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])?.trim() : branch;
+}
+
+/** What HEAD itself says. */
+export function branchInHead(root: string): string | undefined {
   try {
     const head = readFileSync(join(gitDirectory(join(root, ".git")), "HEAD"), "utf8");
     return /^ref: refs\/heads\/(.+?)\s*$/.exec(head)?.[1];

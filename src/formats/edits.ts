@@ -25,7 +25,7 @@ export interface LineEdit extends Edit {
   readonly endLine: number | null;
   /** By how many lines the file grew there (negative: shrank); null when that isn't told. */
   readonly shift: number | null;
-  /** Lower-case hexadecimal, 7 to 40 digits. */
+  /** Lower-case hexadecimal, 7 to 64 digits. */
   readonly commit: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number | null;
@@ -34,10 +34,10 @@ export interface LineEdit extends Edit {
 const MAX_EDITS = 5_000;
 const MAX_DIFF_CHARS = 1024 * 1024;
 
-/** A commit's id as git writes it: 7 to 40 hexadecimal digits, lower case. */
+/** A commit's id as git writes it: 7 to 40 hexadecimal digits, 64 in a repository of SHA-256, lower case. */
 export function readSha(value: unknown): string | null {
   const sha = typeof value === "string" ? value.trim().toLowerCase() : "";
-  return /^[0-9a-f]{7,40}$/.test(sha) ? sha : null;
+  return /^[0-9a-f]{7,64}$/.test(sha) ? sha : null;
 }
 
 /**

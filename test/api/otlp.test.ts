@@ -260,15 +260,18 @@ describe("otlpLogs", () => {
     t.rows("SELECT device_id, tokens FROM session_figures WHERE tokens > 0 ORDER BY device_id");
 
   it.each([
-    ["first", true, "of the machine's own device", true],
-    ["first", true, "of another device, as fleets have one for all", false],
-    ["last", false, "of the machine's own device", true],
-    ["last", false, "of another device, as fleets have one for all", false],
-  ])(
-    "counts calls once that have no name which both know: what was exported comes %s (%s), by a token %s (%s)",
-    async (_, isFirst, _token, isSame) => {
+    ["first", true, "of the machine's own device", true, "redacted"],
+    ["first", true, "of another device, as fleets have one for all", false, "redacted"],
+    ["last", false, "of the machine's own device", true, "redacted"],
+    ["last", false, "of another device, as fleets have one for all", false, "redacted"],
+    ["first", true, "of the machine's own device", true, "metadata"],
+    ["last", false, "of the machine's own device", true, "metadata"],
+  ] as const)(
+    "counts calls once that have no name which both know: what was exported comes %s (%s), by a token %s (%s), of %s",
+    async (_, isFirst, _token, isSame, captureMode) => {
       const t = await startInstance();
       const team = await t.team({ name: "Acme" });
+      await setPolicy(t.instance.core, team.id, { captureMode });
       const device = await t.device(team);
       const exporter = isSame ? device : await t.device(team);
       const ways = [

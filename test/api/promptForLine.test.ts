@@ -77,3 +77,24 @@ it("refuses what is no line, path or commit", async () => {
   ] as Record<string, string>[])
     expect([wrong, (await ask(t, token, wrong)).status]).toEqual([wrong, 400]);
 });
+
+it("answers for a commit of a repository of SHA-256, whose ids have 64 digits", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const sha = "a1b2c3d4".repeat(8);
+  const sessions = [
+    {
+      ...{ id: "s-1", outcome: "success", startedAt: at(0), endedAt: at(30) },
+      prompts: [{ at: at(0), text: "Write the login" }],
+      commits: [{ sha, at: at(12) }],
+      spans: [
+        edit("write", 10, { startLine: 1, endLine: 20, commit: sha }),
+        edit("later", 20, { startLine: 1, endLine: 20 }),
+      ],
+    },
+  ];
+  await t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions } });
+  for (const commit of [sha, sha.slice(0, 12)])
+    expect((await ask(t, token, { line: "3", commit })).body.matches).toMatchObject([{ spanId: "write", commit: sha }]);
+  expect((await ask(t, token, { line: "3", commit: `${sha}a` })).status).toBe(400);
+});

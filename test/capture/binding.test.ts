@@ -40,7 +40,7 @@ it("leaves nothing to come back when a hook had rung just before it was ended", 
   const env = { PATH: process.env.PATH, HOME: a.home, RECKON_AGENT_HOME: home };
   execFileSync(process.execPath, [MAIN, "agent", "run", "--background"], { env, stdio: "pipe" });
   expect(existsSync(home)).toBe(false);
-  expect(readdirSync(join(a.home, ".local/state"))).toEqual([]);
+  expect(readdirSync(a.home)).toEqual(["shop"]);
 });
 
 it("with the same team at another address sends nothing twice", async () => {
@@ -90,6 +90,18 @@ it("takes away what is the client's own and nothing else of a folder that was so
   expect(await disconnectMachine(a.capture, false)).toMatchObject({ problems: [] });
   expect(readdirSync(state).sort()).toEqual(["notes.txt", "photos"]);
   expect(readFileSync(join(state, "photos/summer.txt"), "utf8")).toBe("sea");
+});
+
+it("leaves no folder behind that was not there before, and those that were", async () => {
+  const a = await startAgent();
+  expect(existsSync(join(a.home, ".local/state/reckon/agent"))).toBe(true);
+  await disconnectMachine(a.capture, false);
+  expect(readdirSync(a.home)).toEqual(["shop"]);
+  mkdirSync(join(a.home, ".local/state"), { recursive: true });
+  a.reopen();
+  await a.connect();
+  await disconnectMachine(a.capture, false);
+  expect(readdirSync(join(a.home, ".local/state"))).toEqual([]);
 });
 
 it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
@@ -72,3 +72,33 @@ it.each(["the agent", "a person"])(
     expectAgreement(a);
   },
 );
+
+it("asks git for branch and commits of a repository whose references lie in tables", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const cwd = join(a.home, "shop");
+  const records = turn({ n: 0, cwd, at }).map((record) => ({ ...record, gitBranch: undefined }));
+  a.write("s1", ...records);
+  git(cwd, "init", "--quiet");
+  git(cwd, "checkout", "--quiet", "-b", "tables");
+  const sha = commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
+  // As git writes it; the one that tests run with may know nothing of tables, and is led to what it reads.
+  const kept = join(a.home, "kept.git");
+  cpSync(join(cwd, ".git"), kept, { recursive: true });
+  for (const name of ["logs", "refs"]) rmSync(join(cwd, ".git", name), { recursive: true });
+  writeFileSync(join(cwd, ".git/HEAD"), "ref: refs/heads/.invalid\n");
+  const programs = join(a.home, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "git"), `#!/bin/sh\nPATH=\${PATH#*:} exec git --git-dir='${kept}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const { PATH } = process.env;
+  process.env.PATH = `${programs}:${PATH}`;
+  try {
+    await a.pass();
+  } finally {
+    process.env.PATH = PATH;
+  }
+  expect(editsOn(a)).toEqual([["src/0.ts", sha]]);
+  expect(a.server.rows("SELECT branch FROM trace_sessions")).toEqual([{ branch: "tables" }]);
+});

@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
-import { writeHookScript } from "../../src/capture/hook.ts";
+import { agentHome, placesIn } from "../../src/capture/home.ts";
+import { hookForAll, writeHookScript } from "../../src/capture/hook.ts";
 import { deviceOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 
 /** Calls the hook as Cursor does after an edit of a file, with so many characters of text before and after. */
@@ -75,3 +76,19 @@ it("an edit that two hooks tell of, the person's own and the one for all people,
   await a.pass();
   expect(counted()).toBe(3);
 });
+
+it.each([{}, { XDG_STATE_HOME: "" }, { XDG_STATE_HOME: "my state" }])(
+  "settings for all users call each person's own hook, wherever that lies: %j",
+  async (named: { XDG_STATE_HOME?: string }) => {
+    const a = await startAgent({ connected: false });
+    const state = named.XDG_STATE_HOME && join(a.home, named.XDG_STATE_HOME);
+    const env = { ...named, ...(state ? { XDG_STATE_HOME: state } : {}), PATH: process.env.PATH, HOME: a.home };
+    const { home, hook } = placesIn(agentHome({ home: a.home, env, platform: "linux" }));
+    const line = hookForAll("linux").line("claude-code", "Stop");
+    const called = () => execFileSync("sh", ["-c", line], { env, encoding: "utf8" });
+    expect(called()).toBe("");
+    mkdirSync(home, { recursive: true });
+    writeFileSync(hook, '#!/bin/sh\necho "$@"\n', { mode: 0o700 });
+    expect(called()).toBe("claude-code Stop\n");
+  },
+);

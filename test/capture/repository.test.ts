@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+import { turn } from "../support/turns.ts";
 
 /** The keys under which the server holds what an agent did in a work tree whose origin has an address. */
 async function keysFor(
@@ -85,3 +86,21 @@ describe("the address of a repository's origin", () => {
     expect(keys).toEqual([shop, shop, shop, "", "", shop, "", ""]);
   });
 });
+
+it.each(["through a link", "with a slash at its end"])(
+  "the home folder leaves the machine in no name of an edited file where HOME names it %s",
+  async (how) => {
+    const a = await startAgent();
+    const link = `${a.home}.link`;
+    symlinkSync(a.home, link);
+    onTestFinished(() => rmSync(link));
+    const home = how === "through a link" ? link : `${a.home}/`;
+    a.capture = { ...a.capture, machine: { ...a.capture.machine, home } };
+    for (const folder of ["notes", "other"]) mkdirSync(join(a.home, folder));
+    const records = turn({ n: 0, cwd: join(a.home, "notes"), at: a.server.clock.now() });
+    a.write("s1", ...JSON.parse(JSON.stringify(records).replaceAll("notes/src", "other")));
+    await a.pass();
+    const [row] = a.server.rows("SELECT document FROM trace_sessions");
+    expect(JSON.parse(row.document).files).toEqual(["~/other/0.ts"]);
+  },
+);

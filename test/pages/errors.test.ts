@@ -189,7 +189,7 @@ it("takes a person's own word, without JavaScript too, and says what is wrong wi
   for (const [session, commit, complaint] of [
     ["", " ", "Name a session or a commit."],
     ["ses-nobody", "", "No session of the team has this id."],
-    ["", "zzzzzzzz", "A commit has 7 to 40 hexadecimal digits."],
+    ["", "zzzzzzzz", "A commit has 7 to 64 hexadecimal digits."],
     ["ses-totals", CAUSE, "Another session made this commit"],
   ] as const) {
     await say(session, commit);

@@ -132,6 +132,10 @@ describeReal("what traces of observability tools used", () => {
     const t = await startInstance();
     const device = await t.device();
     for (const session of sessions) await sendSession(t, device, "demo", session);
+    return models(t, device);
+  }
+
+  async function models(t: TestInstance, device: TestDevice) {
     const { groups } = await report(t, device);
     return Object.fromEntries(
       groups.map(({ key, inputTokens, cacheReadTokens, outputTokens }) => [
@@ -141,14 +145,33 @@ describeReal("what traces of observability tools used", () => {
     );
   }
 
+  const copilotChat = () => readData("otel/copilot-chat-otel/traces.otlp.json");
+  const ofCopilotChat = {
+    "gpt-4o-mini-2024-07-18": [270 + 253 + 253 + 272, 0, 9 + 74 + 73 + 9],
+    // An agent's span repeats both calls: 35,515 of which 20,736 cached, and 729.
+    "gpt-4.1-2025-04-14": [17_414 - 2_816 + 18_101 - 17_920, 2_816 + 17_920, 655 + 74],
+    "gpt-4o-2024-11-20": [16_953 - 2_432 + 17_123 - 17_024, 2_432 + 17_024, 136 + 41],
+    "instant-apply-qwen3-4b-no-think": [1_032 - 271, 271, 625],
+  };
+
   it("is the sum of model calls alone, what was cached taken out of the input", async () => {
-    expect(await modelsOf(readOtlp(readData("otel/copilot-chat-otel/traces.otlp.json")))).toEqual({
-      "gpt-4o-mini-2024-07-18": [270 + 253 + 253 + 272, 0, 9 + 74 + 73 + 9],
-      // An agent's span repeats both calls: 35,515 of which 20,736 cached, and 729.
-      "gpt-4.1-2025-04-14": [17_414 - 2_816 + 18_101 - 17_920, 2_816 + 17_920, 655 + 74],
-      "gpt-4o-2024-11-20": [16_953 - 2_432 + 17_123 - 17_024, 2_432 + 17_024, 136 + 41],
-      "instant-apply-qwen3-4b-no-think": [1_032 - 271, 271, 625],
-    });
+    expect(await modelsOf(readOtlp(copilotChat()))).toEqual(ofCopilotChat);
+  });
+
+  it("is the same where they are exported, all at once or one by one as they end", async () => {
+    type Scope = { readonly spans: readonly { readonly endTimeUnixNano: string }[] };
+    type Request = { readonly resourceSpans: readonly { readonly scopeSpans: readonly Scope[] }[] };
+    const whole = JSON.parse(copilotChat()) as Request;
+    const spans = whole.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+    const single = spans
+      .sort((a, b) => Number(BigInt(a.endTimeUnixNano) - BigInt(b.endTimeUnixNano)))
+      .map((span) => ({ resourceSpans: [{ scopeSpans: [{ scope: { name: "copilot-chat" }, spans: [span] }] }] }));
+    for (const requests of [[whole], single]) {
+      const t = await startInstance();
+      const device = await t.device();
+      for (const json of requests) expect((await t.post("/v1/traces", { token: device.token, json })).body).toEqual({});
+      expect(await models(t, device)).toEqual(ofCopilotChat);
+    }
   });
 
   it("is the sum of model calls in the traces of other frameworks", async () => {

@@ -74,7 +74,14 @@ let spanNumber = 0;
 export const spansOf = (
   resource: Record<string, Value>,
   scope: string,
-  ...spans: readonly { name: string; values: Record<string, Value>; id?: string; parent?: string; trace?: string }[]
+  ...spans: readonly {
+    name: string;
+    values: Record<string, Value>;
+    id?: string;
+    parent?: string;
+    trace?: string;
+    status?: object;
+  }[]
 ) => ({
   resourceSpans: [
     {
@@ -82,7 +89,7 @@ export const spansOf = (
       scopeSpans: [
         {
           scope: { name: scope },
-          spans: spans.map(({ name, values, id, parent, trace = "a".repeat(32) }) => ({
+          spans: spans.map(({ name, values, id, parent, trace = "a".repeat(32), status }) => ({
             traceId: trace,
             spanId: id ?? (++spanNumber).toString(16).padStart(16, "0"),
             ...(parent ? { parentSpanId: parent } : {}),
@@ -90,6 +97,7 @@ export const spansOf = (
             startTimeUnixNano: nanos(),
             endTimeUnixNano: nanos(500),
             attributes: attributes(values),
+            ...(status ? { status } : {}),
           })),
         },
       ],
@@ -150,6 +158,9 @@ export function protobufOf(request: Json): Buffer<ArrayBuffer> {
       fixed64(7, one.startTimeUnixNano),
       fixed64(8, one.endTimeUnixNano),
       keyValues(9, one.attributes),
+      one.status
+        ? bytesField(15, Buffer.concat([bytesField(2, one.status.message), varint64(3, BigInt(one.status.code))]))
+        : Buffer.alloc(0),
     ]);
   const of = ({ resource, scopeLogs, scopeSpans }: Json) =>
     Buffer.concat([

@@ -29,7 +29,7 @@ export const promptForLineEndpoint = endpoint(
       commit: v.optional(
         v.pipe(
           v.string(),
-          v.regex(/^[0-9a-fA-F]{7,40}$/, "must have 7 to 40 hexadecimal digits"),
+          v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
           v.description("Only edits at or before this commit, as far as sessions told when it was made."),
         ),
       ),

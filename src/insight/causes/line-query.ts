@@ -6,7 +6,7 @@ export interface LineQuery {
   readonly path: string;
   /** 1-based, as the file stands now, or at the commit. */
   readonly line: number;
-  /** 7 to 40 hexadecimal digits: only edits at or before it. */
+  /** 7 to 64 hexadecimal digits: only edits at or before it. */
   readonly commit?: string | undefined;
 }
 

@@ -25,7 +25,7 @@ const Cause = v.object({
   commit: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^[0-9a-fA-F]{7,40}$/, "must have 7 to 40 hexadecimal digits"),
+      v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
       v.description("A commit that no session made is taken as well."),
     ),
   ),
@@ -91,7 +91,7 @@ function refuseDoubt(doubt: Doubt): never {
     case "unknownSession":
       return fail(sessionUnknown);
     case "noCommit":
-      return fail(malformed, 'In the body, "commit" must have 7 to 40 hexadecimal digits.');
+      return fail(malformed, 'In the body, "commit" must have 7 to 64 hexadecimal digits.');
     case "ambiguousCommit":
       return fail(malformed, 'In the body, "commit" fits several commits of the team: send more digits.');
     case "notMadeBySession":

@@ -125,7 +125,7 @@ const MAX_MAKERS = 200;
 export const latestCommits = (core: Core, teamId: string, repoKey: string, most: number): LatestCommit[] =>
   evidenceRows(core.store).latestCommits.all({ teamId, repoKey, sessions: MAX_MAKERS, most });
 
-/** Sessions that made a commit. Either side may know more of its digits. @param sha 7 to 40 hexadecimal digits, lower case */
+/** Sessions that made a commit. Either side may know more of its digits. @param sha 7 to 64 hexadecimal digits, lower case */
 export function makersOf(core: Core, teamId: string, sha: string): MakerRow[] {
   const prefix = sha.slice(0, PREFIX_DIGITS);
   const made = evidenceRows(core.store)

@@ -40,7 +40,7 @@ export function findEntry(core: Core, teamId: string, named: NamedEntry): Defect
 export interface Cause {
   /** As the agent gave it. */
   readonly sessionId?: string | undefined;
-  /** 7 to 40 hexadecimal digits. */
+  /** 7 to 64 hexadecimal digits. */
   readonly commit?: string | undefined;
   readonly promptExcerpt?: string | undefined;
 }

@@ -39,7 +39,7 @@ const KEPT = /^(?:gen_ai|github\.copilot)\.|^(?:error\.type|process\.exit\.code)
 const MAX_KEPT = 64;
 
 /** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
-export function readGenericSpan({ attributes, id, parentId, name, startedAt, endedAt }: SpanRecord): Span | undefined {
+export function readGenericSpan({ attributes, id, parentId, name, failure, ...record }: SpanRecord): Span | undefined {
   const usage = readUsage(attributes);
   const kind = kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
   if (kind === undefined) return undefined;
@@ -51,15 +51,29 @@ export function readGenericSpan({ attributes, id, parentId, name, startedAt, end
     const value = attributes[key];
     about[key] = typeof value === "string" ? keptText(value) : value;
   }
+  if (failure !== undefined) {
+    about["error.type"] ??= "_OTHER";
+    about["error.message"] = keptText(failure);
+  }
+  const { startedAt, endedAt } = record;
   return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
 }
+
+/** Whether a span says again what the calls below it used. */
+export function sumsUp({ attributes, name }: SpanRecord): boolean {
+  const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase() ?? "";
+  if (!SUMS.test(operation) && !/^ai\.(?:generate|stream)(?:Text|Object)$/.test(name)) return false;
+  return readUsage(attributes) !== undefined || readAttributeUsage(attributes) !== null;
+}
+
+const SUMS = /^(?:invoke|create)_(?:agent|workflow)$/;
 
 function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined {
   const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase();
   const role = readId(attributes["openinference.span.kind"])?.toLowerCase();
   const isTool = ["gen_ai.tool.call.id", "ai.toolCall.name"].some((name) => readId(attributes[name]) !== undefined);
   if (isTool || operation === "execute_tool" || role === "tool") return "tool";
-  if (/^(?:invoke|create)_(?:agent|workflow)$/.test(operation ?? "") || role === "agent") return "agent";
+  if (SUMS.test(operation ?? "") || role === "agent") return "agent";
   const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
   return hasUsage || isCall ? "llm" : undefined;
 }

@@ -75,9 +75,21 @@ export function usageOf(
   return some ? counts : undefined;
 }
 
-/** The session that attributes name; the agents' own names first. */
+/**
+ * Attributes that name a session; the agents' own first. Copilot Chat has a conversation for each request, and what it asks on the side,
+ * as for a title, names the session alone that it is for.
+ */
+const SESSION_NAMES = [
+  "copilot_chat.chat_session_id",
+  "copilot_chat.parent_chat_session_id",
+  "session.id",
+  "conversation.id",
+  "gen_ai.conversation.id",
+];
+
+/** The session that attributes name. */
 export const sessionOf = (...all: readonly Fields[]): string | undefined => {
-  for (const name of ["session.id", "conversation.id", "gen_ai.conversation.id"])
+  for (const name of SESSION_NAMES)
     for (const attributes of all) {
       const id = readId(attributes[name]);
       if (id !== undefined) return id;

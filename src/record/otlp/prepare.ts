@@ -84,10 +84,12 @@ async function readRequest<S>(
   sessions: Sessions<S>,
   body: object,
   { captureMode, deviceId, hasSessions }: RequestGiven,
-  { sent: bytes, yieldNow }: Tools,
+  { sent: bytes, yieldNow, ask }: Tools,
 ): Promise<ReadyRequest<S>> {
   const isMetadataOnly = captureMode === "metadata";
-  const translated = await translate(signal, body as Record<string, unknown>, { deviceId, isMetadataOnly }, yieldNow);
+  const standAlone = async (traceIds: readonly string[]) => (await ask(traceIds)) as readonly string[];
+  const terms = { deviceId, isMetadataOnly, standAlone };
+  const translated = await translate(signal, body as Record<string, unknown>, terms, yieldNow);
   const { records, dropped, rejected } = translated;
   const sent = digestOfSent(bytes);
   const known = { captureMode, sent, records, dropped, rejected };

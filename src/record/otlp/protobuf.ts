@@ -58,7 +58,8 @@ const SPAN = new Message()
   .field(5, "name", "text")
   .field(7, "startTimeUnixNano", "uint")
   .field(8, "endTimeUnixNano", "uint")
-  .list(9, "attributes", KEY_VALUE);
+  .list(9, "attributes", KEY_VALUE)
+  .field(15, "status", new Message().field(2, "message", "text").field(3, "code", "int"));
 /** Of metrics only how many data points there are is asked. */
 const POINTS = new Message().list(1, "dataPoints", new Message());
 const METRIC = new Message()

@@ -63,11 +63,15 @@ export const receiver = (
         protobuf: true,
         optional: true,
         freeForm: true,
-        prepare: prepared(readOtlp(signal, sessionPieces), (core, principal: DevicePrincipal) => ({
-          ...admit(core, principal, CAPABILITIES[signal]),
-          deviceId: principal.deviceId,
-          hasSessions: tiersWith("traces").includes(principal.tier),
-        })),
+        prepare: prepared(
+          readOtlp(signal, sessionPieces),
+          (core, principal: DevicePrincipal) => ({
+            ...admit(core, principal, CAPABILITIES[signal]),
+            deviceId: principal.deviceId,
+            hasSessions: tiersWith("traces").includes(principal.tier),
+          }),
+          (core, { deviceId }, traceIds: readonly string[]) => sessionPieces.withCalls(core, deviceId, traceIds),
+        ),
       },
       ok: Ok,
       renditions: [{ media: PROTOBUF, schema: Ok }],

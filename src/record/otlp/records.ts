@@ -32,6 +32,8 @@ export interface SpanRecord extends Origin {
   readonly attributes: Fields;
   readonly startedAt: string | undefined;
   readonly endedAt: string | undefined;
+  /** What is said of its failure, maybe nothing; undefined where it did not fail, as far as its status tells. */
+  readonly failure: string | undefined;
 }
 
 /** A record as it was sent. */
@@ -117,8 +119,13 @@ export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined
     attributes: readAttributes(record.attributes),
     startedAt: nanosInstant(record.startTimeUnixNano),
     endedAt: nanosInstant(record.endTimeUnixNano),
+    failure: failureIn(asObject(record.status)),
   };
 }
+
+/** `STATUS_CODE_ERROR`, by number or by name. */
+const failureIn = ({ code, message }: Fields): string | undefined =>
+  String(code) === "2" || code === "STATUS_CODE_ERROR" ? (asText(message) ?? "") : undefined;
 
 const hexId = (value: unknown, digits: number): string | undefined =>
   typeof value === "string" && value.length === digits && /^[0-9a-f]+$/i.test(value) && !/^0+$/.test(value)

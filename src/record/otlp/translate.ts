@@ -4,7 +4,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { isClaudeCode, readClaudeCodeLog, readClaudeCodeSpan } from "./claude-code.ts";
 import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
 import { readGeminiCliLog } from "./gemini-cli.ts";
-import { readGenericSpan } from "./generic-spans.ts";
+import { readGenericSpan, sumsUp } from "./generic-spans.ts";
 import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
 import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
@@ -35,6 +35,8 @@ export interface Terms {
   readonly deviceId: string;
   /** Only metadata may be kept: how long a prompt was is then said beside its text, which is withheld later. */
   readonly isMetadataOnly: boolean;
+  /** Which of some traces have a session of their own with model calls in it. */
+  standAlone(traceIds: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Takes a request apart. @param pause awaited between records, see `kit/yield.ts` */
@@ -56,10 +58,13 @@ export async function translate(
     if (fate) tally[fate] += count;
   }
   const ofTraces = sessionsOfTraces(spans);
+  const alone = await aloneBefore(spans, terms);
   for (const span of spans) {
     const wait = pause();
     if (wait) await wait;
-    if (!gathered.add(tellSpan(span, ofTraces.get(span.traceId)), span.id)) tally.dropped++;
+    if (gathered.add(tellSpan(span, ofTraces.get(span.traceId), alone), span.id)) continue;
+    gathered.passOver(span);
+    tally.dropped++;
   }
   return { ...tally, entries: gathered.entries, sessions: gathered.sessions() };
 }
@@ -75,7 +80,7 @@ function take(
   if (signal === "logs") return gathered.add(tellLog(readLog(origin, record))) ? undefined : "dropped";
   const span = readSpan(origin, record);
   if (!span) return "rejected";
-  spans.push(span);
+  spans.push(gathered.withoutWords(span));
   return undefined;
 }
 
@@ -89,6 +94,21 @@ function sessionsOfTraces(spans: readonly SpanRecord[]): ReadonlyMap<string, str
   return sessions;
 }
 
+/** Traces of one question. */
+const ASKED = 500;
+
+/**
+ * Of the traces whose calls a span of the request sums up, those whose calls came before it without the name of a session: what sums
+ * them up belongs to them, or they would count twice.
+ */
+async function aloneBefore(spans: readonly SpanRecord[], { standAlone }: Terms): Promise<ReadonlySet<string>> {
+  const summed = [...new Set(spans.filter(sumsUp).map(({ traceId }) => traceId))];
+  const alone = new Set<string>();
+  for (let from = 0; from < summed.length; from += ASKED)
+    for (const traceId of await standAlone(summed.slice(from, from + ASKED))) alone.add(traceId);
+  return alone;
+}
+
 function tellLog(log: ReturnType<typeof readLog>): Happening | undefined {
   const happening = isClaudeCode(log)
     ? readClaudeCodeLog(log)
@@ -100,9 +120,10 @@ function tellLog(log: ReturnType<typeof readLog>): Happening | undefined {
   return happening && { ...happening, userEmail: emailOf(log.attributes, log.resource) };
 }
 
-function tellSpan(record: SpanRecord, ofTrace: string | undefined): Happening | undefined {
+function tellSpan(record: SpanRecord, ofTrace: string | undefined, alone: ReadonlySet<string>): Happening | undefined {
   const { attributes, resource, traceId, startedAt } = record;
-  const named = sessionOf(attributes, resource) ?? ofTrace;
+  const own = sessionOf(attributes, resource);
+  const named = own ?? ofTrace;
   const about = { at: record.endedAt ?? startedAt, userEmail: emailOf(attributes, resource) };
   if (isClaudeCode(record)) {
     const span = readClaudeCodeSpan(record);
@@ -119,7 +140,9 @@ function tellSpan(record: SpanRecord, ofTrace: string | undefined): Happening | 
   const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
   const agentVersion = readId(resource["service.version"]);
   // Programs that know of no sessions have one a trace.
-  return { ...about, session: named ?? traceId, agent, agentVersion, model, span };
+  const isAlone = alone.has(traceId) && (own === undefined || sumsUp(record));
+  const session = isAlone ? traceId : (named ?? traceId);
+  return { ...about, session, agent, agentVersion, model, span };
 }
 
 interface Draft {
@@ -132,6 +155,9 @@ interface Draft {
   readonly spans: Map<string, Span>;
 }
 
+/** Spans between two that are recorded. */
+const MAX_PASSED = 32;
+
 /** What was told so far. */
 class Gathered {
   readonly entries: Unnumbered[] = [];
@@ -139,6 +165,8 @@ class Gathered {
   readonly #drafts = new Map<string, Draft>();
   /** Under which id a span is recorded, by its own. */
   readonly #ids = new Map<string, string>();
+  /** What stands above a span that is not recorded. */
+  readonly #above = new Map<string, string>();
 
   constructor(terms: Terms) {
     this.#terms = terms;
@@ -164,6 +192,26 @@ class Gathered {
     draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
+  }
+
+  /** What a span says of its failure is text; nobody can switch that off alone. */
+  withoutWords(span: SpanRecord): SpanRecord {
+    return this.#terms.isMetadataOnly && span.failure ? { ...span, failure: "" } : span;
+  }
+
+  /** A span that is not recorded: what stands below it is recorded below what stands above it. */
+  passOver({ id, parentId }: SpanRecord): void {
+    if (parentId !== undefined) this.#above.set(id, parentId);
+  }
+
+  #parentOf(parentId: string | undefined): string | undefined {
+    let above = parentId;
+    for (let steps = 0; above !== undefined && steps < MAX_PASSED; steps++) {
+      const id = this.#ids.get(above);
+      if (id !== undefined) return id;
+      above = this.#above.get(above);
+    }
+    return parentId;
   }
 
   #addEntry({ session, agent, model, branch, at }: Happening, { payload, key }: NonNullable<Happening["entry"]>): void {
@@ -203,10 +251,13 @@ class Gathered {
 
   /** The sessions that were told of. */
   sessions(): Translated["sessions"] {
-    const parentOf = (parentId: string | undefined) => parentId && (this.#ids.get(parentId) ?? parentId);
     return [...this.#drafts.values()].map((draft) => ({
       session: this.#sessionOf(draft),
-      spans: [...draft.spans.values()].map((span) => ({ ...span, parentId: parentOf(span.parentId), ...OTLP_MARK })),
+      spans: [...draft.spans.values()].map((span) => ({
+        ...span,
+        parentId: this.#parentOf(span.parentId),
+        ...OTLP_MARK,
+      })),
     }));
   }
 

@@ -1,8 +1,10 @@
+import type { Core } from "../../core.ts";
 import { asObject, readInstant } from "../../formats/values.ts";
 import { members } from "../../kit/json.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { ReadyBatch } from "./prepare.ts";
 import { pieces } from "./read-pieces.ts";
+import { rows } from "./rows.ts";
 import { spell, spelledMembers } from "./rules.ts";
 import { stepsOf } from "./steps.ts";
 import { type Merge, storePart } from "./store-batch.ts";
@@ -25,8 +27,12 @@ async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
       await intake.store((now) => storePart(intake, step, now, IN_PIECES));
 }
 
+/** Of some ids of sessions of a device, those of sessions that were only exported and have model calls. */
+const withCalls = (core: Core, deviceId: string, externalIds: readonly string[]): string[] =>
+  rows(core.store).exportedWithCalls.all({ deviceId, sent: JSON.stringify(externalIds) });
+
 /** How pieces are made ready, in whatever thread, and stored. */
-export const sessionPieces = { ...pieces, deliver };
+export const sessionPieces = { ...pieces, deliver, withCalls };
 
 const IN_PIECES: Merge = {
   exported: 1,

@@ -80,6 +80,14 @@ export const rows = statements((db, has) => {
       `SELECT t.id, t.external_id AS externalId, octet_length(t.document) AS bytes
        FROM json_each(@sent) sent CROSS JOIN trace_sessions t WHERE t.device_id = @deviceId AND t.external_id = sent.value`,
     ),
+    // By the same index, and within a session by trace_spans_by_session.
+    exportedWithCalls: db
+      .prepare<[{ deviceId: string; sent: string }], string>(
+        `SELECT t.external_id FROM json_each(@sent) sent CROSS JOIN trace_sessions t
+         WHERE t.device_id = @deviceId AND t.external_id = sent.value AND t.exported > 0
+           AND EXISTS (SELECT 1 FROM trace_spans s WHERE s.session_id = t.id AND s.kind = 'llm')`,
+      )
+      .pluck(),
     // By trace_spans_by_session.
     spanBytes: db.prepare<[{ sessionId: number; sent: string }], StoredBytes>(
       `SELECT t.external_id AS externalId, octet_length(t.document) AS bytes

@@ -27,7 +27,7 @@ export const promptForLineTool = tool({
     commit: v.optional(
       v.pipe(
         v.string(),
-        v.regex(/^[0-9a-fA-F]{7,40}$/, "must have 7 to 40 hexadecimal digits"),
+        v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
         v.description("Only edits at or before this commit."),
       ),
     ),

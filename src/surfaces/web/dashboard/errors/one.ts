@@ -115,7 +115,7 @@ function factList(call: Member, defect: Defect): Html {
 
 const DOUBTS: Readonly<Record<Doubt, string>> = {
   unknownSession: "No session of the team has this id. Copy it from the session's page, or name a commit instead.",
-  noCommit: "A commit has 7 to 40 hexadecimal digits.",
+  noCommit: "A commit has 7 to 64 hexadecimal digits.",
   ambiguousCommit: "Several commits of the team begin so: give more digits.",
   notMadeBySession: "Another session made this commit: name one of the two.",
 };

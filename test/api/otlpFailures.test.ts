@@ -1,0 +1,71 @@
+import { expect, it } from "vitest";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
+import { sessionCounts } from "../../src/record/traces/traces.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+import { protobufOf, spansOf } from "../support/otlp.ts";
+
+/** Spans say by their status that what they tell of failed; only some name the error, too. */
+
+const tool = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "fetch", "session.id": "s-1" };
+const request = (...codes: (number | string)[]) =>
+  spansOf(
+    { "service.name": "my-agent" },
+    "my",
+    ...codes.map((code) => ({ name: "fetch", values: tool, status: { code, message: "no route to host" } })),
+    { name: "fetch", values: { ...tool, "error.type": "timeout" }, status: { code: 2, message: "" } },
+    { name: "fetch", values: tool },
+  );
+
+const errorsOf = (t: TestInstance) =>
+  t
+    .rows("SELECT document FROM trace_spans ORDER BY id")
+    .map(({ document }) => JSON.parse(document).attributes)
+    .map((told) => [told["error.type"], told["error.message"]]);
+
+const failed = (t: TestInstance) => sessionCounts.failedSpans(t.instance.core, 1);
+
+it("records that a span failed, and what its status says of it", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const json = request(2, "2", "STATUS_CODE_ERROR", 1, 0);
+  expect((await t.post("/v1/traces", { token, json })).body).toEqual({});
+  expect(errorsOf(t)).toEqual([
+    ...Array(3).fill(["_OTHER", "no route to host"]),
+    ...Array(2).fill([undefined, undefined]),
+    ["timeout", undefined],
+    [undefined, undefined],
+  ]);
+  expect(await failed(t)).toBe(4);
+});
+
+it("does so of Protocol Buffers, too", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const { status } = await t.instance.fetch(
+    new Request("http://localhost/v1/traces", {
+      method: "POST",
+      headers: { "content-type": "application/x-protobuf", authorization: `Bearer ${token}` },
+      body: protobufOf(request(2, 1)),
+    }),
+  );
+  expect(status).toBe(200);
+  expect(errorsOf(t).slice(0, 2)).toEqual([
+    ["_OTHER", "no route to host"],
+    [undefined, undefined],
+  ]);
+  expect(await failed(t)).toBe(2);
+});
+
+it("keeps the fact alone where only metadata may be kept, and holds nothing against who told more", async () => {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+  expect((await t.post("/v1/traces", { token, json: request(2) })).body).toEqual({});
+  expect(errorsOf(t)).toEqual([
+    ["_OTHER", undefined],
+    ["timeout", undefined],
+    [undefined, undefined],
+  ]);
+  expect(await failed(t)).toBe(2);
+  expect(t.rows("SELECT withheld FROM deliveries").filter(({ withheld }) => withheld > 0)).toEqual([]);
+});

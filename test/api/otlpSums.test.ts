@@ -1,0 +1,137 @@
+import { expect, it } from "vitest";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { spansOf } from "../support/otlp.ts";
+
+/** An agent's span says again what the calls below it used: that counts once, however the spans come. */
+
+type Sent = Parameters<typeof spansOf>[2];
+
+const TRACE = "a".repeat(32);
+const [AGENT, STEP] = ["f".repeat(16), "e".repeat(16)];
+const NAMED = { "gen_ai.conversation.id": "c-1" };
+
+const used = (input: number, output: number) => ({
+  "gen_ai.usage.input_tokens": input,
+  "gen_ai.usage.output_tokens": output,
+});
+
+const call = (number: number, parent: string, more: Sent["values"] = {}): Sent => ({
+  id: String(number).padStart(16, "0"),
+  parent,
+  name: "chat gpt-5",
+  values: { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5", ...used(100 + number, number), ...more },
+});
+
+/** What the first two calls come to. */
+const agent: Sent = {
+  id: AGENT,
+  name: "invoke_agent",
+  values: { "gen_ai.operation.name": "invoke_agent", ...NAMED, ...used(203, 3) },
+};
+
+async function send(t: TestInstance, { token }: TestDevice, ...spans: Sent[]) {
+  const json = spansOf({ "service.name": "my-agent" }, "my", ...spans);
+  expect((await t.post("/v1/traces", { token, json })).status).toBe(200);
+}
+
+/** Tokens by session: of how many calls, input and output. */
+async function spend(t: TestInstance, { token }: TestDevice) {
+  await t.instance.settle();
+  const { body } = await t.get("/api/spend?by=session", { token });
+  type Group = { key: string; usages: number; inputTokens: number; outputTokens: number };
+  return Object.fromEntries(
+    body.groups.map(({ key, usages, inputTokens, outputTokens }: Group) => [key, [usages, inputTokens, outputTokens]]),
+  );
+}
+
+it("counts once where spans that are not recorded stand between an agent and its calls", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const inner = { id: STEP, parent: "d".repeat(16), name: "step", values: {} };
+  const outer = { id: "d".repeat(16), parent: AGENT, name: "graph", values: {} };
+  await send(t, device, call(1, STEP), call(2, STEP), inner, outer, agent);
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+  expect(t.rows("SELECT parent_id FROM trace_spans ORDER BY external_id").map((row) => row.parent_id)).toEqual([
+    AGENT,
+    AGENT,
+    null,
+  ]);
+});
+
+it("leaves a span below what it names where nothing above it is known, and where spans name each other", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const [one, other] = ["1".repeat(16), "2".repeat(16)];
+  await send(
+    t,
+    device,
+    call(1, STEP),
+    { id: one, parent: other, name: "a", values: {} },
+    { id: other, parent: one, name: "b", values: {} },
+    call(2, one),
+  );
+  expect(t.rows("SELECT parent_id FROM trace_spans ORDER BY external_id").map((row) => row.parent_id)).toEqual([
+    STEP,
+    one,
+  ]);
+});
+
+it("counts once where the sum comes later than its calls, and it alone names the session", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, call(1, AGENT));
+  await send(t, device, call(2, AGENT));
+  await send(t, device, agent);
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
+  // The same trace of another device is none of this one's.
+  const other = await t.device();
+  await send(t, other, agent);
+  expect(await spend(t, other)).toMatchObject({ "c-1": [1, 203, 3] });
+});
+
+it("keeps with a trace that began without a name what comes later and has none either", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
+  await send(t, device, call(1, STEP));
+  // Large enough for a thread: the sum is of the call that comes with it, which alone is known to stand below it.
+  const long = "x".repeat(20_000);
+  await send(t, device, tool, call(2, AGENT, { "gen_ai.output.messages": long }), agent);
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
+  expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: TRACE }]);
+});
+
+it("goes by the name that a call has, and by the sum's own where no call came before without one", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
+  await send(t, device, tool);
+  await send(t, device, call(1, AGENT, NAMED));
+  await send(t, device, call(2, AGENT, NAMED));
+  await send(t, device, agent);
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+});
+
+it("asks of many traces in one request", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const traces = Array.from({ length: 1_200 }, (_, i) => i.toString(16).padStart(32, "b"));
+  await send(t, device, ...traces.map((trace, i) => ({ ...call(i + 1, AGENT), trace })));
+  await send(t, device, ...traces.map((trace) => ({ ...agent, trace })));
+  await t.instance.settle();
+  const { body } = await t.get("/api/spend?by=model", { token: device.token });
+  expect(body.total.usages).toBe(1_200);
+  expect(t.rows("SELECT count(*) AS n FROM trace_sessions WHERE external_id = 'c-1'")).toEqual([{ n: 0 }]);
+});
+
+it("keeps a turn of Copilot Chat in one session, whose every request is a conversation of its own", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const chat = { "copilot_chat.chat_session_id": "chat-1" };
+  const turn = { ...agent, values: { ...agent.values, ...chat, "gen_ai.conversation.id": "chat-1" } };
+  const request = { ...chat, "gen_ai.conversation.id": "request-1" };
+  const title = { "copilot_chat.parent_chat_session_id": "chat-1", "gen_ai.conversation.id": "request-2" };
+  const aside = { ...call(3, "", title), trace: "b".repeat(32) };
+  await send(t, device, aside, call(1, AGENT, request), call(2, AGENT, request), turn);
+  expect(await spend(t, device)).toEqual({ "chat-1": [3, 306, 6] });
+});
