@@ -1,9 +1,37 @@
 import { expect, it } from "vitest";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { fillUsage } from "../support/usage.ts";
 
 useBrowser();
 
 /** What is seen of a page, and what of it is hidden by how it is laid out. */
+
+it("shows every tab, however narrow the window", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person({ operator: true }));
+  await go("/settings");
+  const beyond = `[...document.querySelectorAll("main > nav.tabs a")]
+    .filter((tab) => tab.getBoundingClientRect().right > document.documentElement.clientWidth)
+    .map((tab) => tab.textContent)`;
+  for (const width of [1280, 768, 380]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([width, await page.evaluate(beyond)]).toEqual([width, []]);
+  }
+});
+
+it("shades the side of a table that goes on there, and of no other", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillUsage(site, ada);
+  const { page, go } = await site.open(ada);
+  await go("/spend");
+  const frame = page.getByRole("region", { name: "Spend by model" });
+  const shades = () =>
+    frame.evaluate((one) => getComputedStyle(one).backgroundImage.split("linear-gradient").length - 1);
+  await expect.poll(shades, { timeout: 60_000 }).toBe(0);
+  await page.setViewportSize({ width: 380, height: 800 });
+  await expect.poll(shades, { timeout: 60_000 }).toBe(4);
+});
 
 it("prints dark on white, whatever theme was chosen", async () => {
   const site = await startSite();
