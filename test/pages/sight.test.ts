@@ -33,6 +33,18 @@ it("shades the side of a table that goes on there, and of no other", async () =>
   await expect.poll(shades, { timeout: 60_000 }).toBe(4);
 });
 
+it("breaks an outcome in one long word, in whatever room there is", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const sessions = [{ id: "a", outcome: "W".repeat(200), prompts: [{ text: "Plough" }], spans: [] }];
+  const json = { repoKey: "shop", sessions };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { go, judge } = await site.open(ada);
+  await go("/sessions/1");
+  await judge("session-of-one-word");
+});
+
 it("prints dark on white, whatever theme was chosen", async () => {
   const site = await startSite();
   const { page, go } = await site.open(await site.person());
