@@ -45,6 +45,38 @@ it("breaks an outcome in one long word, in whatever room there is", async () => 
   await judge("session-of-one-word");
 });
 
+it("opens explanations and menus within what they belong to, however narrow the window", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const json = {
+    repoKey: "shop",
+    sessions: [{ id: "a", outcome: "success", prompts: [{ text: "Plough" }], spans: [] }],
+  };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  const areWithin = `[...document.querySelectorAll(".help-panel, .folded-panel")]
+    .filter((panel) => panel.checkVisibility())
+    .map((panel) => [panel.getBoundingClientRect(), (panel.closest(".rail") ?? document.body).getBoundingClientRect()])
+    .map(([panel, frame]) => panel.left >= frame.left && panel.right <= frame.right)`;
+  for (const [path, name] of [
+    ["/sessions/1", "What this means"],
+    ["/sessions", "Views"],
+    ["/spend", "What this means"],
+  ] as const)
+    for (const width of [1280, 768, 380]) {
+      await page.setViewportSize({ width, height: 900 });
+      await go(path);
+      await page
+        .locator("main summary")
+        .filter({ visible: true })
+        .and(page.getByLabel(name).or(page.getByText(name)))
+        .last()
+        .click();
+      expect([path, width, await page.evaluate(areWithin)]).toEqual([path, width, [true]]);
+    }
+});
+
 it("prints dark on white, whatever theme was chosen", async () => {
   const site = await startSite();
   const { page, go } = await site.open(await site.person());
