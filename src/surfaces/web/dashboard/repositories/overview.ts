@@ -27,7 +27,7 @@ import { shareOf } from "../sessions/labels.ts";
 import { sessionTable } from "../sessions/table.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } from "../shared/links.ts";
-import { repoOfStream } from "../shared/repositories.ts";
+import { repoOfStream, streamKeys } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
 import { firstShown, SHOWN_DAYS } from "./facts.ts";
@@ -47,7 +47,7 @@ export async function overviewPage(call: Member): Promise<Html> {
   await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
   const repoKey = repoOfStream(repoKeyIn(repoOf(call)) ?? "");
   const team = session.team.id;
-  const streams = listStreams(core, team).filter((stream) => repoOfStream(stream.repoKey) === repoKey);
+  const streams = listStreams(core, team, null, { repoKeys: streamKeys(repoKey) });
   const brain = listRepositories(core, team).find((one) => one.repoKey === repoKey);
   const latest = await findSessions(core, team, { repoKey, limit: SESSIONS });
   if (streams.length === 0 && !brain && latest.rows.length === 0)
