@@ -77,6 +77,23 @@ it("opens explanations and menus within what they belong to, however narrow the 
     }
 });
 
+it("prints to its end what scrolls on a screen", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const payload = { type: "tool", fields: Array.from({ length: 80 }, (_, i) => `field ${i}`) };
+  const json = { repoKey: "shop", entries: [{ seq: 1, payload }] };
+  expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  await go(`/telemetry/entries/${site.t.rows("SELECT min(id) AS id FROM telemetry_entries")[0].id}`);
+  const hidden = () =>
+    page.evaluate<boolean>(`[...document.querySelectorAll("pre")].some((one) =>
+      getComputedStyle(one).overflowY !== "visible" && one.scrollHeight > one.clientHeight + 1)`);
+  expect(await hidden()).toBe(true);
+  await page.emulateMedia({ media: "print" });
+  expect(await hidden()).toBe(false);
+});
+
 it("prints dark on white, whatever theme was chosen", async () => {
   const site = await startSite();
   const { page, go } = await site.open(await site.person());
