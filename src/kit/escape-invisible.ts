@@ -19,6 +19,10 @@ export function misleadingSign(name: string): string | undefined {
   return found === undefined ? undefined : codeOf(found);
 }
 
+/** A name without such signs, as where machines say how somebody or something is called. */
+export const withoutMisleading = (name: string): string =>
+  name.replace(new RegExp(`(${JOINERS.source})|${UNSEEN.source}`, "gu"), (_sign, joiner?: string) => joiner ?? "");
+
 const codeOf = (sign: string) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** A short text with every sign that cannot be seen spelled out, as in `⟨U+202E⟩`. For names of files that others chose. */

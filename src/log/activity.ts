@@ -44,9 +44,15 @@ export function activity(core: Core, teamId: string, fromDay: number, toDay: num
   });
 }
 
-/** A team's newest deliveries that were flagged, newest first. @param limit 1 to 200 */
-export function recentFlags(core: Core, teamId: string, limit: number) {
-  const flagged = rows(core.store).flagged.all(teamId, Math.min(Math.max(Math.floor(limit), 1), 200));
+/**
+ * A team's newest deliveries that were flagged, newest first.
+ * @param limit 1 to 200
+ * @param ofTelemetry those of telemetry alone, or all but them
+ */
+export function recentFlags(core: Core, teamId: string, limit: number, ofTelemetry?: boolean) {
+  const most = Math.min(Math.max(Math.floor(limit), 1), 200);
+  const only = ofTelemetry === undefined ? null : Number(ofTelemetry);
+  const flagged = rows(core.store).flagged.all({ teamId, ofTelemetry: only, most });
   return withDeviceLabels(core, flagged).map(
     ({ id, deviceId, deviceLabel, repoKey, kind, flagged, items, receivedAt }) => ({
       deliveryId: id,

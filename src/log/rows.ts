@@ -136,8 +136,12 @@ export const rows = statements((db, has) => {
        FROM delivery_days WHERE team_id = ? GROUP BY kind`,
     ),
     // By the partial index deliveries_flagged, from its end.
-    flagged: db.prepare<[string, number], DeliveryFacts & { flagged: "gap" | "rollback" }>(
-      `SELECT ${FACTS} FROM deliveries WHERE team_id = ? AND flagged IS NOT NULL ORDER BY id DESC LIMIT ?`,
+    flagged: db.prepare<
+      [{ teamId: string; ofTelemetry: number | null; most: number }],
+      DeliveryFacts & { flagged: "gap" | "rollback" }
+    >(
+      `SELECT ${FACTS} FROM deliveries WHERE team_id = @teamId AND flagged IS NOT NULL
+         AND (@ofTelemetry IS NULL OR (kind = 'telemetry') = @ofTelemetry) ORDER BY id DESC LIMIT @most`,
     ),
     // By the primary key, from its end.
     last: db.prepare<[], number | null>("SELECT max(id) FROM deliveries").pluck(),

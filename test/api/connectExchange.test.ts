@@ -159,6 +159,16 @@ describe("connectExchange", () => {
     expect([answer.status, answer.body.license]).toEqual([200, null]);
   });
 
+  it("takes signs that turn what stands beside them out of the label", async () => {
+    const t = await startInstance();
+    for (const deviceLabel of ["Ada\u2019s \u202epotpal", "\u202e"])
+      await t.post(PATH, { json: { code: await t.code(await t.team()), consent: { version: "1", deviceLabel } } });
+    expect(t.rows("SELECT label FROM devices ORDER BY rowid").map(({ label }) => label)).toEqual([
+      "Ada\u2019s potpal",
+      null,
+    ]);
+  });
+
   it("takes a secret out of the label before it is stored", async () => {
     const t = await startInstance();
     const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;

@@ -208,7 +208,7 @@ describe("a form", () => {
       await held("/my-brain/tokens", { name: "x", lifetime: "365" }, () =>
         db.exec("UPDATE web_sessions SET ended_at = 1"),
       ),
-    ).toEqual([303, "/login"]);
+    ).toEqual([303, "/login?next=%2Fmy-brain%2Ftokens"]);
     expect(t.count("read_tokens")).toBe(0);
   });
 
@@ -231,7 +231,8 @@ describe("a form", () => {
       ["/my-brain/tokens", "/sub/my-brain"],
       ["/login/device/approve", "/sub/login/device"],
       [`/devices/${device.deviceId}/revoke`, `/sub/devices/${device.deviceId}`],
-      ["/logout", "/sub/"],
+      // Of every page: for who is signed in, the sign-in leads on to the overview.
+      ["/team", "/sub/login"],
     ] as const)
       for (const prefix of ["", "/sub"]) {
         const reply = await ask(prefix + path, { headers: { accept: "text/html" } });

@@ -119,6 +119,11 @@ it("changes one's name, and signs out", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   expect(site.t.rows("SELECT name FROM users")).toEqual([{ name: "Ada <b>Lovelace</b>" }]);
+  // Beside such a name, what others did would read backwards.
+  await page.getByLabel("Your name").fill("Ada \u202erekcah");
+  await page.getByRole("button", { name: "Save" }).click();
+  expect(await page.getByRole("alert").textContent()).toContain("This name holds U+202E, which cannot be seen");
+  expect(site.t.rows("SELECT name FROM users")).toEqual([{ name: "Ada <b>Lovelace</b>" }]);
   await page.locator("details.account summary").click();
   await page.getByRole("button", { name: "Sign out", exact: true }).last().click();
   await page.getByText("You are signed out.").waitFor();

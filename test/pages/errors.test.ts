@@ -298,6 +298,11 @@ it("lets an error be taken on, discussed, tracked, snoozed and resolved, without
   const lively = await site.open(ada);
   await lively.go(new URL(page.url()).pathname);
   await lively.judge("errors-triage");
+  // What stays in sight while the rest scrolls, stays below the head of the page.
+  const held = "parseFloat(getComputedStyle(document.querySelector('.triage')).top)";
+  expect(await lively.page.evaluate(held)).toBeGreaterThanOrEqual(
+    await lively.page.evaluate<number>("document.querySelector('header.top').offsetHeight"),
+  );
   expect(await page.locator("main img, main script").count()).toBe(0);
   expect(triage(site).map(({ kind, who }) => `${kind} ${who}`)).toEqual(
     ["assigned", "assigned", "commented", "linked", "snoozed", "reopened", "resolved"].map(

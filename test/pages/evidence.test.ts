@@ -36,6 +36,37 @@ it("says that the record is complete, and hands out what checks it", async () =>
   expect(readFileSync(await file.path(), "utf8").split("\n")[0]).toMatch(/\/ledger\/[0-9a-f]{16}\/1$/);
 });
 
+it("counts what is open of every stream, however many grew since, and of none that it is filled", async () => {
+  const site = await startSite({ settings: { limitTelemetry: "off", limitBrain: "off" } });
+  const ada = await site.person({ role: "admin" });
+  const { token } = await site.t.device(ada.team);
+  const send = async (repoKey: string, seq: number) => {
+    const json = { repoKey, entries: [{ seq, payload: { type: "prompt" } }] };
+    expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  };
+  const publish = async (version: number) => {
+    const json = { repoKey: REPO, version, files: [{ path: "a.md", content: `${version}` }] };
+    expect((await site.t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  };
+  await publish(1);
+  await publish(3);
+  for (let i = 0; i < 210; i++) await send(REPO, 1 + 2 * i);
+  for (let i = 0; i < 1_000; i++) await send(`github.com/acme/service-${i}`, 1);
+  const { page, go } = await site.open(ada);
+  await go("/evidence");
+  expect(await page.locator(".verdict").textContent()).toMatch(
+    /210 gaps are open, 209 entries missing\. The log is whole/,
+  );
+  expect(await page.getByRole("table", { name: "Streams" }).locator("tbody th").allTextContents()).toEqual([
+    "acme/shop",
+  ]);
+  await go("/overview");
+  expect(await page.locator(".section > .more").textContent()).toContain("210 gaps");
+  await go(`/repositories/overview?repo=${encodeURIComponent(REPO)}`);
+  const devices = page.getByRole("table", { name: "Devices that send telemetry of it" });
+  expect(await devices.locator("tbody tr").count()).toBe(1);
+});
+
 it("counts what is open, and shows holds and erasures with proofs to who manages the team", async () => {
   const site = await startSite();
   const ada = await site.person({ role: "admin" });

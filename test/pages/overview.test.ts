@@ -183,6 +183,53 @@ it("adds nothing that agents say of cost to what is known by list prices, as the
   expect(await page.locator(".stat").filter({ hasText: "Cost" }).locator("dd").first().textContent()).toBe("$5.00");
 });
 
+it("leaves out an error that somebody resolved or snoozed, here and on its repository's page, and takes in one reopened", async () => {
+  const site = await startSite();
+  site.t.clock.advance(20 * DAY_MS);
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const files = [{ path: ".claude/brain/errors.md", content: ERRORS }];
+  const sent = await site.t.post("/api/brain/ingest", { token, json: { repoKey: REPO, version: 1, files } });
+  expect(sent.status).toBe(200);
+  const { page, go } = await site.open(ada);
+  const seen = async () => {
+    await go("/overview");
+    const concerns = await page.locator(".concerns > li").allTextContents();
+    await go("/repositories");
+    const listed = await page.locator("tbody td[data-label='Open errors']").textContent();
+    await go(`/repositories/overview?repo=${encodeURIComponent(REPO)}`);
+    const errors = page.getByRole("table", { name: "Open and recurring errors" });
+    return {
+      concerns: concerns.map((text) => /^(?:Came again|Open error)\w+ \w+/.exec(text)?.[0]).filter(Boolean),
+      open: [listed, await tile(page, "Open errors"), await tile(page, "Came again")],
+      errors: await errors.locator("tbody tr").allTextContents(),
+    };
+  };
+  const say = async (error: string, word: string) => {
+    await go("/errors?state=all");
+    await page.getByRole("table", { name: "Errors" }).getByRole("link", { name: error }).click();
+    if (word === "Snooze") await page.getByText(word, { exact: true }).first().click();
+    await page.getByRole("button", { name: word, exact: true }).click();
+  };
+  expect(await seen()).toEqual({
+    concerns: ["Came againFlaky test", "Open errorLogin loop"],
+    open: ["2", "2 | of 3 errors", "1 | of the open errors"],
+    errors: ["Flaky test2Came again8 Dec 2026", "Login loop1Open20 Nov 2026"],
+  });
+  await say("Flaky test", "Resolve");
+  await say("Login loop", "Snooze");
+  expect(await seen()).toEqual({
+    concerns: [],
+    open: ["–", "0 | of 3 errors", "0 | of the open errors"],
+    errors: [],
+  });
+  await say("Flaky test", "Reopen");
+  expect(await seen()).toMatchObject({
+    concerns: ["Open errorFlaky test"],
+    open: ["1", "1 | of 3 errors", expect.any(String)],
+  });
+});
+
 it("puts what is most urgent first, each line with where it is dealt with", async () => {
   const site = await startSite();
   const team = await site.t.team();
@@ -190,9 +237,8 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   const ada = await site.person({ team });
   const { page, go } = await site.open(ada);
   await go("/overview");
-  // The page on errors counts errors, of which one has several entries.
   expect(await page.locator(".section > .more").textContent()).toMatch(
-    /(?:^| · )1 entry of errors that came again · 2 open entries of errors · /,
+    /(?:^| · )1 error that came again · 1 open error · /,
   );
   const lines = await page.locator(".concerns > li").all();
   const shown = await Promise.all(

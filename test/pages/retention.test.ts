@@ -39,3 +39,32 @@ it("shows that all is kept, takes days, warns below half a year, tells of holds 
   expect(main).toMatch(/Let gonothing/);
   await judge("retention");
 });
+
+it("changes back nothing that somebody else changed while the form stood open", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "admin" });
+  const { core } = site.t.instance;
+  const { page, go } = await site.open(ada);
+  const keep = () => page.getByRole("button", { name: "Keep it so long" }).click();
+  const rules = () => site.t.rows("SELECT kind, days FROM retention_rules ORDER BY kind");
+  await setRetention(core, ada.team.id, "telemetry", 30);
+  await go("/retention");
+  await setRetention(core, ada.team.id, "telemetry", 400);
+  await page.getByLabel("Audit, days").fill("365");
+  await keep();
+  await page.getByText("It is kept so long from now on.").waitFor();
+  const both = [
+    { kind: "audit", days: 365 },
+    { kind: "telemetry", days: 400 },
+  ];
+  expect(rules()).toEqual(both);
+  await setRetention(core, ada.team.id, "telemetry", null);
+  await page.getByLabel("Telemetry, days").fill("200");
+  await keep();
+  expect(await page.getByRole("alert").textContent()).toContain("Telemetry is kept for ever now. Nothing was changed");
+  expect(rules()).toEqual(both.slice(0, 1));
+  expect(await page.getByLabel("Telemetry, days").inputValue()).toBe("200");
+  await keep();
+  await page.getByText("It is kept so long from now on.").waitFor();
+  expect(rules()).toEqual([both[0], { kind: "telemetry", days: 200 }]);
+});

@@ -56,6 +56,22 @@ it("signs in, says nothing of which part was wrong, and signs out", async () => 
   ]);
 });
 
+it("leads back to the page whose form was sent when the session had ended", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { page, go, context } = await site.open(ada);
+  await go("/account");
+  await context.clearCookies();
+  await page.getByLabel("Your name").fill("Ada");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your session has ended. Sign in, then do it again.").waitFor();
+  await page.getByLabel("E-mail address").fill(ada.email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Your account" }).waitFor();
+  expect(site.t.rows("SELECT name FROM users")).toEqual([{ name: null }]);
+});
+
 it("lets an invited person make an account, and a member choose a new password by link", async () => {
   const site = await startSite();
   const owner = await site.person();

@@ -17,6 +17,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const SCREENSHOTS = join(import.meta.dirname, "../../dist/screenshots");
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 380, height: 800 };
+/** A tablet held upright: tables are tables still, and wider than it. */
+const MIDDLE = { width: 768, height: 900 };
 /** What a page may weigh, packed by gzip as a proxy packs it, without what a browser keeps between pages. */
 const MAX_BYTES = 60_000;
 /** Notes how much moves under the reader's eyes without their doing: Chromium's own measure, input excluded, since the page began. */
@@ -95,7 +97,7 @@ export interface Visit {
   go(path: string, status?: number): Promise<void>;
   /**
    * Judges the page that is open: under 60 KB, nothing moved since it began, nothing wrong for axe-core in light and dark, no sideways
-   * scrolling at 380 px, no complaints. Leaves screenshots `NAME-light`, `NAME-dark` and `NAME-narrow`.
+   * scrolling at 380 and at 768 px, no complaints. Leaves screenshots `NAME-light`, `NAME-dark` and `NAME-narrow`.
    */
   judge(name: string): Promise<void>;
 }
@@ -264,10 +266,12 @@ async function judge(page: Page, name: string, complaints: readonly string[]): P
     await picture(page, `${name}-${scheme}`);
   }
   await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(NARROW);
-  const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-  await picture(page, `${name}-narrow`);
-  expect(overflow, `${name} scrolls sideways at ${NARROW.width} px`).toBeLessThanOrEqual(0);
+  for (const size of [MIDDLE, NARROW]) {
+    await page.setViewportSize(size);
+    const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    if (size === NARROW) await picture(page, `${name}-narrow`);
+    expect(overflow, `${name} scrolls sideways at ${size.width} px`).toBeLessThanOrEqual(0);
+  }
   await page.setViewportSize(WIDE);
   expect(complaints, name).toEqual([]);
 }

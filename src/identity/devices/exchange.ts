@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { isoInstant } from "../../kit/clock.ts";
+import { withoutMisleading } from "../../kit/escape-invisible.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { tooLargeMalformed } from "../../platform/http/faults.ts";
 import { Count, Instant, identifier } from "../../platform/http/fields.ts";
@@ -65,7 +66,7 @@ export const exchange = endpoint(
   },
   async ({ core, body, header, ip }) => {
     // A label is free text from a machine: secrets are taken out before it reaches the disk.
-    const label = body.consent.deviceLabel === undefined ? null : redactText(body.consent.deviceLabel).text;
+    const label = redactText(withoutMisleading(body.consent.deviceLabel ?? "")).text || null;
     const consentVersion = redactText(body.consent.version).text;
     const { deviceId, deviceToken, expiresAt, team, person } = await bindDevice(
       core,

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { withoutMisleading } from "../../kit/escape-invisible.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { redactText } from "../../redact/redact.ts";
 import { type DevicePerson, knownDevice, peopleOf } from "./assign.ts";
@@ -55,7 +56,7 @@ function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
 const MAX_LABEL_CHARS = 200;
 
 /**
- * Gives a device of a team another label, free of control characters and secrets; blank takes the label away.
+ * Gives a device of a team another label, free of secrets and of signs that are not seen; blank takes the label away.
  * @returns false when the team has no such device
  */
 export function renameDevice(
@@ -65,10 +66,7 @@ export function renameDevice(
   label: string,
   by: Actor = COMMAND_LINE,
 ): Promise<boolean> {
-  const printable = label
-    .toWellFormed()
-    .replace(/\p{Cc}+/gu, " ")
-    .trim();
+  const printable = withoutMisleading(label.toWellFormed().replace(/\p{Cc}+/gu, " ")).trim();
   const clean = redactText(printable).text.slice(0, MAX_LABEL_CHARS).toWellFormed() || null;
   return core.store.write(() => {
     const device = rows(core.store).device.get(deviceId);

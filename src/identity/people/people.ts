@@ -4,6 +4,7 @@
  */
 
 import type { Core } from "../../core.ts";
+import { misleadingSign } from "../../kit/escape-invisible.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls, soughtText } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
@@ -25,11 +26,13 @@ export function readEmail(typed: string): string {
   return email;
 }
 
-/** Reads what a person is called. @returns null for none */
+/** Reads what a person is called. @returns null for none @throws Problem for one that would turn what stands beside it */
 export function readPersonName(typed: string | null | undefined): string | null {
   const name = typed?.trim() ?? "";
   if (name === "") return null;
   if (name.length > 100 || hasControls(name)) fail(invalid, "A name has at most 100 characters on one line.");
+  const sign = misleadingSign(name);
+  if (sign !== undefined) fail(invalid, `This name holds ${sign}, which cannot be seen or changes how the rest reads.`);
   return name;
 }
 

@@ -1,3 +1,4 @@
+import { withoutMisleading } from "../../kit/escape-invisible.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, forbidden, Problem, type ProblemRow } from "../../kit/problem.ts";
 import { directoryKey, directoryRecords, type UserRecord } from "../directory/directory.ts";
@@ -44,7 +45,7 @@ function vouchedEmail({ issuer }: Scope, typed: string | null): string {
 function nameOf({ displayName, formatted, givenName, familyName }: UserDraft, before: string | null): string | null {
   const parts = [givenName, familyName].filter((part) => part !== null).join(" ");
   const name = [displayName, formatted, parts].find((one) => one !== null && one !== "");
-  return name ? as(invalidValue, () => readPersonName(name.slice(0, 100).toWellFormed())) : before;
+  return name ? as(invalidValue, () => readPersonName(withoutMisleading(name.slice(0, 100).toWellFormed()))) : before;
 }
 
 /** Makes the record of somebody, with their account, or that of an account that is there. @throws Problem */

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
+import { withoutMisleading } from "../../kit/escape-invisible.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, forbidden, Problem } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
@@ -90,7 +91,7 @@ const newUser = (core: Core, email: string, { name }: Vouched): User => ({
   id: newId("usr", core.clock, core.random),
   email,
   emailKey: emailKey(email),
-  name: readPersonName(name?.replace(/\p{Cc}/gu, " ")),
+  name: readPersonName(name && withoutMisleading(name.replace(/\p{Cc}/gu, " "))),
   passwordHash: null,
   operator: 0,
   createdAt: core.clock.now(),

@@ -65,15 +65,11 @@ export interface EntryCounts {
   readonly entries: number;
   /** Those of them that say they are open. */
   readonly open: number;
-  /** The same by repository. */
-  readonly openByRepo: ReadonlyMap<string, number>;
 }
 
 /** Counts the entries of the errors files in a team's current brains; as fresh as `entriesProjection`. */
 export function countEntries(core: Core, teamId: string): EntryCounts {
   const [totals] = rows(core.store).totals(teamId, undefined);
   const repositories = listRepositories(core, teamId).length;
-  const byRepo = rows(core.store).openByRepo.all(teamId);
-  const openByRepo = new Map(byRepo.map(({ repoKey, open }) => [repoKey, open]));
-  return { repositories, entries: totals?.total ?? 0, open: totals?.open ?? 0, openByRepo };
+  return { repositories, entries: totals?.total ?? 0, open: totals?.open ?? 0 };
 }

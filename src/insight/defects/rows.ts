@@ -101,9 +101,6 @@ export const rows = statements((db) => ({
     (where) =>
       `SELECT count(*) AS total, coalesce(sum(open), 0) AS open FROM defects WHERE ${where} AND kind = 'error'`,
   ),
-  openByRepo: db.prepare<[string], { repoKey: string; open: number }>(
-    "SELECT repo_key AS repoKey, sum(open) AS open FROM defects WHERE team_id = ? AND kind = 'error' GROUP BY repo_key",
-  ),
   open: scoped<[number], DefectRow>(
     db,
     (where) => `${DEFECT} WHERE ${where} AND kind = 'error' AND open = 1 ${NEWEST} LIMIT ?`,

@@ -41,6 +41,15 @@ export interface ListedClassRow {
   readonly key: string | number;
 }
 
+export interface PressingRow
+  extends Pick<ListedClassRow, "title" | "repoKey" | "occurrences" | "newestId" | "lastSeen" | "ownerId"> {
+  readonly fingerprint: string;
+  /** 1 for one that came again lately. */
+  readonly cameAgain: number;
+  /** How many there are of its sort. */
+  readonly count: number;
+}
+
 /** As `stateOfClass` has it. */
 const STATE = `CASE WHEN w.snoozed = 'again' OR (w.snoozed = 'until' AND w.snoozed_until > @now) THEN 'snoozed'
   WHEN w.state IS NOT NULL THEN w.state WHEN c.occurrences > 1 THEN 'again' WHEN c.open > 0 THEN 'open' ELSE 'resolved' END`;
@@ -85,6 +94,22 @@ export const classRows = statements((db) => ({
   counts: db.prepare<[ClassFilter], { state: State; classes: number; nobodys: number; entries: number }>(
     `SELECT state, count(*) AS classes, count(*) FILTER (WHERE owner_id IS NULL) AS nobodys, sum(occurrences) AS entries
      FROM (${STANDING}) GROUP BY state`,
+  ),
+  /** Those that came again lately, and others that are open; a few of each with how many there are, the newest first. */
+  pressing: db.prepare<[ClassFilter & { since: string; most: number }], PressingRow>(
+    `SELECT * FROM (
+       SELECT *, count(*) OVER (PARTITION BY cameAgain) AS count,
+         row_number() OVER (PARTITION BY cameAgain ORDER BY lastSeen DESC, fingerprint DESC) AS rank
+       FROM (
+         SELECT class AS fingerprint, title, repo_key AS repoKey, occurrences, newest_id AS newestId, last_seen AS lastSeen,
+           owner_id AS ownerId, state = 'again' AND last_seen >= @since AS cameAgain
+         FROM (${STANDING}) WHERE state = 'open' OR (state = 'again' AND (last_seen >= @since OR open > 0))
+       )
+     ) WHERE rank <= @most ORDER BY rank`,
+  ),
+  openByRepo: db.prepare<[ClassFilter], { repoKey: string; open: number }>(
+    `SELECT r.value AS repoKey, count(*) AS open FROM (${STANDING}) s, json_each(s.repos) r
+     WHERE s.state IN ('open', 'again') GROUP BY r.value`,
   ),
   // By primary key, all classes of a team.
   newByDay: db.prepare<[string, string | null, string | null, string], { date: string; count: number }>(

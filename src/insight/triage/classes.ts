@@ -1,6 +1,13 @@
 import type { Core } from "../../core.ts";
 import { cutPage, type Page, pageSize, type Towards } from "../../kit/page.ts";
-import { type ClassFilter, classRows, type ListedClassRow, SORT_KEYS, type SortKey } from "./class-rows.ts";
+import {
+  type ClassFilter,
+  classRows,
+  type ListedClassRow,
+  type PressingRow,
+  SORT_KEYS,
+  type SortKey,
+} from "./class-rows.ts";
 import { STATES, type State } from "./standing.ts";
 
 /** Classes of errors, as they are listed and counted. All are as fresh as the entries are. */
@@ -103,6 +110,37 @@ export function countClasses(core: Core, teamId: string, query: ClassQuery = {})
     entries: counted.reduce((sum, { entries }) => sum + entries, 0),
   };
 }
+
+/** Classes that somebody should look at, and how many there are. */
+interface Pressing {
+  readonly count: number;
+  readonly rows: readonly Omit<PressingRow, "cameAgain" | "count">[];
+}
+
+/**
+ * The errors that came again since a day, and the others that are open: an entry says so, or somebody did. Of errors files alone.
+ * @param since YYYY-MM-DD
+ * @param most of each
+ */
+function pressing(core: Core, teamId: string, since: string, most: number) {
+  const found = classRows(core.store).pressing.all({ ...filterOf(core, teamId, { kind: "error" }), since, most });
+  const of = (sort: number): Pressing => {
+    const rows = found.filter(({ cameAgain }) => cameAgain === sort);
+    return { count: rows[0]?.count ?? 0, rows };
+  };
+  return { cameAgain: of(1), open: of(0) };
+}
+
+/** How many classes of each repository are open or came again; those without any are left out. */
+const byRepo = (core: Core, teamId: string): Map<string, number> =>
+  new Map(
+    classRows(core.store)
+      .openByRepo.all(filterOf(core, teamId, {}))
+      .map(({ repoKey, open }) => [repoKey, open]),
+  );
+
+/** What is open, as the pages beside the list of errors tell it. */
+export const openErrors = { pressing, byRepo };
 
 /** How many classes began on each day. @param from YYYY-MM-DD */
 export const newClassesByDay = (

@@ -4,7 +4,15 @@
  * Not here: what entries say and which are of one class (defects), what caused them (causes).
  */
 export { type Act, act, type Subject } from "./acts.ts";
-export { type ClassCounts, type ClassQuery, countClasses, newClassesByDay, pageOfErrors, SORTS } from "./classes.ts";
+export {
+  type ClassCounts,
+  type ClassQuery,
+  countClasses,
+  newClassesByDay,
+  openErrors,
+  pageOfErrors,
+  SORTS,
+} from "./classes.ts";
 export { triageErasure } from "./erase.ts";
 export { exportTriage } from "./export.ts";
 export { type ClassFacts, storeClass } from "./follow.ts";

@@ -204,7 +204,8 @@ function requireOwnOrigin({ header, serving }: Exchange): void {
 
 function signInFirst(call: PageCall, signInPath: string, isPost: boolean): PageReply {
   const search = call.query.size > 0 ? `?${call.query}` : "";
-  const next = isPost || call.path === "/" ? "" : `?next=${encodeURIComponent(call.path + search)}`;
+  // The address of a form leads to the page that it stands on, see `answerFormAddress`.
+  const next = call.path === "/" ? "" : `?next=${encodeURIComponent(call.path + search)}`;
   return {
     location: signInPath + next,
     ...(isPost ? { flash: { kind: "warn", text: "Your session has ended. Sign in, then do it again." } } : {}),
@@ -213,7 +214,8 @@ function signInFirst(call: PageCall, signInPath: string, isPost: boolean): PageR
 
 /**
  * Goes to the page that holds the form, for an address that only takes forms: such an address stands in the bar after a form
- * was answered with what is wrong in it, and people open it again.
+ * was answered with what is wrong in it, and people open it again. Forms that stand on every page
+ * lead to where signing in does.
  */
 export function answerFormAddress(
   exchange: Exchange,
@@ -223,7 +225,8 @@ export function answerFormAddress(
   const visitor = visitorOf(exchange, pages, false);
   const parts = visitor.call.path.split("/").slice(0, -1);
   while (parts.length > 1 && !hasPage(parts.join("/"))) parts.pop();
-  return send(exchange, pages, { location: parts.length > 1 ? parts.join("/") : "/" }, visitor);
+  const ofEveryPage = visitor.session ? pages.signInPath : "/";
+  return send(exchange, pages, { location: parts.length > 1 ? parts.join("/") : ofEveryPage }, visitor);
 }
 
 /** The page for an address at which there is none. */

@@ -33,13 +33,40 @@ export interface DeviceTotals {
   readonly missing: number;
 }
 
+/** Which streams; null narrows nothing. */
+interface StreamRange {
+  readonly teamId: string;
+  readonly deviceId: string | null;
+  /** JSON array of keys. */
+  readonly repoKeys: string | null;
+  /** 1 for those alone that something is missing of, or contradicts. */
+  readonly flawed: number;
+  readonly most: number;
+}
+
+/** What is wrong in all streams of a team. */
+export interface StreamFlaws {
+  readonly gaps: number;
+  /** Sequence numbers that never arrived. */
+  readonly missing: number;
+  /** Streams in which a number came again with other content. */
+  readonly rollbacks: number;
+}
+
 export const browseRows = statements((db) => ({
   // Both by telemetry_streams_by_team, the first from its end.
-  streams: db.prepare<[{ teamId: string; deviceId: string | null; most: number }], StreamFacts>(
+  streams: db.prepare<[StreamRange], StreamFacts>(
     `SELECT id, device_id AS deviceId, repo_key AS repoKey, max_seq AS maxSeq, entry_count AS entryCount,
        conflict_count AS conflictCount, created_at AS createdAt, updated_at AS updatedAt
-     FROM telemetry_streams WHERE team_id = @teamId AND (@deviceId IS NULL OR device_id = @deviceId)
+     FROM telemetry_streams s WHERE team_id = @teamId AND (@deviceId IS NULL OR device_id = @deviceId)
+       AND (@repoKeys IS NULL OR repo_key IN (SELECT value FROM json_each(@repoKeys)))
+       AND (@flawed = 0 OR conflict_count > 0 OR EXISTS (SELECT 1 FROM telemetry_gaps WHERE stream_id = s.id))
      ORDER BY updated_at DESC, id DESC LIMIT @most`,
+  ),
+  flaws: db.prepare<[{ teamId: string }], StreamFlaws>(
+    `SELECT count(*) AS gaps, coalesce(sum(g.to_seq - g.from_seq + 1), 0) AS missing,
+       (SELECT count(*) FROM telemetry_streams WHERE team_id = @teamId AND conflict_count > 0) AS rollbacks
+     FROM telemetry_streams s JOIN telemetry_gaps g ON g.stream_id = s.id WHERE s.team_id = @teamId`,
   ),
   repoKeys: db
     .prepare<[string, number], string>(

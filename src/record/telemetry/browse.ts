@@ -2,7 +2,13 @@ import type { Core } from "../../core.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { keysetPage, type Page } from "../../kit/page.ts";
 import { findDelivery, withDeliveries } from "../../log/log.ts";
-import { browseRows, type DeviceTotals, type StoredConflict, type StreamFacts } from "./browse-rows.ts";
+import {
+  browseRows,
+  type DeviceTotals,
+  type StoredConflict,
+  type StreamFacts,
+  type StreamFlaws,
+} from "./browse-rows.ts";
 import type { Gap } from "./rules.ts";
 import { entryBySeq } from "./segments.ts";
 import type { Scope } from "./walk.ts";
@@ -20,15 +26,34 @@ const MAX_GAPS = 20;
 /** Streams that are listed at most. */
 export const MAX_STREAMS = 1_000;
 
-/** A team's streams, or those of one of its devices, the one that grew last first; the newest thousand. */
-export function listStreams(core: Core, teamId: string, deviceId: string | null = null): Stream[] {
-  const sql = browseRows(core.store);
-  return withDeviceLabels(core, sql.streams.all({ teamId, deviceId, most: MAX_STREAMS })).map((stream) => ({
-    ...stream,
-    gaps: sql.gaps.all(stream.id, MAX_GAPS),
-    missing: sql.missing.get(stream.id) as number,
-  }));
+/** Which of a team's streams; absent members do not narrow. */
+interface StreamQuery {
+  readonly repoKeys?: readonly string[];
+  /** Something is missing of it, or contradicts. */
+  readonly flawed?: true;
 }
+
+/** A team's streams, or those of one of its devices, the one that grew last first; the newest thousand. */
+export function listStreams(
+  core: Core,
+  teamId: string,
+  deviceId: string | null = null,
+  { repoKeys, flawed }: StreamQuery = {},
+): Stream[] {
+  const sql = browseRows(core.store);
+  const narrowed = { repoKeys: repoKeys ? JSON.stringify(repoKeys) : null, flawed: Number(flawed ?? false) };
+  return withDeviceLabels(core, sql.streams.all({ teamId, deviceId, ...narrowed, most: MAX_STREAMS })).map(
+    (stream) => ({
+      ...stream,
+      gaps: sql.gaps.all(stream.id, MAX_GAPS),
+      missing: sql.missing.get(stream.id) as number,
+    }),
+  );
+}
+
+/** What is wrong in all of a team's streams, however many there are. */
+export const streamFlaws = (core: Core, teamId: string): StreamFlaws =>
+  browseRows(core.store).flaws.get({ teamId }) as StreamFlaws;
 
 /** The repositories that a team's streams are of, by key, for a list to choose from; the first thousand. */
 export function listRepoKeys(core: Core, teamId: string): string[] {

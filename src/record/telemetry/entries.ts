@@ -138,7 +138,7 @@ export function entryFilter(
 }
 
 /** An entry with its neighbours in its stream, and what else came under its seq. */
-export interface EntryDetail extends EntryRow {
+interface EntryDetail extends EntryRow {
   /** Ids of the entries before and after it in the stream. */
   readonly previousId: number | null;
   readonly nextId: number | null;

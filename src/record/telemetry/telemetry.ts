@@ -11,9 +11,9 @@ export {
   listStreams,
   MAX_STREAMS,
   type Stream,
+  streamFlaws,
 } from "./browse.ts";
 export {
-  type EntryDetail,
   type EntryFilter,
   type EntryPage,
   type EntryRow,

@@ -1,8 +1,9 @@
 import type { Core } from "../../core.ts";
 import { outcomeKind } from "../../formats/outcomes.ts";
 import { listDevices } from "../../identity/devices/devices.ts";
-import { countEntries, freshenEntries, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
+import { freshenEntries, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
 import { freshenSpend, spendReport } from "../../insight/spend/spend.ts";
+import { countClasses } from "../../insight/triage/triage.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
@@ -67,6 +68,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
     ({ date }) => date <= lastDay,
   );
   const recurring = recurredWithin(core, teamId, { from: firstDay, to: lastDay }, MAX_TITLES);
+  const { classes } = countClasses(core, teamId, { kind: "error" });
   const days = activity(core, teamId, from / DAY_MS, until / DAY_MS - 1);
   const quiet = listDevices(core, teamId).filter(
     ({ status, lastSeenAt }) => status === "active" && (lastSeenAt ?? until) < until - QUIET_MS,
@@ -88,7 +90,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
       title: titles[0] ?? "",
       occurrences,
     })),
-    open_errors: countEntries(core, teamId).open,
+    open_errors: classes.open + classes.again,
     gaps: days.reduce((sum, { gaps }) => sum + gaps, 0),
     rollbacks: days.reduce((sum, { rollbacks }) => sum + rollbacks, 0),
     quiet_devices: quiet.length,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasUnseen, visible } from "../../../src/kit/escape-invisible.ts";
+import { hasUnseen, visible, withoutMisleading } from "../../../src/kit/escape-invisible.ts";
 
 it("spells out what cannot be seen and leaves all else as it is", () => {
   for (const [text, seen] of [
@@ -11,4 +11,14 @@ it("spells out what cannot be seen and leaves all else as it is", () => {
     expect([visible(text), hasUnseen(text)]).toEqual([seen, text !== seen]);
     expect(visible(visible(text))).toBe(seen);
   }
+});
+
+it("leaves out of a name what misleads, and not the joiners that scripts and emoji need", () => {
+  for (const [name, left] of [
+    ["Ada \u202erekcah", "Ada rekcah"],
+    ["a\u200bb\u200dc", "abc"],
+    ["نیم\u200cفاصله", "نیم\u200cفاصله"],
+    ["👩\u200d💻", "👩\u200d💻"],
+  ] as const)
+    expect(withoutMisleading(name)).toBe(left);
 });

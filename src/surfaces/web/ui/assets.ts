@@ -31,6 +31,7 @@ const DASHBOARD_ONLY = [
   "Drawn once",
   "The answer that",
   "Half a branch",
+  "Many to choose",
 ];
 
 const FILES = {

@@ -47,7 +47,7 @@ function accountPage(call: Person, error?: FormError) {
 ${section({
   title: "Name",
   framed: true,
-  body: NAME.draw(call, { action: "/account/name", values: session, submit: "Save" }),
+  body: NAME.draw(call, { action: "/account/name", values: session, error, submit: "Save" }),
 })}
 ${section({
   title: "Password",
@@ -185,10 +185,17 @@ export const accountPages = [
   ...secondFactorAccountPages,
   ...ssoAccountPages((call, error) => accountPage(call, error)),
   page({ id: "account", method: "GET", path: "/account", access: "person", own: true }, (call) => accountPage(call)),
-  page({ id: "accountName", method: "POST", path: "/account/name", access: "person", own: true }, async (call) => {
-    await renameUser(call.core, call.session.userId, NAME.read(call.form).name);
-    return redirect("/account", "Saved.");
-  }),
+  page({ id: "accountName", method: "POST", path: "/account/name", access: "person", own: true }, (call) =>
+    handleForm(
+      call,
+      NAME,
+      async ({ name }) => {
+        await renameUser(call.core, call.session.userId, name);
+        return redirect("/account", "Saved.");
+      },
+      (error) => accountPage(call, error),
+    ),
+  ),
   page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person", own: true }, (call) =>
     handleForm(
       call,

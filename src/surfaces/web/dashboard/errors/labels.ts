@@ -1,6 +1,6 @@
 import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
-import type { Standing, State } from "../../../../insight/triage/triage.ts";
+import type { pageOfErrors, Standing, State } from "../../../../insight/triage/triage.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
@@ -11,6 +11,8 @@ import type { Member } from "../shared/call.ts";
 import { shaText, short } from "../shared/text.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
+
+type Row = ReturnType<typeof pageOfErrors>["rows"][number];
 
 const MAX_TITLE = 160;
 const MAX_SESSION = 72;
@@ -24,6 +26,12 @@ export const ruleText = (rule: string, most: number): string => short(plainText(
 
 export const entryLink = ({ href }: Member, defect: Pick<Defect, "id" | "title" | "heading">): Html =>
   anchor(href(`/errors/${defect.id}`), titleOf(defect));
+
+/** Where an error is: the only entry of a class is its page. */
+export const errorHref = (
+  { href }: Pick<Member, "href">,
+  { fingerprint, occurrences, newestId }: Pick<Row, "fingerprint" | "occurrences" | "newestId">,
+): string => href(occurrences === 1 ? `/errors/${newestId}` : `/errors/classes/${fingerprint}`);
 
 /** Whether people said so, rather than evidence. */
 export const isWord = ({ origin, verdict }: Link): boolean =>

@@ -23,7 +23,7 @@ import { choice, DAYS, dayFilters, type Params, selectFilter, text } from "../sh
 import { NOBODY } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { viewedTabs } from "../shared/views.ts";
-import { nameOf, sinceDay, stateBadge } from "./labels.ts";
+import { errorHref, nameOf, sinceDay, stateBadge } from "./labels.ts";
 
 /** Errors as they are taken on: a row a class. */
 
@@ -227,12 +227,10 @@ function errorTable(call: Member, rows: readonly Row[], { sort, none }: Look): T
 const countCell = ({ occurrences }: Row): Html =>
   html`${number(occurrences)}<span class="narrow-only">${occurrences === 1 ? " entry" : " entries"}</span>`;
 
-/** The only entry of a class is its page. */
 function titleCell(call: Member, row: Row): Html {
-  const { fingerprint, occurrences, newestId, title, kind, repoKey, repos } = row;
-  const href = call.href(occurrences === 1 ? `/errors/${newestId}` : `/errors/classes/${fingerprint}`);
+  const { title, kind, repoKey, repos } = row;
   const others = (JSON.parse(repos) as string[]).length - 1;
-  return html`<a href="${href}">${short(title, MAX_TITLE)}</a> ${kind !== "error" && html`${kindBadge(kind as DefectKind)} `}<small class="muted">${short(repoName(repoKey), 60)}${others > 0 && ` +${others}`}</small>`;
+  return html`<a href="${errorHref(call, row)}">${short(title, MAX_TITLE)}</a> ${kind !== "error" && html`${kindBadge(kind as DefectKind)} `}<small class="muted">${short(repoName(repoKey), 60)}${others > 0 && ` +${others}`}</small>`;
 }
 
 /** Of the session that its newest entry is put down to, where that counts. */

@@ -1,62 +1,49 @@
-import {
-  countEntries,
-  type Defect,
-  errorDays,
-  freshenEntries,
-  onWire,
-  pageOfDefects,
-} from "../../../../insight/defects/defects.ts";
-import { standings } from "../../../../insight/triage/triage.ts";
+import { freshenEntries } from "../../../../insight/defects/defects.ts";
+import { openErrors, ownersOf } from "../../../../insight/triage/triage.ts";
 import { isoInstant } from "../../../../kit/clock.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { plural } from "../../ui/units.ts";
 import { repoName } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
-import { nameOf, titleOf } from "./labels.ts";
+import { errorHref, nameOf } from "./labels.ts";
 
 const MAX_REPO = 60;
+const MAX_TITLE = 160;
 
-/** Errors that came again, and those that are open. Each entry counts, where the page on errors counts classes of them. */
-export const watchErrors: Watch = async ({ core, session, href }, since, most) => {
+/** Errors that came again, and those that are open, as the page on errors has them: what somebody resolved or snoozed is neither. */
+export const watchErrors: Watch = async (call, since, most) => {
+  const { core, session, href } = call;
   await freshenEntries(core);
-  const team = session.team.id;
-  const day = (at: number) => isoInstant(at).slice(0, 10);
-  const { days, cameAgain } = errorDays(core, team, day(since), day(core.clock.now()), most);
-  const open = pageOfDefects(core, team, { kind: "error", open: true, limit: most }).rows;
-  const again = new Set(cameAgain.map(({ id }) => id));
-  const taken = standings(
+  const { cameAgain, open } = openErrors.pressing(core, session.team.id, isoInstant(since).slice(0, 10), most);
+  const owners = ownersOf(
     core,
-    team,
-    [...cameAgain, ...open].map(({ fingerprint }) => onWire(fingerprint)),
+    [...cameAgain.rows, ...open.rows].map(({ ownerId }) => ownerId),
   );
-  const about = ({ repoKey, fingerprint }: Defect) => {
-    const owner = taken.get(onWire(fingerprint))?.owner;
-    return `${short(repoName(repoKey), MAX_REPO)} · ${owner ? short(nameOf(owner), MAX_REPO) : "nobody on it"}`;
-  };
   const concern =
     (kind: Concern["kind"], what: string) =>
-    (defect: Defect): Concern => ({
-      kind,
-      what,
-      title: titleOf(defect),
-      about: about(defect),
-      href: href(`/errors/${defect.id}`),
-      at: Date.parse(defect.date),
-    });
-  const came = days.reduce((sum, one) => sum + one.again, 0);
-  const others = Math.max(0, countEntries(core, team).open - cameAgain.filter((one) => one.open).length);
+    (error: (typeof open.rows)[number]): Concern => {
+      const owner = owners.get(error.ownerId ?? "");
+      return {
+        kind,
+        what,
+        title: short(error.title, MAX_TITLE),
+        about: `${short(repoName(error.repoKey), MAX_REPO)} · ${owner ? short(nameOf(owner), MAX_REPO) : "nobody on it"}`,
+        href: errorHref(call, error),
+        at: Date.parse(error.lastSeen),
+      };
+    };
   return [
     {
-      count: came,
-      says: `${plural(came, "entry", "entries")} of errors that came again`,
+      count: cameAgain.count,
+      says: `${plural(cameAgain.count, "error")} that came again`,
       href: href("/errors?state=again#entries"),
-      list: cameAgain.map(concern("bad", "Came again")),
+      list: cameAgain.rows.map(concern("bad", "Came again")),
     },
     {
-      count: others,
-      says: `${plural(others, "open entry", "open entries")} of errors`,
-      href: href("/errors?open=on&kind=error#entries"),
-      list: open.filter(({ id }) => !again.has(id)).map(concern("warn", "Open error")),
+      count: open.count,
+      says: plural(open.count, "open error"),
+      href: href("/errors?kind=error#entries"),
+      list: open.rows.map(concern("warn", "Open error")),
     },
   ];
 };

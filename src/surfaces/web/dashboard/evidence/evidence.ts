@@ -8,7 +8,7 @@ import {
   lastCheckpoint,
   ledgerVerifierKey,
 } from "../../../../platform/transparency/transparency.ts";
-import { listStreams, type Stream } from "../../../../record/telemetry/telemetry.ts";
+import { listStreams, MAX_STREAMS, type Stream, streamFlaws } from "../../../../record/telemetry/telemetry.ts";
 import { RETENTION_KINDS, type RetentionKind, retentionOf } from "../../../../share/erasure/erasure.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { table } from "../../ui/list.ts";
@@ -50,19 +50,18 @@ interface Flaws {
 }
 
 function flawsOf({ core, session }: Member): Flaws {
-  const streams = listStreams(core, session.team.id).filter((one) => one.missing > 0 || one.conflictCount > 0);
-  const [told, flags] = [true, false].map((ofTelemetry) =>
-    recentFlags(core, session.team.id, FLAGS).filter(({ kind }) => (kind === "telemetry") === ofTelemetry),
-  ) as [FlagRow[], FlagRow[]];
+  const team = session.team.id;
+  const { gaps, missing, rollbacks } = streamFlaws(core, team);
+  const ofTelemetry = recentFlags(core, team, FLAGS, true);
+  const flags = recentFlags(core, team, FLAGS, false);
   const flagged = (flag: string) => flags.filter(({ flagged }) => flagged === flag).length;
-  const sum = (of: (stream: Stream) => number) => streams.reduce((total, stream) => total + of(stream), 0);
   return {
-    streams,
+    streams: listStreams(core, team, null, { flawed: true }),
     flags,
-    gaps: sum(({ gaps }) => gaps.length) + flagged("gap"),
-    rollbacks: streams.filter(({ conflictCount }) => conflictCount > 0).length + flagged("rollback"),
-    missing: sum(({ missing }) => missing),
-    healed: Math.max(0, told.filter(({ flagged }) => flagged === "gap").length - sum(({ gaps }) => gaps.length)),
+    gaps: gaps + flagged("gap"),
+    rollbacks: rollbacks + flagged("rollback"),
+    missing,
+    healed: Math.max(0, ofTelemetry.filter(({ flagged }) => flagged === "gap").length - gaps),
   };
 }
 
@@ -173,7 +172,7 @@ function openSection(call: Member, flaws: Flaws): Html {
   return section({
     title: "Gaps and rollbacks",
     id: "open",
-    body: html`${(flaws.streams.length > 0 || !brains) && streamTable(call, flaws.streams, "team", none)}${brains}`,
+    body: html`${(flaws.streams.length > 0 || !brains) && streamTable(call, flaws.streams, "team", none)}${flaws.streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last.</p>`}${brains}`,
   });
 }
 

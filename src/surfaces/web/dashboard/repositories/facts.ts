@@ -1,6 +1,6 @@
-import { countEntries } from "../../../../insight/defects/defects.ts";
 import { sumRepos } from "../../../../insight/sessions/sessions.ts";
 import { spendReport } from "../../../../insight/spend/spend.ts";
+import { openErrors } from "../../../../insight/triage/triage.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { shareOf } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
@@ -22,7 +22,7 @@ export interface RepoFacts {
   readonly success: number | null;
   readonly usd: number | null;
   readonly unpricedTokens: number;
-  /** Entries of errors files that say they are open. */
+  /** Errors that are open or came again. */
   readonly open: number;
   /** When the last session of those days began; null where there was none. */
   readonly last: number | null;
@@ -38,7 +38,7 @@ export function repoFacts({ core, session }: Member): RepoFacts[] {
   const sums = new Map(sumRepos(core, team, firstShown(now)).map((one) => [one.repoKey, one]));
   const { groups } = spendReport(core, team, { from: firstShown(now), to: now, by: "repo" });
   const spent = new Map(groups.map((group) => [group.key, group]));
-  const { openByRepo } = countEntries(core, team);
+  const errors = openErrors.byRepo(core, team);
   const keys = new Set([...reposTold(core, team), ...sums.keys(), ...spent.keys()]);
   return Array.from(keys, (repoKey) => {
     const sum = sums.get(repoKey);
@@ -47,7 +47,7 @@ export function repoFacts({ core, session }: Member): RepoFacts[] {
       success: sum ? shareOf(sum) : null,
       usd: spent.get(repoKey)?.usd ?? null,
       unpricedTokens: spent.get(repoKey)?.unpricedTokens ?? 0,
-      open: openByRepo.get(repoKey) ?? 0,
+      open: errors.get(repoKey) ?? 0,
     };
   });
 }

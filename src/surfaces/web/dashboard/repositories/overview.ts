@@ -1,6 +1,6 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { latestCommits } from "../../../../insight/causes/causes.ts";
-import { brainMetrics, freshenEntries } from "../../../../insight/defects/defects.ts";
+import { freshenEntries } from "../../../../insight/defects/defects.ts";
 import {
   findSessions,
   freshenSessions,
@@ -9,6 +9,7 @@ import {
   sumSessions,
 } from "../../../../insight/sessions/sessions.ts";
 import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
+import { type ClassCounts, countClasses, pageOfErrors } from "../../../../insight/triage/triage.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -20,22 +21,24 @@ import { table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, pageHead, type Stat, section, stats } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { ago, dayText, number, plural } from "../../ui/units.ts";
+import { errorHref, stateBadge } from "../errors/labels.ts";
 import { frame } from "../frame.ts";
 import { shareOf } from "../sessions/labels.ts";
 import { sessionTable } from "../sessions/table.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } from "../shared/links.ts";
-import { repoOfStream } from "../shared/repositories.ts";
+import { repoOfStream, streamKeys } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
 import { firstShown, SHOWN_DAYS } from "./facts.ts";
 import { share } from "./labels.ts";
 
-type Metrics = ReturnType<typeof brainMetrics>;
+type Classes = ClassCounts["classes"];
 
 /** Everything of one repository in one place, each part leading on. */
 
 const SESSIONS = 8;
+const ERRORS = 8;
 const COMMITS = 8;
 const STREAMS = 10;
 
@@ -44,17 +47,17 @@ export async function overviewPage(call: Member): Promise<Html> {
   await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
   const repoKey = repoOfStream(repoKeyIn(repoOf(call)) ?? "");
   const team = session.team.id;
-  const streams = listStreams(core, team).filter((stream) => repoOfStream(stream.repoKey) === repoKey);
+  const streams = listStreams(core, team, null, { repoKeys: streamKeys(repoKey) });
   const brain = listRepositories(core, team).find((one) => one.repoKey === repoKey);
   const latest = await findSessions(core, team, { repoKey, limit: SESSIONS });
   if (streams.length === 0 && !brain && latest.rows.length === 0)
     fail(notFound, "Nothing of this repository is in the team's record.");
-  const errors = brainMetrics(core, team, repoKey);
+  const { classes } = countClasses(core, team, { repoKey });
   const main = html`${pageHead({
     title: short(repoName(repoKey), 120),
     crumbs: [{ label: "Repositories", href: call.href("/repositories") }, { label: short(repoName(repoKey), 60) }],
   })}
-<section class="section" aria-label="Figures">${stats(await tiles(call, repoKey, errors))}</section>
+<section class="section" aria-label="Figures">${stats(await tiles(call, repoKey, classes))}</section>
 ${outcomes(call, repoKey)}
 ${section({
   title: "Latest sessions",
@@ -64,7 +67,7 @@ ${section({
     empty: empty({ title: "No sessions yet", intro: "None of this repository's telemetry came with a session." }),
   }),
 })}
-${columns(openErrors(call, repoKey, errors), commits(call, repoKey))}
+${columns(openErrors(call, repoKey, classes), commits(call, repoKey))}
 ${columns(brainFacts(call, brain), sources(call, streams))}`;
   return frame(call, { title: repoName(repoKey), main, wide: true });
 }
@@ -73,7 +76,7 @@ ${columns(brainFacts(call, brain), sources(call, streams))}`;
 const daysShown = (now: number) =>
   Array.from({ length: SHOWN_DAYS }, (_, i) => Math.floor(firstShown(now) / DAY_MS) + i);
 
-async function tiles(call: Member, repoKey: string, errors: Metrics): Promise<Stat[]> {
+async function tiles(call: Member, repoKey: string, { open, again, ...others }: Classes): Promise<Stat[]> {
   const { core, session } = call;
   const team = session.team.id;
   const now = core.clock.now();
@@ -104,16 +107,16 @@ async function tiles(call: Member, repoKey: string, errors: Metrics): Promise<St
     },
     {
       label: "Open errors",
-      value: number(errors.openTotal),
-      sub: `of ${plural(errors.total, "entry", "entries")}`,
+      value: number(open + again),
+      sub: `of ${plural(open + again + others.snoozed + others.resolved, "error")}`,
       href: link(call, "/errors", { repo }),
-      tone: errors.openTotal > 0 ? "warn" : undefined,
+      tone: open + again > 0 ? "warn" : undefined,
     },
     {
       label: "Came again",
-      value: number(errors.recurring.length),
-      sub: "classes of errors",
-      href: link(call, "/errors", { repo }),
+      value: number(again),
+      sub: "of the open errors",
+      href: link(call, "/errors", { repo, state: "again" }),
     },
   ];
 }
@@ -151,34 +154,32 @@ function outcomes(call: Member, repoKey: string): Content {
   })}</section>`;
 }
 
-function openErrors(call: Member, repoKey: string, { open, recurring }: Metrics): Html {
+function openErrors(call: Member, repoKey: string, { open, again }: Classes): Html {
+  const { core, session } = call;
+  const states = ["open", "again"] as const;
+  const query = { repoKey, states, sort: "last", ascending: false, limit: ERRORS } as const;
+  const { rows } = pageOfErrors(core, session.team.id, query);
+  const more = open + again - rows.length;
   return section({
     title: "Errors",
     actions: buttonLink("All errors", link(call, "/errors", { repo: repoValue(repoKey) }), { small: true }),
-    body: table({
+    body: html`${table({
       caption: "Open and recurring errors",
       dense: true,
       columns: [
-        { label: "Error", heading: true, grow: true, cell: ({ href, title }) => anchor(href, short(title, 110)) },
-        { label: "State", cell: ({ state }) => state },
-        { label: "Last seen", numeric: true, cell: ({ date }) => dayText(date) },
+        {
+          label: "Error",
+          heading: true,
+          grow: true,
+          cell: (row) => anchor(errorHref(call, row), short(row.title, 110)),
+        },
+        { label: "Entries", numeric: true, named: true, cell: ({ occurrences }) => occurrences },
+        { label: "State", cell: ({ state }) => stateBadge(state) },
+        { label: "Last seen", numeric: true, cell: ({ lastSeen }) => dayText(lastSeen) },
       ],
-      rows: [
-        ...open.map(({ id, title, heading, date }) => ({
-          href: call.href(`/errors/${id}`),
-          title: title || heading,
-          state: badge("warn", "open"),
-          date,
-        })),
-        ...recurring.slice(0, 5).map(({ fingerprint, rule, titles, lastSeen, occurrences }) => ({
-          href: call.href(`/errors/classes/${fingerprint}`),
-          title: rule ?? titles[0] ?? fingerprint,
-          state: badge("bad", `${number(occurrences)} times`),
-          date: lastSeen,
-        })),
-      ],
+      rows,
       empty: empty({ title: "No open errors", intro: "And none that came again." }),
-    }),
+    })}${more > 0 && html`<p class="says">${number(more)} more are open.</p>`}`,
   });
 }
 

@@ -92,7 +92,7 @@ function repositoryTable(
         named: true,
         sort: sort("open"),
         cell: ({ repoKey, open }) =>
-          open > 0 ? anchor(link(call, "/errors", { repo: repoValue(repoKey), open: "on" }), number(open)) : none,
+          open > 0 ? anchor(link(call, "/errors", { repo: repoValue(repoKey) }), number(open)) : none,
       },
       { label: "Last session", numeric: true, sort: sort("last"), cell: ({ last }) => ago(last, now) },
     ],

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type Html, html } from "../../../../kit/html.ts";
+import { conflict, fail } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import {
   ADVISED_DAYS,
@@ -14,7 +15,7 @@ import {
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { codeBlock, empty, facts, pageHead, section } from "../../ui/parts.ts";
-import { number, time } from "../../ui/units.ts";
+import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
@@ -32,6 +33,8 @@ const WHAT: Readonly<Record<RetentionKind, { label: string; hint: string }>> = {
   audit: { label: "Audit", hint: "Who did what." },
   "web-sessions": { label: "Sign-ins", hint: "Sign-ins that are over, with address and browser." },
 };
+
+type Retention = ReturnType<typeof retentionOf>;
 
 const WRONG = `Choose a whole number from 1 to ${number(MAX_DAYS)}, or leave it empty.`;
 /** Null for ever. */
@@ -75,7 +78,13 @@ ${section({
   title: "Days",
   intro: "What is older goes with the next nightly run, for good. Where nothing stands, it is kept for ever.",
   framed: true,
-  body: RETENTION.draw(call, { action: "/retention", values: keeps, submit: "Keep it so long", error }),
+  body: RETENTION.draw(call, {
+    action: "/retention",
+    values: keeps,
+    hidden: { drawn: drawnWith(keeps) },
+    submit: "Keep it so long",
+    error,
+  }),
 })}
 ${nights(call)}
 ${holds(call)}
@@ -89,6 +98,28 @@ ${section({
   }),
 })}`;
   return frame(call, { title: "Retention", main });
+}
+
+/** What stands in the form when it is drawn, so that what somebody else changed meanwhile is not changed back. */
+const drawnWith = (keeps: Retention): string =>
+  String(new URLSearchParams(RETENTION_KINDS.map((kind) => [kind, `${keeps[kind] ?? ""}`])));
+
+/**
+ * The kinds that whoever sent the form changed in it.
+ * @throws Problem 409 where somebody else has changed one of them since it was drawn
+ */
+function changedKinds(keeps: Retention, sent: Retention, drawn: URLSearchParams): RetentionKind[] {
+  const drawnAs = (kind: RetentionKind) => drawn.get(kind) ?? `${keeps[kind] ?? ""}`;
+  const mine = RETENTION_KINDS.filter((kind) => `${sent[kind] ?? ""}` !== drawnAs(kind));
+  const overtaken = mine.find((kind) => drawnAs(kind) !== `${keeps[kind] ?? ""}` && sent[kind] !== keeps[kind]);
+  if (overtaken !== undefined) {
+    const now = keeps[overtaken];
+    fail(
+      conflict,
+      `Somebody changed this meanwhile: ${WHAT[overtaken].label} is kept ${now === null ? "for ever" : `for ${plural(now, "day")}`} now. Nothing was changed; send it again if yours is right.`,
+    );
+  }
+  return mine;
 }
 
 function nights({ core, session }: PageCall<"admin">): Html {
@@ -134,7 +165,8 @@ function change(call: PageCall<"admin">) {
     RETENTION,
     async (sent) => {
       let changed = false;
-      for (const kind of RETENTION_KINDS)
+      const drawn = new URLSearchParams(call.form.get("drawn") ?? "");
+      for (const kind of changedKinds(retentionOf(core, session.team.id), sent, drawn))
         changed = (await setRetention(core, session.team.id, kind, sent[kind], by(call))) || changed;
       return redirect(
         "/retention",

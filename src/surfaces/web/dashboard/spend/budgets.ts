@@ -24,7 +24,7 @@ import { dayText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
-import { repoLink, repoName } from "../shared/links.ts";
+import { repoLink, repoName, repoShort } from "../shared/links.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { personName } from "../shared/people.ts";
 import { reposTold } from "../shared/repositories.ts";
@@ -106,7 +106,7 @@ function subjectOf(
   people: ReadonlyMap<string, string>,
 ): Content {
   if (scope === "team") return "Whole team";
-  if (scope === "repo") return repoLink(call, name);
+  if (scope === "repo") return repoLink(call, name, repoShort(name));
   if (scope === "model") return modelName(name);
   return short(people.get(name) ?? name, 60);
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { page } from "../../../../platform/http/page.ts";
-import { type EntryDetail, findEntry } from "../../../../record/telemetry/telemetry.ts";
+import { findEntry } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { anchor, badge, facts, pageHead, section } from "../../ui/parts.ts";
 import { bytes, number, plural, time } from "../../ui/units.ts";
@@ -56,7 +56,7 @@ ${
   return frame(call, { title, main });
 }
 
-function entryFacts(call: Member, entry: EntryDetail): Html {
+function entryFacts(call: Member, entry: NonNullable<ReturnType<typeof findEntry>>): Html {
   const { core, href } = call;
   const now = core.clock.now();
   const stream = new URLSearchParams({ device: entry.deviceId, repo: repoValue(entry.repoKey) });

@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { startSite, useBrowser } from "../support/browser.ts";
+import { fillUsage } from "../support/usage.ts";
+
+useBrowser();
+
+/** What is seen of a page, and what of it is hidden by how it is laid out. */
+
+it("shows every tab, however narrow the window", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person({ operator: true }));
+  await go("/settings");
+  const beyond = `[...document.querySelectorAll("main > nav.tabs a")]
+    .filter((tab) => tab.getBoundingClientRect().right > document.documentElement.clientWidth)
+    .map((tab) => tab.textContent)`;
+  for (const width of [1280, 768, 380]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([width, await page.evaluate(beyond)]).toEqual([width, []]);
+  }
+});
+
+it("shades the side of a table that goes on there, and of no other", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillUsage(site, ada);
+  const { page, go } = await site.open(ada);
+  await go("/spend");
+  const shades = () =>
+    page.evaluate<number>(`getComputedStyle(document.querySelector("[aria-label='Spend by model']"))
+      .backgroundImage.split("linear-gradient").length - 1`);
+  await expect.poll(shades, { timeout: 60_000 }).toBe(0);
+  await page.setViewportSize({ width: 380, height: 800 });
+  await expect.poll(shades, { timeout: 60_000 }).toBe(4);
+});
+
+it("breaks an outcome in one long word, in whatever room there is", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const sessions = [{ id: "a", outcome: "W".repeat(200), prompts: [{ text: "Plough" }], spans: [] }];
+  const json = { repoKey: "shop", sessions };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { go, judge } = await site.open(ada);
+  await go("/sessions/1");
+  await judge("session-of-one-word");
+});
+
+it("opens explanations and menus within what they belong to, however narrow the window", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const json = {
+    repoKey: "shop",
+    sessions: [{ id: "a", outcome: "success", prompts: [{ text: "Plough" }], spans: [] }],
+  };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  const areWithin = `[...document.querySelectorAll(".help-panel, .folded-panel")]
+    .filter((panel) => panel.checkVisibility())
+    .map((panel) => [panel.getBoundingClientRect(), (panel.closest(".rail") ?? document.body).getBoundingClientRect()])
+    .map(([panel, frame]) => panel.left >= frame.left && panel.right <= frame.right)`;
+  for (const [path, name] of [
+    ["/sessions/1", "What this means"],
+    ["/sessions", "Views"],
+    ["/spend", "What this means"],
+  ] as const)
+    for (const width of [1280, 768, 380]) {
+      await page.setViewportSize({ width, height: 900 });
+      await go(path);
+      await page
+        .locator("main summary")
+        .filter({ visible: true })
+        .and(page.getByLabel(name).or(page.getByText(name)))
+        .last()
+        .click();
+      expect([path, width, await page.evaluate(areWithin)]).toEqual([path, width, [true]]);
+    }
+});
+
+it("prints to its end what scrolls on a screen", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const payload = { type: "tool", fields: Array.from({ length: 80 }, (_, i) => `field ${i}`) };
+  const json = { repoKey: "shop", entries: [{ seq: 1, payload }] };
+  expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  await go(`/telemetry/entries/${site.t.rows("SELECT min(id) AS id FROM telemetry_entries")[0].id}`);
+  const hidden = () =>
+    page.evaluate<boolean>(`[...document.querySelectorAll("pre")].some((one) =>
+      getComputedStyle(one).overflowY !== "visible" && one.scrollHeight > one.clientHeight + 1)`);
+  expect(await hidden()).toBe(true);
+  await page.emulateMedia({ media: "print" });
+  expect(await hidden()).toBe(false);
+});
+
+it("prints dark on white, whatever theme was chosen", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person());
+  await go("/policy");
+  await page.locator("[data-theme-switch]").click();
+  await page.locator("[data-theme-switch]").click();
+  const ink = () => page.evaluate<string>("getComputedStyle(document.body).color");
+  expect([await page.locator("html").getAttribute("data-theme"), await ink()]).toEqual(["dark", "rgb(232, 233, 236)"]);
+  await page.emulateMedia({ media: "print" });
+  expect(await ink()).toBe("rgb(27, 29, 34)");
+});
