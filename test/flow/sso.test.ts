@@ -10,6 +10,7 @@ import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { ask, somebody } from "../support/every-page.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { CLIENT, type Forgery, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
@@ -324,6 +325,30 @@ describe("signing in by an issuer", () => {
     const { t, issuer } = await withIssuer();
     expect(() => addIssuer(t.instance.core, "proxy", acme(issuer))).toThrow("stands for a proxy");
     expect(t.count("sso_issuers")).toBe(1);
+  });
+
+  it("keeps what groups mean when its page is saved as it stands, whatever teams are called", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const [odd, plain, twin] = [await t.team({ name: "A=B" }), await t.team({ name: "B" }), await t.team()];
+    await t.team({ name: twin.id });
+    const meant = [odd, plain, twin].map(({ id }) => `g=${id}:member`);
+    const change = { issuer: "https://acme.example/", clientId: "reckon", groups: meant };
+    await addIssuer(core, "acme", change);
+    const { groups } = getIssuer(core, "acme");
+    const root = await somebody(t, undefined, "member", true);
+    const { text } = await ask(t, "GET", "/settings/sso/acme", { as: root });
+    const shown = /<textarea[^>]*name="groups"[^>]*>([^<]*)</.exec(text)?.[1] ?? "";
+    const form = {
+      issuer: change.issuer,
+      clientId: "reckon",
+      scopes: "email",
+      groupsClaim: "groups",
+      sessionHours: "24",
+    };
+    const sent = { ...form, label: "Acme", groups: shown.trim(), domains: "", _csrf: root.csrf };
+    expect((await ask(t, "POST", "/settings/sso/acme", { as: root, form: sent })).status).toBe(303);
+    expect(getIssuer(core, "acme")).toMatchObject({ scopes: "email", groups });
   });
 
   it("signs everybody out whom an issuer that is removed let in", async () => {

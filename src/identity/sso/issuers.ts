@@ -6,7 +6,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { judgeUrl, listLine, OutboundRefused } from "../../platform/outbound/outbound.ts";
 import { directoryUserIds, forgetDirectory, reviewDirectory } from "../directory/directory.ts";
 import { ROLES, type Role, removeMembersFrom, roleNamed } from "../members/members.ts";
-import { getTeam } from "../teams/teams.ts";
+import { findTeam, getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
 import { type GroupRow, type IssuerRow, rows } from "./rows.ts";
 
@@ -263,6 +263,13 @@ function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
   }
   if (groups.size > MAX_GROUPS) fail(invalid, `${MAX_GROUPS} groups at most.`);
   return [...groups.values()];
+}
+
+/** What a group means, as `readGroups` reads it: the team by its name, and by its id where the name would be read as something else. */
+export function groupLine(core: Core, { groupName, teamId, role }: GroupMap): string {
+  const { name } = getTeam(core, teamId);
+  const team = name.includes("=") || findTeam(core, name)?.id !== teamId ? teamId : name;
+  return `${groupName}=${team}:${role}`;
 }
 
 /** What groups of an issuer mean here: the highest role in each team. @param groups as the issuer names them */

@@ -12,6 +12,7 @@ export {
   countIdentities,
   findIssuer,
   getIssuer,
+  groupLine,
   type Issuer,
   type IssuerChange,
   listIssuers,
