@@ -114,6 +114,7 @@ function join(core: Core, link: LinkRow, user: { id: string; email: string }, by
  * Chooses a new password with a reset link; every sign-in of the person ends but the new one. A second factor stays: a link
  * does not stand in for it.
  * @param alongside what else ends with the old password; runs inside the transaction
+ * @param previousId a sign-in of this browser to end
  * @returns a session, or what asks for the second factor
  */
 export async function resetPassword(
@@ -122,6 +123,7 @@ export async function resetPassword(
   password: string,
   origin: Origin,
   alongside: (user: User, by: Actor) => void = () => {},
+  previousId?: string,
 ): Promise<Entered> {
   const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
   // A sign-in by a link would last for weeks, whatever the issuer says meanwhile.
@@ -134,6 +136,6 @@ export async function resetPassword(
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storePassword(core, user, hash, by);
     alongside(user, by);
-    return enter(core, getUser(core, user.id), origin);
+    return enter(core, getUser(core, user.id), origin, previousId);
   });
 }

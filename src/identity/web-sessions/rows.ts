@@ -33,6 +33,7 @@ export const rows = statements((db) => ({
   end: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",
   ),
+  endOne: db.prepare<[number, string]>("UPDATE web_sessions SET ended_at = ? WHERE id = ? AND ended_at IS NULL"),
   // By web_sessions_by_user.
   endAll: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE user_id = ? AND id <> ? AND ended_at IS NULL",

@@ -32,7 +32,7 @@ export interface Origin {
 
 /** How somebody signed in. */
 export interface SessionStart {
-  /** A sign-in of this browser to end: the token is never carried over. */
+  /** A sign-in of this browser to end, whosever it is: the token is never carried over. */
   readonly previousId?: string | undefined;
   /** The name of the issuer that vouched for the person. */
   readonly method?: string;
@@ -53,7 +53,7 @@ export function storeSession(
   { previousId, method, lifetimeMs = SESSION_LIFETIME_MS, secondFactor = false }: SessionStart = {},
 ): { readonly token: string; readonly id: string } {
   const now = core.clock.now();
-  if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
+  if (previousId !== undefined) rows(core.store).endOne.run(now, previousId);
   const token = newToken("rks", core.random);
   const id = newId("ses", core.clock, core.random);
   const team = teamShown(membershipsOf(core, userId), rows(core.store).lastTeam.get(userId));
