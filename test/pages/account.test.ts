@@ -119,6 +119,9 @@ it("changes one's name, and signs out", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   expect(site.t.rows("SELECT name FROM users")).toEqual([{ name: "Ada <b>Lovelace</b>" }]);
+  expect(
+    site.t.rows("SELECT actor_id, actor_label, detail FROM audit_events WHERE action = 'user.changed'"),
+  ).toMatchObject([{ actor_id: ada.userId, detail: '{"changed":["name"]}' }]);
   await page.locator("details.account summary").click();
   await page.getByRole("button", { name: "Sign out", exact: true }).last().click();
   await page.getByText("You are signed out.").waitFor();

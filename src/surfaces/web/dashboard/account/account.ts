@@ -186,7 +186,7 @@ export const accountPages = [
   ...ssoAccountPages((call, error) => accountPage(call, error)),
   page({ id: "account", method: "GET", path: "/account", access: "person", own: true }, (call) => accountPage(call)),
   page({ id: "accountName", method: "POST", path: "/account/name", access: "person", own: true }, async (call) => {
-    await renameUser(call.core, call.session.userId, NAME.read(call.form).name);
+    await renameUser(call.core, call.session.userId, NAME.read(call.form).name, by(call));
     return redirect("/account", "Saved.");
   }),
   page({ id: "accountPassword", method: "POST", path: "/account/password", access: "person", own: true }, (call) =>
