@@ -6,10 +6,10 @@ import { ROLES, type Role, roleIn, storeMember } from "../members/members.ts";
 import { getLink, type LinkRow, useLink } from "../one-time-links/one-time-links.ts";
 import { emailKey, findUserByEmail, getUser, hasUsers, storeUser, type User } from "../people/people.ts";
 import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
-import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import type { Origin } from "../web-sessions/web-sessions.ts";
 import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
 import { requirePasswordsFor } from "./authenticate.ts";
-import { type Entered, enter } from "./enter.ts";
+import { begin, type Entered, enter } from "./enter.ts";
 
 /*
  * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an
@@ -60,7 +60,7 @@ export async function setUp(
     storeUser(core, user, by);
     const team = "takeOver" in first ? getTeam(core, first.takeOver) : storeTeam(core, first.make, {}, by);
     storeMember(core, team.id, user, "owner", by);
-    return storeSession(core, user.id, origin).token;
+    return begin(core, user, origin);
   });
 }
 
@@ -80,7 +80,7 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storeUser(core, user, by);
     join(core, used, user, by);
-    return storeSession(core, user.id, origin).token;
+    return begin(core, user, origin);
   });
 }
 

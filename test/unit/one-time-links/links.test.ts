@@ -279,6 +279,20 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
 });
 
+it("leave the sign-in that they begin on the record, with its address", async () => {
+  const { t, core, team } = await start();
+  const { token } = (await createSetupLink(core)) as { token: string };
+  await setUp(core, token, chosen("ada@example.com"), { takeOver: team.id }, ORIGIN);
+  t.clock.advance(1);
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  await acceptAsNew(core, invitation.token, chosen("bob@example.com"), ORIGIN);
+  const sessions = t.rows("SELECT id AS target_id, ip FROM web_sessions ORDER BY id");
+  expect(
+    t.rows("SELECT actor_label, target_id, ip FROM audit_events WHERE action = 'session.started' ORDER BY id"),
+  ).toEqual(sessions.map((one, at) => ({ actor_label: ["ada@example.com", "bob@example.com"][at], ...one })));
+  expect(sessions).toHaveLength(2);
+});
+
 it("take twenty forms a minute each, so that an invitation does not tell who has an account, and hold up no other", async () => {
   const { t, core, team, person } = await start();
   await person("ada@example.com");
