@@ -6,7 +6,7 @@ import {
   LINK_LIFETIME_MS,
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
-import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { acceptAsNew, createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -307,6 +307,42 @@ describe("signing in by an issuer", () => {
     expect([joined.status, joined.headers.get("location")]).toEqual([303, "/overview"]);
     expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "viewer", bySso: 0 }]);
     expect(site.t.rows("SELECT password_hash FROM users")).toEqual([{ password_hash: null }]);
+  });
+
+  it("comes to no account whose password somebody else chose by an invitation", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const guests = await site.t.team({ name: "Guests" });
+    const origin = { ip: "192.0.2.7", userAgent: null };
+    const chosen = { email: "ADA@acme.example", name: null, password: "plough-the-north-field" };
+    const own = { team: { id: guests.id, role: "owner" }, password: chosen.password } as const;
+    const mallory = await createUser(core, { ...own, email: "mallory@example.com" });
+    const root = await createUser(core, { ...own, email: "root@example.com", operator: true });
+    const invite = (by: { readonly id: string; readonly email: string }, email: string | null) => {
+      const actor = { kind: "user", id: by.id, label: by.email, ip: null } as const;
+      return createInvitation(core, { teamId: guests.id, role: "member", email }, actor, "owner");
+    };
+    const before = roles(site);
+    for (const link of [await invite(mallory, ADA.email), await invite(mallory, null), await invite(root, null)])
+      await expect(acceptAsNew(core, link.token, chosen, origin)).rejects.toMatchObject({
+        status: 403,
+        message: "Addresses of acme.example come by Acme: sign in with it, then open the link again.",
+      });
+    expect(roles(site)).toEqual(before);
+    // Other addresses are nobody's to vouch for, and operators could make the account anyway.
+    const eve = { ...chosen, email: "eve@example.com" };
+    await acceptAsNew(core, (await invite(mallory, null)).token, eve, origin);
+    await acceptAsNew(
+      core,
+      (await invite(root, "bob@acme.example")).token,
+      { ...chosen, email: "bob@acme.example" },
+      origin,
+    );
+    expect((await signIn(site)).status).toBe(200);
+    expect(roles(site)).toContainEqual({ email: ADA.email, role: "member", bySso: 1 });
+    expect(site.t.rows("SELECT password_hash FROM users WHERE email = ?", ADA.email)).toEqual([
+      { password_hash: null },
+    ]);
   });
 
   it("lets nobody in by an invitation that was taken back, used or has expired", async () => {

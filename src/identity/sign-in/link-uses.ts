@@ -4,7 +4,8 @@ import { conflict, fail, forbidden, gone, rateLimited } from "../../kit/problem.
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { ROLES, type Role, roleIn, storeMember } from "../members/members.ts";
 import { getLink, type LinkRow, useLink } from "../one-time-links/one-time-links.ts";
-import { emailKey, findUserByEmail, getUser, hasUsers, storeUser, type User } from "../people/people.ts";
+import { emailKey, findUser, findUserByEmail, getUser, hasUsers, storeUser, type User } from "../people/people.ts";
+import { issuerOfDomain } from "../sso/sso.ts";
 import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
 import type { Origin } from "../web-sessions/web-sessions.ts";
 import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
@@ -71,6 +72,7 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
   requirePasswordsFor(core, { operator: 0 });
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     fail(forbidden, "This invitation is for another e-mail address.");
+  requireOwnAddress(core, link, chosen.email);
   if (findUserByEmail(core, chosen.email))
     fail(conflict, "You have an account already: sign in, then open the link again.");
   const team = findTeam(core, link.teamId as string);
@@ -82,6 +84,17 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
     join(core, used, user, by);
     return begin(core, user, origin);
   });
+}
+
+/**
+ * Single sign-on brings people to the account that has their address, with all that their groups give. Whoever merely holds a link, or
+ * may invite into one team, must not have chosen its password before: of an issuer's domain only operators hand an address out.
+ */
+function requireOwnAddress(core: Core, { email: named, makerId }: LinkRow, email: string): void {
+  const domain = emailKey(email).split("@").at(-1) as string;
+  const issuer = issuerOfDomain(core, domain);
+  if (!issuer || (named !== null && (makerId === null || findUser(core, makerId)?.operator === 1))) return;
+  fail(forbidden, `Addresses of ${domain} come by ${issuer.label}: sign in with it, then open the link again.`);
 }
 
 /** Accepts an invitation as somebody who is signed in. @returns the team */

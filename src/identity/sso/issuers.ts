@@ -84,6 +84,10 @@ export function findIssuer(core: Core, id: string): Issuer | undefined {
   return row && issuerOf(core, row);
 }
 
+/** The first issuer, by name, that may let in people with addresses of a domain. @param domain in lower case */
+export const issuerOfDomain = (core: Core, domain: string): Issuer | undefined =>
+  listIssuers(core).find(({ domains }) => domains.includes(domain));
+
 /** How many people have an identity of an issuer. */
 export const countIdentities = (core: Core, issuerId: string): number =>
   rows(core.store).identityCount.get(issuerId) ?? 0;

@@ -15,6 +15,7 @@ export {
   groupLine,
   type Issuer,
   type IssuerChange,
+  issuerOfDomain,
   listIssuers,
   removeIssuer,
   rolesBy,
