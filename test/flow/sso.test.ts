@@ -7,7 +7,14 @@ import {
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
 import { acceptAsNew, createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
-import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
+import {
+  addIssuer,
+  changeIssuer,
+  getIssuer,
+  type IssuerChange,
+  removeIssuer,
+  unlink,
+} from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { ask, somebody } from "../support/every-page.ts";
@@ -249,6 +256,19 @@ describe("signing in by an issuer", () => {
       await by("ada@acme.example", "wrong"),
     ]).toEqual([303, 403, 401]);
     expect(site.t.count("web_sessions")).toBe(1);
+  });
+
+  it("stays linked to its last issuer where a password is no way in", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    await signIn(site);
+    const issuer = getIssuer(core, "acme").id;
+    const config = { ...core.config, passwords: "operators" } as const;
+    await expect(unlink({ ...core, config }, id, issuer, COMMAND_LINE)).rejects.toMatchObject({ status: 403 });
+    expect(site.t.count("sso_identities")).toBe(1);
+    await unlink(core, id, issuer, COMMAND_LINE);
+    expect(site.t.count("sso_identities")).toBe(0);
   });
 
   it("brings whom an invitation names, who join without a password, also where accounts are not made by themselves", async () => {
