@@ -399,6 +399,22 @@ describe("the session's cookie", () => {
     ]);
   });
 
+  it("of somebody else in the same browser ends with the next one, by a password or a link", async () => {
+    const { t, signIn, jar, baseUrl, post, csrf } = await visit();
+    const { core } = t.instance;
+    const bob = await createUser(core, { email: "bob@example.com", password: PASSWORD });
+    const held = () => jar.get(cookieNames(baseUrl).session) as string;
+    await signIn();
+    const ada = held();
+    await post("/login", { _csrf: await csrf("/account"), email: bob.email, password: PASSWORD });
+    const bobs = held();
+    expect([findSession(core, ada), findSession(core, bobs)?.email]).toEqual([undefined, bob.email]);
+    const { token } = await createResetLink(core, "ada@example.com");
+    const again = "harrow-the-south-field";
+    await post("/reset-password", { _csrf: await csrf("/account"), token, password: again, again });
+    expect([findSession(core, bobs), findSession(core, held())?.email]).toEqual([undefined, "ada@example.com"]);
+  });
+
   it("ends with signing out, here and in the store, and a dead one is taken away", async () => {
     const { t, signIn, jar, baseUrl, post, csrf, ask } = await visit();
     await signIn();

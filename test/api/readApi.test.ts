@@ -386,6 +386,26 @@ async function follow(t: TestInstance, path: string, cursor: string, token: stri
   return { items };
 }
 
+it("refuses a list a parameter that it does not know, which would narrow nothing", async () => {
+  const { t, mine, token } = await twoTeams();
+  const unknown = [
+    ["/api/sessions?agnet=claude-code", "agnet"],
+    ["/api/errors?from=2026-11-01", "from"],
+    ["/api/entries?limit=1&Text=login", "Text"],
+    ...LISTS.filter((path) => path !== "/api/spend").map((path) => [`${path.replace(":id", "1")}?x=1&`, "x"]),
+  ];
+  for (const [path = "", name] of unknown) {
+    const { status, body } = await t.get(path, { token });
+    const error = `In the query, "${name}" is not known.`;
+    expect([path, status, body]).toEqual([path, 400, { ok: false, code: "bad_request", error }]);
+  }
+  for (const secret of [token, mine.token]) {
+    const { status, body } = await t.get("/api/spend?by=day&model=x", { token: secret });
+    expect([status, body]).toEqual([400, { error: 'In the query, "model" is not known.' }]);
+  }
+  expect((await t.get("/api/devices?", { token })).body.items).toHaveLength(1);
+});
+
 it("refuses with the canonical shape, and answers nothing that it cannot count", async () => {
   const { t, token } = await twoTeams();
   const missing = await t.get("/api/sessions/999", { token });

@@ -6,10 +6,18 @@ import {
   LINK_LIFETIME_MS,
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
-import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
-import { addIssuer, changeIssuer, getIssuer, type IssuerChange, removeIssuer } from "../../src/identity/sso/sso.ts";
+import { acceptAsNew, createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import {
+  addIssuer,
+  changeIssuer,
+  getIssuer,
+  type IssuerChange,
+  removeIssuer,
+  unlink,
+} from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { ask, somebody } from "../support/every-page.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { CLIENT, type Forgery, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
@@ -250,6 +258,19 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("web_sessions")).toBe(1);
   });
 
+  it("stays linked to its last issuer where a password is no way in", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    await signIn(site);
+    const issuer = getIssuer(core, "acme").id;
+    const config = { ...core.config, passwords: "operators" } as const;
+    await expect(unlink({ ...core, config }, id, issuer, COMMAND_LINE)).rejects.toMatchObject({ status: 403 });
+    expect(site.t.count("sso_identities")).toBe(1);
+    await unlink(core, id, issuer, COMMAND_LINE);
+    expect(site.t.count("sso_identities")).toBe(0);
+  });
+
   it("brings whom an invitation names, who join without a password, also where accounts are not made by themselves", async () => {
     const port = await freePort();
     const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
@@ -308,6 +329,42 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT password_hash FROM users")).toEqual([{ password_hash: null }]);
   });
 
+  it("comes to no account whose password somebody else chose by an invitation", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const guests = await site.t.team({ name: "Guests" });
+    const origin = { ip: "192.0.2.7", userAgent: null };
+    const chosen = { email: "ADA@acme.example", name: null, password: "plough-the-north-field" };
+    const own = { team: { id: guests.id, role: "owner" }, password: chosen.password } as const;
+    const mallory = await createUser(core, { ...own, email: "mallory@example.com" });
+    const root = await createUser(core, { ...own, email: "root@example.com", operator: true });
+    const invite = (by: { readonly id: string; readonly email: string }, email: string | null) => {
+      const actor = { kind: "user", id: by.id, label: by.email, ip: null } as const;
+      return createInvitation(core, { teamId: guests.id, role: "member", email }, actor, "owner");
+    };
+    const before = roles(site);
+    for (const link of [await invite(mallory, ADA.email), await invite(mallory, null), await invite(root, null)])
+      await expect(acceptAsNew(core, link.token, chosen, origin)).rejects.toMatchObject({
+        status: 403,
+        message: "Addresses of acme.example come by Acme: sign in with it, then open the link again.",
+      });
+    expect(roles(site)).toEqual(before);
+    // Other addresses are nobody's to vouch for, and operators could make the account anyway.
+    const eve = { ...chosen, email: "eve@example.com" };
+    await acceptAsNew(core, (await invite(mallory, null)).token, eve, origin);
+    await acceptAsNew(
+      core,
+      (await invite(root, "bob@acme.example")).token,
+      { ...chosen, email: "bob@acme.example" },
+      origin,
+    );
+    expect((await signIn(site)).status).toBe(200);
+    expect(roles(site)).toContainEqual({ email: ADA.email, role: "member", bySso: 1 });
+    expect(site.t.rows("SELECT password_hash FROM users WHERE email = ?", ADA.email)).toEqual([
+      { password_hash: null },
+    ]);
+  });
+
   it("lets nobody in by an invitation that was taken back, used or has expired", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
@@ -324,6 +381,30 @@ describe("signing in by an issuer", () => {
     const { t, issuer } = await withIssuer();
     expect(() => addIssuer(t.instance.core, "proxy", acme(issuer))).toThrow("stands for a proxy");
     expect(t.count("sso_issuers")).toBe(1);
+  });
+
+  it("keeps what groups mean when its page is saved as it stands, whatever teams are called", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const [odd, plain, twin] = [await t.team({ name: "A=B" }), await t.team({ name: "B" }), await t.team()];
+    await t.team({ name: twin.id });
+    const meant = [odd, plain, twin].map(({ id }) => `g=${id}:member`);
+    const change = { issuer: "https://acme.example/", clientId: "reckon", groups: meant };
+    await addIssuer(core, "acme", change);
+    const { groups } = getIssuer(core, "acme");
+    const root = await somebody(t, undefined, "member", true);
+    const { text } = await ask(t, "GET", "/settings/sso/acme", { as: root });
+    const shown = /<textarea[^>]*name="groups"[^>]*>([^<]*)</.exec(text)?.[1] ?? "";
+    const form = {
+      issuer: change.issuer,
+      clientId: "reckon",
+      scopes: "email",
+      groupsClaim: "groups",
+      sessionHours: "24",
+    };
+    const sent = { ...form, label: "Acme", groups: shown.trim(), domains: "", _csrf: root.csrf };
+    expect((await ask(t, "POST", "/settings/sso/acme", { as: root, form: sent })).status).toBe(303);
+    expect(getIssuer(core, "acme")).toMatchObject({ scopes: "email", groups });
   });
 
   it("signs everybody out whom an issuer that is removed let in", async () => {

@@ -119,6 +119,9 @@ it("changes one's name, and signs out", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   expect(site.t.rows("SELECT name FROM users")).toEqual([{ name: "Ada <b>Lovelace</b>" }]);
+  expect(
+    site.t.rows("SELECT actor_id, actor_label, detail FROM audit_events WHERE action = 'user.changed'"),
+  ).toMatchObject([{ actor_id: ada.userId, detail: '{"changed":["name"]}' }]);
   // Beside such a name, what others did would read backwards.
   await page.getByLabel("Your name").fill("Ada \u202erekcah");
   await page.getByRole("button", { name: "Save" }).click();

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
-import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
+import { endSession, storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -111,4 +113,43 @@ it("hands nothing out while the event cannot be stored", async () => {
     expect([path, answer.status >= 500, answer.headers.get("content-disposition")]).toEqual([path, true, null]);
   }
   expect(events()).toEqual([]);
+});
+
+it("breaks a copy off once who takes it is signed out, or sees no longer what it holds", async () => {
+  const { t, team, headers } = await start();
+  const { core } = t.instance;
+  const device = await t.device(team);
+  const text = "a prompt of some length ".repeat(40);
+  const entries = Array.from({ length: 500 }, (_, at) => ({ seq: at + 1, payload: { type: "prompt", text } }));
+  expect(
+    (await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey: "shop", entries } })).status,
+  ).toBe(200);
+  const user = t.rows("SELECT id FROM users")[0].id as string;
+  const { id } = t.rows("SELECT id FROM web_sessions")[0];
+  await setRole(
+    core,
+    team.id,
+    (await createUser(core, { email: "bob@example.com", password: "plough-the-north-field" })).id,
+    "owner",
+  );
+  /** Takes the first piece, and the others once something has happened. @returns how many lines came */
+  const taken = async (path: string, happens: () => unknown) => {
+    const reader = (await t.instance.fetch(new Request(`http://localhost${path}`, { headers }))).body?.getReader();
+    let got = Buffer.from((await reader?.read())?.value ?? []).toString();
+    await happens();
+    t.clock.advance(1_000);
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true };
+      if (done) return got.split("\n").length - 1;
+      got += Buffer.from(value as Uint8Array).toString();
+    }
+  };
+  const telemetry = "/telemetry/export?repo=shop";
+  const narrowed = taken(telemetry, () => setRole(core, team.id, user, "own_only"));
+  await expect(narrowed).rejects.toMatchObject({ status: 403 });
+  await setRole(core, team.id, user, "member");
+  expect(await taken(telemetry, () => setRole(core, team.id, user, "admin"))).toBe(501);
+  await expect(taken(telemetry, () => removeMember(core, team.id, user))).rejects.toMatchObject({ status: 403 });
+  await setRole(core, team.id, user, "owner");
+  await expect(taken(telemetry, () => endSession(core, user, id, COMMAND_LINE))).rejects.toMatchObject({ status: 403 });
 });

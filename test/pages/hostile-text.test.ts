@@ -45,7 +45,7 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
   const { core } = site.t.instance;
   const team = await createTeam(core, CORPUS.slice(0, 4).join(" "));
   const owner = await site.person({ team, operator: true, name: CORPUS[1] as string });
-  await renameUser(core, owner.userId, CORPUS[2] as string);
+  await renameUser(core, owner.userId, CORPUS[2] as string, COMMAND_LINE);
   const device = await site.t.device(team);
   await renameDevice(core, team.id, device.deviceId, CORPUS[0] as string, COMMAND_LINE);
   await createInvitation(core, { teamId: team.id, role: "member", email: null });

@@ -126,8 +126,8 @@ export function createResetLink(core: Core, idOrEmail: string, by: Actor = COMMA
 /**
  * The same for one of a team's people, made by an admin of that team. Whoever opens the link has the account, with everything
  * it opens: nobody gets more by it than they have over that team.
- * @throws Problem 404 for who is not in the team; 403 for who outranks the admin, runs the installation or is in other teams;
- * 409 for the admin's own account and one that is closed
+ * @throws Problem 404 for who is not in the team; 403 for who outranks the admin, runs the installation, is in other teams or has no
+ * password; 409 for the admin's own account and one that is closed
  */
 export function createMemberResetLink(
   core: Core,
@@ -151,6 +151,9 @@ export function createMemberResetLink(
 /** Why somebody's account opens more than their team answers for; undefined when it does not. */
 function beyondTeam(core: Core, member: Member): string | undefined {
   if (member.operator === 1) return "This person runs the installation";
+  // Nothing is forgotten: it would be a second way in, beside the issuer that decides who comes and with what.
+  if (getUser(core, member.userId).passwordHash === null)
+    return "This person comes by single sign-on, without a password";
   return membershipsOf(core, member.userId).length > 1 ? "This person is in other teams too" : undefined;
 }
 

@@ -96,13 +96,16 @@ const listed = ({ passwordHash: _, emailKey: __, ...user }: User): ListedUser =>
 export const hasUsers = (core: Core): boolean => rows(core.store).anyUser.get() === 1;
 
 /** Changes what a person is called. @throws Problem */
-export async function renameUser(core: Core, userId: string, typed: string): Promise<void> {
+export async function renameUser(core: Core, userId: string, typed: string, by: Actor): Promise<void> {
   const name = readPersonName(typed);
-  await core.store.write(() => rows(core.store).setName.run(name, userId));
+  await core.store.write(() => {
+    const user = getUser(core, userId);
+    storePerson(core, user, { email: user.email, name }, by);
+  });
 }
 
 /**
- * Changes by what name and address somebody is known, as a directory does; call inside a transaction.
+ * Changes by what name and address somebody is known; call inside a transaction.
  * @returns whether anything changed
  * @throws Problem 409 when the address is taken
  */

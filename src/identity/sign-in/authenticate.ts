@@ -50,7 +50,7 @@ export async function signIn(
   const known = user !== undefined && isKnownAddress(core, user.id, origin.ip);
   const address = takeTry(core, addresses(core), quotaKey(origin.ip), core.config.limitSignIn, "from your address");
   if (address.refusal && !known) throw address.refusal;
-  const own = takeTry(core, failures(core), known ? `${key} ${origin.ip}` : key, FAILURES, "at this account");
+  const own = takeTry(core, failures(core), known ? `${key} ${quotaKey(origin.ip)}` : key, FAILURES, "at this account");
   if (own.refusal) throw address.refusal ?? own.refusal;
   const stored = user?.disabledAt === null ? user.passwordHash : null;
   const right = await verifyPassword(password, stored, known ? undefined : origin.ip).catch((error: unknown) => {

@@ -43,7 +43,8 @@ export function enter(core: Core, user: User, origin: Origin, previousId?: strin
   return { session: begin(core, user, origin, { previousId }) };
 }
 
-function begin(core: Core, user: User, origin: Origin, start: SessionStart): string {
+/** Begins a session on the record; call inside a transaction. @returns its token */
+export function begin(core: Core, user: User, origin: Origin, start: SessionStart = {}): string {
   const session = storeSession(core, user.id, origin, start);
   recordEvent(core, actor(user, origin), {
     action: "session.started",

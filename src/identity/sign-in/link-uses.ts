@@ -4,12 +4,13 @@ import { conflict, fail, forbidden, gone, rateLimited } from "../../kit/problem.
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { ROLES, type Role, roleIn, storeMember } from "../members/members.ts";
 import { getLink, type LinkRow, useLink } from "../one-time-links/one-time-links.ts";
-import { emailKey, findUserByEmail, getUser, hasUsers, storeUser, type User } from "../people/people.ts";
+import { emailKey, findUser, findUserByEmail, getUser, hasUsers, storeUser, type User } from "../people/people.ts";
+import { issuerOfDomain } from "../sso/sso.ts";
 import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
-import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import type { Origin } from "../web-sessions/web-sessions.ts";
 import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
 import { requirePasswordsFor } from "./authenticate.ts";
-import { type Entered, enter } from "./enter.ts";
+import { begin, type Entered, enter } from "./enter.ts";
 
 /*
  * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an
@@ -60,7 +61,7 @@ export async function setUp(
     storeUser(core, user, by);
     const team = "takeOver" in first ? getTeam(core, first.takeOver) : storeTeam(core, first.make, {}, by);
     storeMember(core, team.id, user, "owner", by);
-    return storeSession(core, user.id, origin).token;
+    return begin(core, user, origin);
   });
 }
 
@@ -71,6 +72,7 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
   requirePasswordsFor(core, { operator: 0 });
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     fail(forbidden, "This invitation is for another e-mail address.");
+  requireOwnAddress(core, link, chosen.email);
   if (findUserByEmail(core, chosen.email))
     fail(conflict, "You have an account already: sign in, then open the link again.");
   const team = findTeam(core, link.teamId as string);
@@ -80,8 +82,19 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storeUser(core, user, by);
     join(core, used, user, by);
-    return storeSession(core, user.id, origin).token;
+    return begin(core, user, origin);
   });
+}
+
+/**
+ * Single sign-on brings people to the account that has their address, with all that their groups give. Whoever merely holds a link, or
+ * may invite into one team, must not have chosen its password before: of an issuer's domain only operators hand an address out.
+ */
+function requireOwnAddress(core: Core, { email: named, makerId }: LinkRow, email: string): void {
+  const domain = emailKey(email).split("@").at(-1) as string;
+  const issuer = issuerOfDomain(core, domain);
+  if (!issuer || (named !== null && (makerId === null || findUser(core, makerId)?.operator === 1))) return;
+  fail(forbidden, `Addresses of ${domain} come by ${issuer.label}: sign in with it, then open the link again.`);
 }
 
 /** Accepts an invitation as somebody who is signed in. @returns the team */
@@ -114,6 +127,7 @@ function join(core: Core, link: LinkRow, user: { id: string; email: string }, by
  * Chooses a new password with a reset link; every sign-in of the person ends but the new one. A second factor stays: a link
  * does not stand in for it.
  * @param alongside what else ends with the old password; runs inside the transaction
+ * @param previousId a sign-in of this browser to end
  * @returns a session, or what asks for the second factor
  */
 export async function resetPassword(
@@ -122,6 +136,7 @@ export async function resetPassword(
   password: string,
   origin: Origin,
   alongside: (user: User, by: Actor) => void = () => {},
+  previousId?: string,
 ): Promise<Entered> {
   const user = getUser(core, linkOfForm(core, token, "reset").userId as string);
   // A sign-in by a link would last for weeks, whatever the issuer says meanwhile.
@@ -134,6 +149,6 @@ export async function resetPassword(
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storePassword(core, user, hash, by);
     alongside(user, by);
-    return enter(core, getUser(core, user.id), origin);
+    return enter(core, getUser(core, user.id), origin, previousId);
   });
 }

@@ -212,13 +212,10 @@ export function unlink(core: Core, userId: string, issuerId: string, by: Actor):
   return core.store.write(() => {
     const user = findUser(core, userId);
     if (!user) return;
-    if (
-      user.passwordHash === null &&
-      rows(core.store)
-        .identitiesOf.all(userId)
-        .every((one) => one.issuerId === issuerId)
-    )
-      fail(forbidden, "This is the only way into the account: choose a password first.");
+    const others = rows(core.store)
+      .identitiesOf.all(userId)
+      .filter((one) => one.issuerId !== issuerId);
+    if (others.length === 0) requirePassword(core, user);
     if (rows(core.store).unlink.run(userId, issuerId).changes === 0) return;
     syncMemberships(core, user, issuerId, new Map(), by);
     recordEvent(core, by, {
@@ -228,6 +225,13 @@ export function unlink(core: Core, userId: string, issuerId: string, by: Actor):
       detail: { teams: membershipsOf(core, userId).length },
     });
   });
+}
+
+/** @throws Problem 403 for somebody who has none, or may not sign in with it */
+function requirePassword({ config }: Core, { passwordHash, operator }: User): void {
+  if (config.passwords === "operators" && operator === 0)
+    fail(forbidden, "This is the only way into the account: passwords are for who runs this installation.");
+  if (passwordHash === null) fail(forbidden, "This is the only way into the account: choose a password first.");
 }
 
 /** Row change: who an erased person was at issuers. @returns how many went */

@@ -6,7 +6,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { judgeUrl, listLine, OutboundRefused } from "../../platform/outbound/outbound.ts";
 import { directoryUserIds, forgetDirectory, reviewDirectory } from "../directory/directory.ts";
 import { ROLES, type Role, removeMembersFrom, roleNamed } from "../members/members.ts";
-import { getTeam } from "../teams/teams.ts";
+import { findTeam, getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
 import { type GroupRow, type IssuerRow, rows } from "./rows.ts";
 
@@ -83,6 +83,10 @@ export function findIssuer(core: Core, id: string): Issuer | undefined {
   const row = rows(core.store).issuerById.get(id);
   return row && issuerOf(core, row);
 }
+
+/** The first issuer, by name, that may let in people with addresses of a domain. @param domain in lower case */
+export const issuerOfDomain = (core: Core, domain: string): Issuer | undefined =>
+  listIssuers(core).find(({ domains }) => domains.includes(domain));
 
 /** How many people have an identity of an issuer. */
 export const countIdentities = (core: Core, issuerId: string): number =>
@@ -263,6 +267,13 @@ function readGroups(core: Core, typed: readonly string[]): GroupMap[] {
   }
   if (groups.size > MAX_GROUPS) fail(invalid, `${MAX_GROUPS} groups at most.`);
   return [...groups.values()];
+}
+
+/** What a group means, as `readGroups` reads it: the team by its name, and by its id where the name would be read as something else. */
+export function groupLine(core: Core, { groupName, teamId, role }: GroupMap): string {
+  const { name } = getTeam(core, teamId);
+  const team = name.includes("=") || findTeam(core, name)?.id !== teamId ? teamId : name;
+  return `${groupName}=${team}:${role}`;
 }
 
 /** What groups of an issuer mean here: the highest role in each team. @param groups as the issuer names them */

@@ -33,6 +33,7 @@ export const rows = statements((db) => ({
   end: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",
   ),
+  endOne: db.prepare<[number, string]>("UPDATE web_sessions SET ended_at = ? WHERE id = ? AND ended_at IS NULL"),
   // By web_sessions_by_user.
   endAll: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE user_id = ? AND id <> ? AND ended_at IS NULL",
@@ -43,9 +44,7 @@ export const rows = statements((db) => ({
      ORDER BY last_seen_at DESC`,
   ),
   lastSeen: db.prepare<[string], number | null>("SELECT max(last_seen_at) FROM web_sessions WHERE user_id = ?").pluck(),
-  knownAddress: db
-    .prepare<[string, string], number>("SELECT 1 FROM web_sessions WHERE user_id = ? AND ip = ? LIMIT 1")
-    .pluck(),
+  addresses: db.prepare<[string], string>("SELECT DISTINCT ip FROM web_sessions WHERE user_id = ?").pluck(),
   lastTeam: db
     .prepare<[string], string | null>(
       "SELECT team_id FROM web_sessions WHERE user_id = ? ORDER BY created_at DESC LIMIT 1",

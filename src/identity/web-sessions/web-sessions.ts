@@ -4,6 +4,7 @@
  */
 
 import type { Core } from "../../core.ts";
+import { quotaKey } from "../../kit/address.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
@@ -32,7 +33,7 @@ export interface Origin {
 
 /** How somebody signed in. */
 export interface SessionStart {
-  /** A sign-in of this browser to end: the token is never carried over. */
+  /** A sign-in of this browser to end, whosever it is: the token is never carried over. */
   readonly previousId?: string | undefined;
   /** The name of the issuer that vouched for the person. */
   readonly method?: string;
@@ -53,7 +54,7 @@ export function storeSession(
   { previousId, method, lifetimeMs = SESSION_LIFETIME_MS, secondFactor = false }: SessionStart = {},
 ): { readonly token: string; readonly id: string } {
   const now = core.clock.now();
-  if (previousId !== undefined) rows(core.store).end.run(now, previousId, userId);
+  if (previousId !== undefined) rows(core.store).endOne.run(now, previousId);
   const token = newToken("rks", core.random);
   const id = newId("ses", core.clock, core.random);
   const team = teamShown(membershipsOf(core, userId), rows(core.store).lastTeam.get(userId));
@@ -110,9 +111,13 @@ const teamShown = (teams: readonly Membership[], teamId: string | null | undefin
 /** When a person was last heard of in the dashboard; null for never. */
 export const lastSeenAt = (core: Core, userId: string): number | null => rows(core.store).lastSeen.get(userId) ?? null;
 
-/** Whether a person signed in from an address before. */
-export const isKnownAddress = (core: Core, userId: string, ip: string): boolean =>
-  rows(core.store).knownAddress.get(userId, ip) === 1;
+/** Whether a person signed in from an address before; of IPv6 from its network, within which devices change theirs daily (RFC 8981). */
+export function isKnownAddress(core: Core, userId: string, ip: string): boolean {
+  const here = quotaKey(ip);
+  return rows(core.store)
+    .addresses.all(userId)
+    .some((one) => one === ip || quotaKey(one) === here);
+}
 
 /** Notes that a session was used, at most once a minute. Pages go on being shown while nothing can be stored. */
 export async function touchSession(core: Core, session: SessionPrincipal, ip: string): Promise<void> {

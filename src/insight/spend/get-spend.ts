@@ -81,7 +81,7 @@ export const spend = endpoint(
     summary: "What the team's agents used and what it costs",
     tag: "Spend",
     auth: spendReader,
-    query: v.object({
+    query: v.strictObject({
       since: date(
         "First day: a date, a date-time or a number of days such as 30d, counted back from the last; 30d by default.",
         SINCE,

@@ -19,7 +19,10 @@ export const TEAM = {
   ),
 };
 
-/** What every list takes. */
+/**
+ * What every list takes. Their queries are strict: a filter that is misspelled, or another list's, would narrow nothing, and all there is
+ * would pass for a part of it.
+ */
 export const PAGED = {
   ...TEAM,
   limit: v.optional(

@@ -33,7 +33,7 @@ export const errorOne = reading(
     id: "readError",
     path: "/api/errors/:id",
     summary: "Read one class of errors with its entries and their causes",
-    query: v.object({ repo: REPO, ...PAGED }),
+    query: v.strictObject({ repo: REPO, ...PAGED }),
     ok: v.object({ ...ClassFacts.entries, ...pageOf(Item).entries }),
     example: {
       ok: {

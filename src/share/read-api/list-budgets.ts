@@ -43,7 +43,7 @@ export const budgetList = reading(
     id: "readBudgets",
     path: "/api/budgets",
     summary: "List budgets with what is used of them and their forecast",
-    query: v.object({
+    query: v.strictObject({
       scope: v.optional(v.picklist(SCOPES)),
       state: v.optional(v.picklist(BUDGET_STATES)),
       ...PAGED,

@@ -34,7 +34,7 @@ export const deliveryList = reading(
     id: "readDeliveries",
     path: "/api/deliveries",
     summary: "List deliveries",
-    query: v.object({
+    query: v.strictObject({
       repo: REPO,
       device: filter("The device's id."),
       person: PERSON,

@@ -34,7 +34,7 @@ export const deviceList = reading(
     id: "readDevices",
     path: "/api/devices",
     summary: "List devices",
-    query: v.object({
+    query: v.strictObject({
       device: filter("The device's id."),
       person: PERSON,
       status: v.optional(

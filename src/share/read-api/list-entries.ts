@@ -16,7 +16,7 @@ export const entryList = reading(
     id: "readEntries",
     path: "/api/entries",
     summary: "List telemetry entries",
-    query: v.object({
+    query: v.strictObject({
       repo: REPO,
       device: filter("The device's id."),
       person: PERSON,

@@ -11,7 +11,7 @@ export const errorList = reading(
     id: "readErrors",
     path: "/api/errors",
     summary: "List classes of errors with their counts",
-    query: v.object({
+    query: v.strictObject({
       repo: REPO,
       kind: v.optional(
         v.pipe(v.picklist(DEFECT_KINDS), v.description("Of which files the entries are; all when left out.")),

@@ -28,7 +28,7 @@ export const sessionList = reading(
     id: "readSessions",
     path: "/api/sessions",
     summary: "List agent sessions",
-    query: v.object({
+    query: v.strictObject({
       repo: REPO,
       device: filter("The device's id."),
       person: PERSON,

@@ -22,7 +22,7 @@ export const spanList = reading(
     id: "readSpans",
     path: "/api/sessions/:id/spans",
     summary: "List a session's spans",
-    query: v.object(PAGED),
+    query: v.strictObject(PAGED),
     ok: pageOf(Item),
     example: {
       ok: {

@@ -9,6 +9,7 @@ import {
   changeIssuer,
   countIdentities,
   getIssuer,
+  groupLine,
   type Issuer,
   type IssuerChange,
   listIssuers,
@@ -132,18 +133,19 @@ function addList(sso: Command, cli: Cli): void {
   common(sso.command("list").description("list the issuers, and what their groups mean here")).action(
     (options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
-        const all = listIssuers(core).map((one) => described(core, one));
+        const issuers = listIssuers(core);
+        const all = issuers.map((one) => described(core, one));
         output.result(all, () =>
           table(
             ["NAME", "ISSUER", "CLIENT", "GROUPS", "DOMAINS", "ACCOUNTS", "PEOPLE"],
-            all.map((one) => [
+            issuers.map((one) => [
               one.name,
               one.issuer,
               one.clientId,
-              one.groups.map(({ group, team, role }) => `${group}=${team}:${role}`).join(" "),
+              one.groups.map((group) => groupLine(core, group)).join(" "),
               one.domains.join(" "),
               one.jit ? "are made" : "are there",
-              String(one.people),
+              String(countIdentities(core, one.id)),
             ]),
             "No single sign-on yet. Add one: reckon sso add NAME --issuer URL --client-id ID",
           ),

@@ -195,11 +195,18 @@ it("for a new password are made only for those over whose account the team has p
     status: 403,
     message: expect.stringContaining("operator"),
   });
+  // Who comes by single sign-on has no password that an admin of a team might choose.
+  const ada = await person("ada@example.com", "member");
+  t.instance.core.store.db.prepare("UPDATE users SET password_hash = NULL WHERE id = ?").run(ada.id);
+  await expect(make(ada.id, "owner")).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining("without a password: only an operator can make this link"),
+  });
   expect(t.count("one_time_links")).toBe(made);
-  expect(t.rows("SELECT team_id FROM audit_events WHERE action = 'user.reset_link_made'")).toEqual([
-    { team_id: team.id },
-    { team_id: team.id },
-  ]);
+  await expect(createResetLink(core, ada.id)).resolves.toBeDefined();
+  expect(
+    t.rows("SELECT team_id FROM audit_events WHERE action = 'user.reset_link_made' AND team_id IS NOT NULL"),
+  ).toEqual([{ team_id: team.id }, { team_id: team.id }]);
 });
 
 /** What a link's use says now. */
@@ -277,6 +284,20 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   await setRole(core, team.id, owner.id, "admin");
   expect(await useOf(acceptAsNew(core, makesOwner.token, chosen("o@example.com"), ORIGIN))).toBe(410);
   expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
+});
+
+it("leave the sign-in that they begin on the record, with its address", async () => {
+  const { t, core, team } = await start();
+  const { token } = (await createSetupLink(core)) as { token: string };
+  await setUp(core, token, chosen("ada@example.com"), { takeOver: team.id }, ORIGIN);
+  t.clock.advance(1);
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  await acceptAsNew(core, invitation.token, chosen("bob@example.com"), ORIGIN);
+  const sessions = t.rows("SELECT id AS target_id, ip FROM web_sessions ORDER BY id");
+  expect(
+    t.rows("SELECT actor_label, target_id, ip FROM audit_events WHERE action = 'session.started' ORDER BY id"),
+  ).toEqual(sessions.map((one, at) => ({ actor_label: ["ada@example.com", "bob@example.com"][at], ...one })));
+  expect(sessions).toHaveLength(2);
 });
 
 it("take twenty forms a minute each, so that an invitation does not tell who has an account, and hold up no other", async () => {

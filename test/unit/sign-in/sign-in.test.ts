@@ -52,6 +52,18 @@ it("lets a person in from an address they signed in from before, however much ot
   expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "192.0.2.8")).toEqual([429]);
 });
 
+it("knows a person by the IPv6 network that they signed in from, whose addresses change by the day", async () => {
+  const t = await startInstance({ settings: { limitSignIn: "off" } });
+  await account(t, "ada@example.com");
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8:1:2:a:b:c:d")).toEqual([200]);
+  await tries(t, 20, "ada@example.com", "wrong password", (i) => `198.51.100.${i}`);
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8:1:2::7")).toEqual([200]);
+  expect(await tries(t, 1, "ada@example.com", PASSWORD, () => "2001:db8:1:3::7")).toEqual([429]);
+  // All of it together is one address, as anywhere else.
+  const guesses = await tries(t, 12, "ada@example.com", "wrong password", (i) => `2001:db8:1:2::${i}`);
+  expect(guesses).toEqual([...Array(10).fill(401), 429, 429]);
+});
+
 it("slows guesses down at a known address too, as at one that is not known", async () => {
   const t = await startInstance({ settings: { limitSignIn: "off" } });
   await account(t, "ada@example.com");

@@ -190,7 +190,7 @@ export const accountPages = [
       call,
       NAME,
       async ({ name }) => {
-        await renameUser(call.core, call.session.userId, name);
+        await renameUser(call.core, call.session.userId, name, by(call));
         return redirect("/account", "Saved.");
       },
       (error) => accountPage(call, error),

@@ -6,11 +6,11 @@ import {
   changeIssuer,
   countIdentities,
   getIssuer,
+  groupLine,
   type Issuer,
   listIssuers,
   removeIssuer,
 } from "../../../../identity/sso/sso.ts";
-import { teamsById } from "../../../../identity/teams/teams.ts";
 import { html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -166,17 +166,11 @@ ${section({
 
 function issuerPage(call: ByOperator, issuer: Issuer, error?: FormError) {
   const { core, baseUrl, href } = call;
-  const names = new Map(
-    teamsById(
-      core,
-      issuer.groups.map(({ teamId }) => teamId),
-    ).map(({ id, name }) => [id, name]),
-  );
   const values = {
     ...issuer,
     clientSecret: "",
     domains: issuer.domains.join(", "),
-    groups: issuer.groups.map(({ groupName, teamId, role }) => `${groupName}=${names.get(teamId)}:${role}`).join("\n"),
+    groups: issuer.groups.map((one) => groupLine(core, one)).join("\n"),
     sessionHours: String(issuer.sessionHours),
   };
   const body = html`${codeBlock(`${baseUrl}${callbackPath(issuer.name)}`, { label: "Redirect address", titled: true })}

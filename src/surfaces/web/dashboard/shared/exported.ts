@@ -1,5 +1,8 @@
-import { actorOf } from "../../../../identity/web-sessions/web-sessions.ts";
+import { ROLES } from "../../../../identity/members/members.ts";
+import { actorOf, findSession } from "../../../../identity/web-sessions/web-sessions.ts";
+import { fail, forbidden } from "../../../../kit/problem.ts";
 import { recordAct } from "../../../../platform/audit/audit.ts";
+import { cookieNames, readCookies } from "../../../../platform/http/cookies.ts";
 import type { PageCall, PageReply } from "../../../../platform/http/page.ts";
 import { redactText } from "../../../../redact/redact.ts";
 
@@ -27,5 +30,42 @@ export async function exported(call: PageCall<"person">, one: Export, file: Page
   const said = Object.entries(extent).flatMap(([name, value]) => (value ? [[name, redactText(value).text]] : []));
   const by = actorOf(call.session, call.ip());
   await recordAct(call.core, by, { action, teamId, ...(target && { target }), detail: Object.fromEntries(said) });
-  return file;
+  const { body } = file;
+  return isInPieces(body) ? { ...file, body: whileAllowed(call, teamId, body) } : file;
+}
+
+type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+const isInPieces = (body: PageReply["body"]): body is Pieces =>
+  typeof body === "object" &&
+  !(body instanceof Uint8Array) &&
+  (Symbol.asyncIterator in body || Symbol.iterator in body);
+
+/** How often it is looked whether who takes a copy still may. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * A large copy that is read slowly takes hours. It breaks off once the sign-in has ended, or the person has left the team or stands lower
+ * in it: an end like any other would make a part pass for the whole.
+ * @throws Problem forbidden
+ */
+async function* whileAllowed(call: PageCall<"person">, teamId: string | null, pieces: Pieces) {
+  const { core, session, header, baseUrl } = call;
+  const token = readCookies(header("cookie")).get(cookieNames(baseUrl).session) ?? "";
+  /** The lower the more they see. */
+  const rankOf = ({ operator, teams }: Pick<typeof session, "operator" | "teams">) => {
+    if (teamId === null) return operator ? 0 : Number.POSITIVE_INFINITY;
+    const role = teams.find(({ id }) => id === teamId)?.role;
+    return role === undefined ? Number.POSITIVE_INFINITY : ROLES.indexOf(role);
+  };
+  let looked = core.clock.monotonic();
+  for await (const piece of pieces) {
+    const now = core.clock.monotonic();
+    if (now - looked >= LOOK_EVERY_MS) {
+      looked = now;
+      const found = findSession(core, token);
+      if (!found || rankOf(found) > rankOf(session)) fail(forbidden, "Whoever took this copy may do so no more.");
+    }
+    yield piece;
+  }
 }

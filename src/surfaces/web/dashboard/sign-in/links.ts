@@ -253,7 +253,14 @@ export const linkPages = [
       requireSame(values);
       const { token, password, keep } = values;
       const alongside = endWithPassword(call.core, !keep);
-      const entered = await resetPassword(call.core, token, password, originOf(call), alongside);
+      const entered = await resetPassword(
+        call.core,
+        token,
+        password,
+        originOf(call),
+        alongside,
+        call.session?.sessionId,
+      );
       return { ...entered, done: "The password is changed." };
     }),
   ),
