@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { listPulses } from "../../src/record/pulses/pulses.ts";
@@ -132,11 +132,46 @@ it("adds up what a team's devices tell, and which classes two of them know", asy
   await send(t, one.token, pulse({ repoKey: "b", counts: { errors: 1 }, fingerprints: ["cccccccc", "aaaaaaaa"] }));
   await send(t, two.token, pulse({ at: "2026-11-20T07:00:00Z", fingerprints: ["bbbbbbbb", "dddddddd"] }));
   await send(t, other.token, pulse({ counts: { errors: 1_000 }, fingerprints: ["cccccccc"] }));
-  const all = listPulses(t.instance.core, one.team.id);
+  const all = await listPulses(t.instance.core, one.team.id);
   expect(all.counts).toEqual({ errors: 19, open: 2 });
   expect(all.shared).toEqual([{ fingerprint: "bbbbbbbb", devices: 2 }]);
   expect(all.pulses.map(({ deviceId, repoKey }) => [deviceId, repoKey]).at(-1)).toEqual([two.deviceId, "shop"]);
-  expect(listPulses(t.instance.core, one.team.id, Date.UTC(2026, 10, 21)).pulses).toHaveLength(2);
+  expect((await listPulses(t.instance.core, one.team.id, Date.UTC(2026, 10, 21))).pulses).toHaveLength(2);
+});
+
+it("adds up thousands of pulses, each with fingerprints of its own, with others let in between", async () => {
+  const t = await startInstance();
+  const { token, deviceId, team } = await t.device();
+  await send(t, token, pulse({ counts: { errors: 1 }, fingerprints: ["aaaaaaaa"] }));
+  const { deviceId: other } = await t.device(team);
+  const { core } = t.instance;
+  // As devices may send within their limits in an hour.
+  const insert = core.store.db.prepare("INSERT INTO brain_pulses VALUES (?, ?, ?, ?, ?, ?, ?)");
+  core.store.db.exec("BEGIN");
+  for (let i = 1; i < 5_000; i++) {
+    const counts = JSON.stringify({ errors: 1, [`n${i}`]: 1 });
+    const own = Array.from({ length: 100 }, (_, k) => (i * 100 + k).toString(16).padStart(8, "0"));
+    const isNewest = i === 4_999;
+    const fingerprints = JSON.stringify(isNewest ? [...own, "aaaaaaaa"] : own);
+    insert.run(isNewest ? other : deviceId, `r${i}`, team.id, i, counts, fingerprints, i);
+  }
+  core.store.db.exec("COMMIT");
+  // Whoever works for long breathes each time that it may.
+  let now = 0;
+  vi.spyOn(core.clock, "monotonic").mockImplementation(() => (now += 20));
+  let turns = 0;
+  let going = true;
+  const others = () => {
+    turns++;
+    if (going) setImmediate(others);
+  };
+  others();
+  const { pulses, counts, shared } = await listPulses(core, team.id);
+  going = false;
+  expect(turns).toBeGreaterThan(2_000);
+  expect(pulses).toHaveLength(5_000);
+  expect(shared).toEqual([{ fingerprint: "aaaaaaaa", devices: 2 }]);
+  expect([counts.errors, counts.n4999, counts.n1]).toEqual([5_000, 1, undefined]);
 });
 
 it("takes nothing once the team moved, though the token was judged before", async () => {

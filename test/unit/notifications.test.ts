@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
-import { expect, it } from "vitest";
-import { NOTICE_TYPES } from "../../src/platform/notices/notices.ts";
+import { describe, expect, it, vi } from "vitest";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { NOTICE_TYPES, notify } from "../../src/platform/notices/notices.ts";
+import { fanOut } from "../../src/share/notifications/fan-out.ts";
 import { spellSecret, webhook } from "../../src/share/notifications/formats.ts";
+import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { nextTryAt, readRetryAfter } from "../../src/share/notifications/schedule.ts";
+import { sendingJob } from "../../src/share/notifications/send.ts";
 import { say } from "../../src/share/notifications/words.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -57,4 +61,62 @@ it("tries late rather than on its own heels, and honours Retry-After within the 
   expect(readRetryAfter("Sat, 21 Nov 2026 08:01:00 GMT", now)).toBe(60_000);
   for (const text of [undefined, "", "soon", "-5", "Sat, 21 Nov 2020 08:01:00 GMT"])
     expect(readRetryAfter(text, now)).toBe(0);
+});
+
+describe("what was told in a month", () => {
+  const HOUR_MS = 60 * MINUTE_MS;
+  /** An instance with a chat, and a message to it for each of the hours before now. */
+  async function told(count: number, hours: number) {
+    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+    const { core } = t.instance;
+    const { id: teamId } = await t.team();
+    const target = "https://hooks.example.com/x";
+    const { channel } = await createChannel(core, { teamId, kind: "slack", name: "Ours", target, events: ["gap"] });
+    core.store.db
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < @count)
+         INSERT INTO notification_messages (message_id, channel_id, type, notices, first_at, state, tries)
+         SELECT 'msg_' || i, @channel, 'gap', '[1]', @from + i, 'delivered', 1 FROM n`,
+      )
+      .run({ count, channel: channel.id, from: t.clock.now() - hours * HOUR_MS });
+    return { t, core, teamId };
+  }
+
+  it("costs those who are told of something now nothing", async () => {
+    const { core, teamId } = await told(60_000, 700);
+    await core.store.write(() => {
+      for (let n = 0; n < 100; n++) notify(core, { type: "gap", teamId, path: "/telemetry", data: { n } });
+    });
+    const began = performance.now();
+    await fanOut(core);
+    // Looking through them all for each took five seconds.
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it("goes after 30 days, however much it was", async () => {
+    const { t, core, teamId } = await told(4_000, 31 * 24);
+    await core.store.write(() => {
+      for (let n = 0; n < 2_500; n++) notify(core, { type: "rollback", teamId, path: "/telemetry", data: { n } });
+    });
+    await sendingJob.run(core);
+    expect([t.count("notification_messages"), t.count("notices")]).toEqual([0, 2_500]);
+    t.clock.advance(31 * DAY_MS);
+    await sendingJob.run(core);
+    expect(t.count("notices")).toBe(0);
+  });
+
+  it("is told to many channels in transactions none of which takes long", async () => {
+    const { t, core, teamId } = await told(1, 1);
+    await core.store.write(() => {
+      for (let n = 0; n < 50; n++) notify(core, { type: "gap", teamId, path: "/telemetry", data: { n } });
+    });
+    let now = t.clock.monotonic();
+    vi.spyOn(core.clock, "monotonic").mockImplementation(() => (now += 3));
+    const { transactions } = core.store.stats;
+    await fanOut(core);
+    expect(core.store.stats.transactions - transactions).toBeGreaterThan(10);
+    expect(t.rows("SELECT notices FROM notification_messages WHERE state = 'waiting'")).toMatchObject([
+      { notices: JSON.stringify(Array.from({ length: 50 }, (_, i) => i + 1)) },
+    ]);
+  });
 });

@@ -3,7 +3,7 @@ import { newId } from "../../kit/ids.ts";
 import { Turns } from "../../kit/turns.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
-import { type Defect, listDefects } from "../defects/defects.ts";
+import { type Defect, defectFacts, listDefects } from "../defects/defects.ts";
 import { countedIn, recountRepository } from "./count-caused.ts";
 import { type DesiredLink, desiredLinks } from "./desired-links.ts";
 import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
@@ -102,10 +102,9 @@ const isSame = (stored: LinkRow, link: DesiredLink): boolean =>
 
 /** Correlates every repository of a team, or one. */
 export async function correlate(core: Core, teamId: string, repoKey?: string): Promise<Correlated> {
-  const repoKeys =
-    repoKey === undefined ? new Set(listDefects(core, teamId).map((defect) => defect.repoKey)) : [repoKey];
+  const repoKeys = repoKey === undefined ? defectFacts.repoKeys(core, teamId) : [repoKey];
   const sum = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
-  for (const key of [...repoKeys].sort()) {
+  for (const key of repoKeys.toSorted()) {
     const counts = await correlateRepository(core, teamId, key);
     for (const name of ["considered", "linked", "possible", "unlinked"] as const) sum[name] += counts[name];
   }

@@ -3,7 +3,7 @@ import { sha256 } from "../../kit/hash.ts";
 import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
 import { sessionsBetween } from "../../record/traces/traces.ts";
-import { type Defect, entriesProjection, listDefects } from "../defects/defects.ts";
+import { type Defect, defectFacts, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
 import { evidenceProjection, sessionsNoted } from "./follow-sessions.ts";
@@ -113,8 +113,7 @@ async function correlateSessions(core: Core, sessions: readonly SessionPlace[], 
     // A session that named no repository may have made the commits that entries of any repository name.
     const withoutRepo = reaches.get("");
     if (!withoutRepo) continue;
-    const others = new Set(listDefects(core, teamId).map((defect) => defect.repoKey));
-    for (const repoKey of others)
+    for (const repoKey of defectFacts.repoKeys(core, teamId))
       if (repoKey !== "" && !done.has(`${teamId} ${repoKey}`))
         await correlateRepository(
           core,

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { type Defect, listDefects } from "../defects/defects.ts";
+import { type Defect, defectFacts } from "../defects/defects.ts";
 import type { Reason } from "./desired-links.ts";
 import type { Confidence } from "./judge.ts";
 import { hasHumanVerdict, type ListedRow, linkRows } from "./link-rows.ts";
@@ -101,7 +101,7 @@ export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): 
 }
 
 const entryIds = (core: Core, teamId: string, repoKey?: string): Set<number> =>
-  new Set(listDefects(core, teamId, { repoKey }).map(({ id }) => id));
+  new Set(defectFacts.ids(core, teamId, repoKey));
 
 /** Everything that an entry is put down to, rejected links too, the weightiest first. */
 export function linksOfEntry(core: Core, teamId: string, { id }: Pick<Defect, "id">): Link[] {

@@ -71,6 +71,8 @@ export function changesOf(
 
 /** Entries of days before that are history, which a brain brings with it when it is read first. */
 const RECENT_MS = 7 * DAY_MS;
+/** Entries of its class that are counted to be told of: it is done for each of thousands that come at once. */
+const MAX_COUNTED = 100;
 
 /** Row change: tells whoever wants to hear of it that there is a new entry, and whether its class was there before. */
 function notifyNew(
@@ -79,7 +81,7 @@ function notifyNew(
   { date, title, fingerprint }: Entry,
 ): void {
   if (Date.parse(date) < core.clock.now() - RECENT_MS) return;
-  const occurrences = rows(core.store).countOfClass.get(teamId, fingerprint) ?? 1;
+  const occurrences = rows(core.store).countOfClass.get(teamId, fingerprint, MAX_COUNTED) ?? 1;
   notify(core, {
     type: occurrences > 1 ? "defect.recurred" : "defect.new",
     teamId,

@@ -52,14 +52,16 @@ export class ClassChanges {
 function factsOf(core: Core, teamId: string, fingerprint: string): ClassFacts | undefined {
   const sql = pageRows(core.store);
   const [low, high] = classRange(fingerprint);
-  const all = sql.placesOfClass.all(teamId, low, high);
-  const first = all.at(-1);
-  if (!first) return undefined;
+  const all = sql.reposOfClass.all(teamId, low, high);
+  if (all.length === 0) return undefined;
+  const first = all.reduce((a, b) =>
+    b.firstSeen < a.firstSeen || (b.firstSeen === a.firstSeen && b.repoKey > a.repoKey) ? b : a,
+  );
   return {
-    occurrences: all.length,
+    occurrences: all.reduce((sum, { occurrences }) => sum + occurrences, 0),
     open: all.reduce((sum, { open }) => sum + open, 0),
-    ...{ firstSeen: first.date, firstRepo: first.repoKey },
-    repos: [...new Set(all.map(({ repoKey }) => repoKey))],
+    ...{ firstSeen: first.firstSeen, firstRepo: first.repoKey },
+    repos: all.map(({ repoKey }) => repoKey),
     newest: sql.ofClass.all(teamId, low, high, null, NEWEST),
   };
 }

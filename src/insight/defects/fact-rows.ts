@@ -10,7 +10,7 @@ interface Place {
   readonly count: number;
 }
 
-/** Both by defects_by_day, in its order. */
+/** By defects_by_day, in its order. */
 export const factRows = statements((db) => ({
   nextDate: db
     .prepare<[string, string], string | null>("SELECT min(date) FROM defects WHERE team_id = ? AND date >= ?")
@@ -19,4 +19,11 @@ export const factRows = statements((db) => ({
     `${DEFECT} WHERE team_id = @teamId AND date <= @last AND (date, fingerprint, id) > (@date, @fingerprint, @id)
      ORDER BY date, fingerprint, id LIMIT (SELECT @count)`,
   ),
+  // Both by defects_by_date, which has what is asked for.
+  repoKeys: db.prepare<[string], string>("SELECT DISTINCT repo_key FROM defects WHERE team_id = ?").pluck(),
+  ids: db
+    .prepare<[string, string | null], number>(
+      "SELECT id FROM defects WHERE team_id = ? AND repo_key = coalesce(?, repo_key)",
+    )
+    .pluck(),
 }));

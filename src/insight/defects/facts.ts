@@ -34,5 +34,12 @@ function page(
   return factRows(core.store).page.all({ teamId, last: textOf(last), date, fingerprint, id, count });
 }
 
-/** Entries as rows for others to sum: their sums are those of pages. */
-export const defectFacts = { nextDay, page };
+/** The repositories that a team's entries stand in. */
+const repoKeys = (core: Core, teamId: string): string[] => factRows(core.store).repoKeys.all(teamId);
+
+/** The numbers of a team's entries, or of those of one repository. */
+const ids = (core: Core, teamId: string, repoKey?: string): number[] =>
+  factRows(core.store).ids.all(teamId, repoKey ?? null);
+
+/** Entries as rows for others to sum, whose sums are those of pages; and what is known of all without their texts. */
+export const defectFacts = { nextDay, page, repoKeys, ids };

@@ -35,6 +35,14 @@ export interface CountedRow {
   readonly line: number;
 }
 
+/** What a class has in one repository. */
+interface RepoOfClass {
+  readonly repoKey: string;
+  readonly occurrences: number;
+  readonly open: number;
+  readonly firstSeen: string;
+}
+
 /** Where a walk by fingerprint goes on, and ends. */
 interface CountedRange {
   readonly teamId: string;
@@ -90,9 +98,9 @@ export const pageRows = statements((db) => ({
     `SELECT repo_key AS repoKey, path, skipped FROM defect_files
      WHERE team_id = ? AND repo_key = coalesce(?, repo_key) AND skipped > 0 ORDER BY skipped DESC, repo_key, path`,
   ),
-  placesOfClass: db.prepare<[string, Buffer, Buffer], { date: string; repoKey: string; open: 0 | 1 }>(
-    `SELECT date, repo_key AS repoKey, open FROM defects WHERE team_id = ? AND fingerprint BETWEEN ? AND ?
-     ORDER BY date DESC, repo_key, path, line`,
+  reposOfClass: db.prepare<[string, Buffer, Buffer], RepoOfClass>(
+    `SELECT repo_key AS repoKey, count(*) AS occurrences, sum(open) AS open, min(date) AS firstSeen FROM defects
+     WHERE team_id = ? AND fingerprint BETWEEN ? AND ? GROUP BY repo_key ORDER BY max(date) DESC, repo_key`,
   ),
   // By defects_by_fingerprint, in its order.
   byFingerprint: db.prepare<[CountedRange], CountedRow>(

@@ -71,8 +71,8 @@ export const rows = statements((db) => ({
   ),
   // By defects_by_fingerprint.
   countOfClass: db
-    .prepare<[string, Buffer], number>(
-      "SELECT count(*) FROM defects WHERE team_id = ? AND fingerprint = ? AND kind = 'error'",
+    .prepare<[string, Buffer, number], number>(
+      "SELECT count(*) FROM (SELECT 1 FROM defects WHERE team_id = ? AND fingerprint = ? AND kind = 'error' LIMIT ?)",
     )
     .pluck(),
   // By primary key.

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import type { StoredNotice } from "./notify.ts";
 import { type NoticeRow, rows } from "./rows.ts";
 
@@ -18,6 +19,13 @@ export const findNotices = (core: Core, ids: readonly number[]): StoredNotice[] 
 /** Whether something was noted under a key. */
 export const isNoted = (core: Core, key: string): boolean => rows(core.store).byKey.get(key) !== undefined;
 
-/** Row change: lets old ones go. @returns how many went */
-export const dropNoticesBefore = (core: Core, at: number, limit: number): number =>
-  rows(core.store).dropBefore.run(at, limit).changes;
+/**
+ * Row change: lets old ones go, of a thousand that follow a number.
+ * @returns the number to go on from; null after the last
+ */
+export function dropNoticesBefore(core: Core, at: number, after: number): number | null {
+  const sql = rows(core.store);
+  const last = sql.lastOfSlice.get(after, MAX_ERASED_ROWS) ?? null;
+  if (last !== null) sql.dropBefore.run({ at, after, last });
+  return last;
+}

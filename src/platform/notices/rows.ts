@@ -34,8 +34,13 @@ export const rows = statements((db) => ({
   // All by the primary key.
   markAddressed: db.prepare<[number]>("UPDATE notices SET addressed = 1 WHERE id = ? AND addressed = 0"),
   byIds: db.prepare<[string], NoticeRow>(`${NOTICE} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`),
-  dropBefore: db.prepare<[number, number]>(
-    "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE at < ? AND addressed = 1 ORDER BY id LIMIT ?)",
+  lastOfSlice: db
+    .prepare<[number, number], number | null>(
+      "SELECT max(id) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?)",
+    )
+    .pluck(),
+  dropBefore: db.prepare<[{ at: number; after: number; last: number }]>(
+    "DELETE FROM notices WHERE id > @after AND id <= @last AND at < @at AND addressed = 1",
   ),
   // By notices_by_team. A repository's entries are read of whatever device sent it last.
   erase: db.prepare<[{ teamId: string; deviceId: string; repoKey: string | null; limit: number }]>(

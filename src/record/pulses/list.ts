@@ -1,18 +1,16 @@
 import type { Core } from "../../core.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Portion } from "../../log/log.ts";
 import { rows } from "./rows.ts";
 
-/** What one device last told of one repository. */
+/** Whose figures of which repository, and when they were taken. */
 export interface Pulse {
   readonly deviceId: string;
   /** `""` for what came without one. */
   readonly repoKey: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly counts: Readonly<Record<string, number>>;
-  /** 8 hexadecimal digits each, sorted. */
-  readonly fingerprints: readonly string[];
 }
 
 export interface Pulses {
@@ -20,33 +18,42 @@ export interface Pulses {
   readonly pulses: readonly Pulse[];
   /** Sums over all of them by name. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Fingerprints that two devices or more told of, most devices first. */
+  /** Fingerprints, 8 hexadecimal digits each, that two devices or more told of, most devices first. */
   readonly shared: readonly { readonly fingerprint: string; readonly devices: number }[];
 }
 
 /** Pulses looked at, at most: the newest. */
 const MAX_PULSES = 5_000;
+/** What is told apart in them, at most: what the newest told of. Each may have a thousand fingerprints that nobody else has. */
+const MAX_NAMES = 2_000;
+const MAX_FINGERPRINTS = 20_000;
+/** Fingerprints read, of the newest pulses. */
+const MAX_READ = 300_000;
 
 /**
  * What a team's devices last told.
  * @param from leaves out what is older, in milliseconds since the epoch
  */
-export function listPulses(core: Core, teamId: string, from = 0): Pulses {
-  const pulses = rows(core.store)
-    .list.all(teamId, from, MAX_PULSES)
-    .map(
-      (row): Pulse => ({
-        ...row,
-        counts: JSON.parse(row.counts) as Record<string, number>,
-        fingerprints: JSON.parse(row.fingerprints) as string[],
-      }),
-    );
+export async function listPulses(core: Core, teamId: string, from = 0): Promise<Pulses> {
+  const sql = rows(core.store);
+  const yieldNow = cooperative(core.clock);
+  const pulses = sql.list.all(teamId, from, MAX_PULSES);
   const sums = new Map<string, number>();
   const devices = new Map<string, Set<string>>();
-  for (const { deviceId, counts, fingerprints } of pulses) {
-    for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + count);
-    for (const fingerprint of fingerprints)
-      devices.set(fingerprint, (devices.get(fingerprint) ?? new Set()).add(deviceId));
+  let left = MAX_READ;
+  for (const { deviceId, repoKey } of pulses) {
+    await yieldNow();
+    const figures = sql.figures.get(deviceId, repoKey);
+    if (!figures) continue;
+    for (const [name, count] of Object.entries(JSON.parse(figures.counts) as Record<string, number>))
+      if (sums.has(name) || sums.size < MAX_NAMES) sums.set(name, (sums.get(name) ?? 0) + count);
+    const fingerprints = left > 0 ? (JSON.parse(figures.fingerprints) as string[]) : [];
+    left -= fingerprints.length;
+    for (const fingerprint of fingerprints) {
+      const reporters = devices.get(fingerprint);
+      if (reporters) reporters.add(deviceId);
+      else if (devices.size < MAX_FINGERPRINTS) devices.set(fingerprint, new Set([deviceId]));
+    }
   }
   const shared = [...devices]
     .map(([fingerprint, reporters]) => ({ fingerprint, devices: reporters.size }))

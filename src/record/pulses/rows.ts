@@ -1,10 +1,7 @@
 import { statements } from "../../platform/store/store.ts";
 
 /** `counts` is a JSON object of whole numbers, `fingerprints` a JSON array. */
-export interface PulseRow {
-  readonly deviceId: string;
-  readonly repoKey: string;
-  readonly at: number;
+export interface FiguresRow {
   readonly counts: string;
   readonly fingerprints: string;
 }
@@ -18,9 +15,12 @@ export const rows = statements((db) => ({
      fingerprints = excluded.fingerprints, received_at = excluded.received_at WHERE excluded.at >= brain_pulses.at`,
   ),
   at: db.prepare<[string, string], number>("SELECT at FROM brain_pulses WHERE device_id = ? AND repo_key = ?").pluck(),
-  // By brain_pulses_by_team.
-  list: db.prepare<[string, number, number], PulseRow>(
-    `SELECT device_id AS deviceId, repo_key AS repoKey, at, counts, fingerprints FROM brain_pulses
+  figures: db.prepare<[string, string], FiguresRow>(
+    "SELECT counts, fingerprints FROM brain_pulses WHERE device_id = ? AND repo_key = ?",
+  ),
+  // By brain_pulses_by_team, which has all that is asked for.
+  list: db.prepare<[string, number, number], { deviceId: string; repoKey: string; at: number }>(
+    `SELECT device_id AS deviceId, repo_key AS repoKey, at FROM brain_pulses
      WHERE team_id = ? AND at >= ? ORDER BY at DESC LIMIT ?`,
   ),
   drop: db.prepare<[{ deviceId: string; repoKey: string | null; until: number; limit: number }]>(

@@ -5,8 +5,9 @@ import { markAddressed, newNotices, type StoredNotice } from "../../platform/not
 import { type Channel, listChannels } from "./channels.ts";
 import { rows } from "./rows.ts";
 
-/** Notices worked through in one transaction. */
+/** Notices read at once; and how long a transaction goes on with them: each may be a message to every channel. */
 const SLICE = 100;
+const TRANSACTION_MS = 10;
 /** People are told of what happens within so long in one message, for each type. */
 const FOLD_MS = 10 * SECOND_MS;
 /** Messages an hour that people get at most; the rest comes in one when the hour is over. */
@@ -20,13 +21,17 @@ export async function fanOut(core: Core): Promise<void> {
   for (;;) {
     const notices = newNotices(core, SLICE);
     if (notices.length === 0) return;
-    await core.store.write(() => {
+    const isAll = await core.store.write(() => {
+      const until = core.clock.monotonic() + TRANSACTION_MS;
       const channels = listChannels(core).filter(({ disabledAt }) => disabledAt === null);
-      for (const notice of notices)
-        if (markAddressed(core, notice.id))
-          for (const channel of channels) if (wants(channel, notice)) address(core, channel, notice);
+      for (const notice of notices) {
+        if (core.clock.monotonic() > until) return false;
+        if (!markAddressed(core, notice.id)) continue;
+        for (const channel of channels.filter((one) => wants(one, notice))) address(core, channel, notice);
+      }
+      return true;
     });
-    if (notices.length < SLICE) return;
+    if (isAll && notices.length < SLICE) return;
   }
 }
 

@@ -48,6 +48,10 @@ const CHANNEL = `SELECT id, team_id AS teamId, kind, name, target, events, secre
 const MESSAGE = `SELECT id, message_id AS messageId, channel_id AS channelId, type, notices, more, first_at AS firstAt,
   due_at AS dueAt, tries, state, last_at AS lastAt, outcome FROM notification_messages`;
 
+/** People get a few messages an hour: those that are open, and those of the last hours, are among the newest of their channel. */
+const LATEST = `channel_id = @channelId AND id > coalesce((SELECT id FROM notification_messages
+  WHERE channel_id = @channelId ORDER BY id DESC LIMIT 1 OFFSET 60), 0)`;
+
 type NewMessage = Pick<MessageRow, "messageId" | "channelId" | "type" | "notices" | "firstAt">;
 
 export const rows = statements((db) => ({
@@ -87,13 +91,13 @@ export const rows = statements((db) => ({
   ),
   // All that follow by notification_messages_by_channel, or the primary key.
   openMessage: db.prepare<[{ channelId: string; type: string | null; now: number; until: number }], MessageRow>(
-    `${MESSAGE} WHERE channel_id = @channelId AND type IS @type AND due_at > @now AND due_at <= @until AND tries = 0
+    `${MESSAGE} WHERE ${LATEST} AND type IS @type AND due_at > @now AND due_at <= @until AND tries = 0
      ORDER BY id DESC LIMIT 1`,
   ),
   join: db.prepare<[string, number, number]>("UPDATE notification_messages SET notices = ?, more = ? WHERE id = ?"),
   lately: db.prepare<[{ channelId: string; since: number; until: number; limit: number }], { firstAt: number }>(
-    `SELECT first_at AS firstAt FROM notification_messages WHERE channel_id = @channelId AND first_at > @since
-       AND first_at <= @until ORDER BY id DESC LIMIT @limit`,
+    `SELECT first_at AS firstAt FROM notification_messages WHERE ${LATEST} AND first_at > @since AND first_at <= @until
+     ORDER BY id DESC LIMIT @limit`,
   ),
   messagesOf: db.prepare<[string, number], MessageRow>(`${MESSAGE} WHERE channel_id = ? ORDER BY id DESC LIMIT ?`),
   message: db.prepare<[number], MessageRow>(`${MESSAGE} WHERE id = ?`),
@@ -124,8 +128,12 @@ export const rows = statements((db) => ({
     `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,
   ),
   waiting: db.prepare<[], number>("SELECT count(*) FROM notification_messages WHERE due_at IS NOT NULL").pluck(),
-  dropBefore: db.prepare<[number, number]>(
-    `DELETE FROM notification_messages WHERE id IN (
-       SELECT id FROM notification_messages WHERE first_at < ? AND due_at IS NULL ORDER BY id LIMIT ?)`,
+  lastOfSlice: db
+    .prepare<[number, number], number | null>(
+      "SELECT max(id) FROM (SELECT id FROM notification_messages WHERE id > ? ORDER BY id LIMIT ?)",
+    )
+    .pluck(),
+  dropBefore: db.prepare<[{ at: number; after: number; last: number }]>(
+    "DELETE FROM notification_messages WHERE id > @after AND id <= @last AND first_at < @at AND due_at IS NULL",
   ),
 }));

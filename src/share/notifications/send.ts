@@ -79,15 +79,24 @@ async function serve(core: Core, channelId: string): Promise<void> {
   }
 }
 
-/** Lets go what was sent long ago, once an hour. */
+/** Lets go what was sent long ago, once an hour: all of it, with others let in between. */
 async function dropOld(core: Core): Promise<void> {
   const state = sending(core);
   const now = core.clock.now();
   if (now - state.droppedAt < DAY_MS / 24) return;
   state.droppedAt = now;
-  await core.store.write(() => {
-    rows(core.store).dropBefore.run(now - KEPT_MS, MAX_ERASED_ROWS);
-    rows(core.store).dropRemoved.run();
-    dropNoticesBefore(core, now - KEPT_MS, MAX_ERASED_ROWS);
-  });
+  for (const drop of [dropMessagesBefore, dropNoticesBefore])
+    for (let after: number | null = 0; after !== null && !state.ends.signal.aborted; ) {
+      const from: number = after;
+      after = await core.store.write(() => drop(core, now - KEPT_MS, from));
+    }
+  await core.store.write(() => rows(core.store).dropRemoved.run());
+}
+
+/** Row change, as `dropNoticesBefore`; what waits to be sent stays. */
+function dropMessagesBefore({ store }: Core, at: number, after: number): number | null {
+  const sql = rows(store);
+  const last = sql.lastOfSlice.get(after, MAX_ERASED_ROWS) ?? null;
+  if (last !== null) sql.dropBefore.run({ at, after, last });
+  return last;
 }

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { parseFile } from "../../../src/insight/defects/defects.ts";
+import { entriesProjection, parseFile } from "../../../src/insight/defects/defects.ts";
+import { catchUp } from "../../../src/platform/projections/projections.ts";
+import { startInstance } from "../../support/instance.ts";
 
 const HALF = 512 * 1024;
 
@@ -77,3 +79,22 @@ it.each([
     expect(cost(() => parseFile(`${before}${filled(unit, HALF)}${after}\n`))).toBeLessThan(5_000);
   },
 );
+
+it("follows a brain whose thousands of entries of today are all of one class", { timeout: 300_000 }, async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const files = [0, 1, 2, 3].map((n) => ({
+    path: `${n}/.claude/brain/errors.md`,
+    content: "## 2026-11-21 The same again\n".repeat(5_000),
+  }));
+  const json = { version: 1, repoKey: "acme/shop", files };
+  expect((await t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  const before = process.threadCpuUsage();
+  await catchUp(t.instance.core, entriesProjection);
+  const { user, system } = process.threadCpuUsage(before);
+  expect(t.rows("SELECT occurrences, repos, first_repo FROM triage_classes")).toEqual([
+    { occurrences: 20_000, repos: '["acme/shop"]', first_repo: "acme/shop" },
+  ]);
+  // Each entry had all those before it counted.
+  expect((user + system) / 1000).toBeLessThan(8_000);
+});

@@ -1,12 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Core } from "../../../src/core.ts";
+import { finish } from "../../../src/kit/slices.ts";
 import {
   changeRequest,
   listRequests,
   mergeRequest,
   type RequestFilter,
 } from "../../../src/share/feature-requests/feature-requests.ts";
-import { rankAlike } from "../../../src/share/feature-requests/similar.ts";
+import { rankAlike, similarRequests } from "../../../src/share/feature-requests/similar.ts";
 import { startInstance } from "../../support/instance.ts";
 
 /** Requests `req_00001` and on, of which every tenth is planned and every hundredth holds the word "needle". */
@@ -128,15 +129,34 @@ describe("requests in similar words", () => {
       "Whole phrases in quotation marks, please: the search splits them",
       "Please let me export the telemetry as CSV",
     );
-    expect(rankAlike("Search for whole phrases please", others).map(({ text }) => text)).toEqual([
+    expect(finish(rankAlike("Search for whole phrases please", others)).map(({ text }) => text)).toEqual([
       others[1]?.text,
       others[2]?.text,
     ]);
   });
 
   it("know the same text in other capitals, and bear texts without words", () => {
-    expect(rankAlike("Export to CSV", texts("EXPORT TO csv", "?!", ""))).toEqual([{ text: "EXPORT TO csv" }]);
-    expect(rankAlike("?!", texts("?!", "a word here"))).toEqual([]);
-    expect(rankAlike("alone", [])).toEqual([]);
+    expect(finish(rankAlike("Export to CSV", texts("EXPORT TO csv", "?!", "")))).toEqual([{ text: "EXPORT TO csv" }]);
+    expect(finish(rankAlike("?!", texts("?!", "a word here")))).toEqual([]);
+    expect(finish(rankAlike("alone", []))).toEqual([]);
+  });
+
+  it("lets others have their turn while five hundred texts are compared", async () => {
+    const core = await many(500);
+    // Whoever works for long breathes each time that it may.
+    let now = 0;
+    vi.spyOn(core.clock, "monotonic").mockImplementation(() => (now += 20));
+    let turns = 0;
+    let going = true;
+    const others = () => {
+      turns++;
+      if (going) setImmediate(others);
+    };
+    others();
+    const [request] = (await listRequests(core, {}, 1)).rows;
+    const alike = request && (await similarRequests(core, request, 5));
+    going = false;
+    expect(alike?.map(number)).toEqual([400, 300, 200, 100]);
+    expect(turns).toBeGreaterThan(500);
   });
 });

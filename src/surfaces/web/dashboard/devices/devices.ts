@@ -32,7 +32,7 @@ const BINDING = formSpec({
   },
 });
 
-function devicesPage(call: Member): Html {
+async function devicesPage(call: Member): Promise<Html> {
   const { core, session } = call;
   const admin = isAdmin(call);
   const binds = mayConnect(call);
@@ -56,7 +56,7 @@ ${seatsWarning(call)}
 ${!seesOwn(call) && all.length > 0 && html`<section class="section" aria-label="Figures">${stats(reporting(call, all.filter(({ revokedAt }) => revokedAt === null).length))}</section>`}
 ${openCodes(call)}
 <div class="stack">${deviceList(call, none)}</div>
-${!seesOwn(call) && pulsesSection(call, new Map(all.map(({ id, label }) => [id, label])))}
+${!seesOwn(call) && (await pulsesSection(call, new Map(all.map(({ id, label }) => [id, label]))))}
 ${
   admin &&
   section({

@@ -18,10 +18,10 @@ const SHARED_SHOWN = 5;
 const MAX_RULE = 140;
 
 /** Nothing while no device told anything lately. @param labels of the team's devices, by id */
-export function pulsesSection(call: Member, labels: ReadonlyMap<string, string | null>): Content {
+export async function pulsesSection(call: Member, labels: ReadonlyMap<string, string | null>): Promise<Content> {
   const { core, session } = call;
   const now = core.clock.now();
-  const reported = listPulses(core, session.team.id, now - DAYS * DAY_MS);
+  const reported = await listPulses(core, session.team.id, now - DAYS * DAY_MS);
   const [newest] = reported.pulses;
   if (!newest) return false;
   const devices = new Set(reported.pulses.map(({ deviceId }) => deviceId)).size;
