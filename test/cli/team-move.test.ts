@@ -9,6 +9,7 @@ import { listDevices } from "../../src/identity/devices/devices.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
+import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
@@ -248,6 +249,14 @@ describe("a move", () => {
       t.rows("SELECT action FROM audit_events WHERE action LIKE 'team.move%'").map(({ action }) => action),
     ).toEqual(["team.moved", "team.move_cancelled", "team.moved", "team.move_confirmed"]);
     expect(faults(t)).toEqual([]);
+  });
+
+  it("goes to another server than the one that the team is at", async () => {
+    const { t, ada } = await shop();
+    const own = baseUrlOf(t.instance.core.config);
+    const done = await team(t, "move", "Acme", "--to", `${own}/`);
+    expect([done.code, done.err]).toEqual([1, expect.stringContaining(`${own} is the address of this server`)]);
+    expect((await t.post("/api/telemetry/heartbeat", { token: ada.token })).status).toBe(200);
   });
 
   it("sends codes and rotations on as well", async () => {
