@@ -59,6 +59,15 @@ it("an auditor checks what is in the log without the log, and as its witness see
 
   // By a restore the second delivery is gone. The log goes on under another name, so nobody signs two trees of one size.
   await done("restore", join(away, "backup.db"), ...directory);
+  await done("team", "create", "Another", ...directory);
+  for (const words of [["checkpoint"], ["prove", "entry:1"]]) {
+    const early = await reckon(["ledger", ...words, ...directory]);
+    expect([early.code, early.stdout, early.stderr]).toEqual([
+      1,
+      "",
+      expect.stringContaining("start the server on it"),
+    ]);
+  }
   server = await serve(data.directory);
   await deliver(server.url, 2, { text: "and another" });
   // Under its address is another tile now, so no cache may have kept it.
