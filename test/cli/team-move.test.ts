@@ -12,7 +12,7 @@ import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
 import { LEFT, MOVED } from "../../src/share/moves/tables.ts";
@@ -196,6 +196,24 @@ describe("a team that moves", () => {
     // A restart erases nobody again.
     const again = await startInstance({ directory: u.directory });
     expect(faults(again)).toEqual([]);
+  });
+
+  it("comes after a restore from before a device that was erased since", async () => {
+    const { t, ada } = await shop();
+    const file = join(folder(), "backup");
+    await backup(t.instance.core, file, () => {});
+    const later = await t.device(ada.team);
+    await deliverAll(t, later, "shop", "peony");
+    const { core } = t.instance;
+    for (const request of [{ session: "peony-s1" }, { device: later.deviceId }])
+      await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for"));
+    await t.close();
+    restore(file, t.directory, "then");
+    const again = await startInstance({ directory: t.directory, clock: t.clock });
+    const u = await startInstance();
+    await arrive(u, await leave(again, "Acme"));
+    expect([faults(again), faults(u)]).toEqual([[], []]);
+    expect([again.count("erasures"), u.count("erasures")]).toEqual([2, 0]);
   });
 
   it("gives accounts to those who have none, without password or rights beyond the team", async () => {
@@ -403,6 +421,11 @@ describe("a file", () => {
     const target = JSON.stringify({ kind: "device", deviceId: "dev_x" });
     await sign(
       `INSERT INTO erasures VALUES ('era_x', 'device', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2)`,
+      /rows of others than the team in the table erasures/,
+    );
+    const repo = JSON.stringify({ kind: "repo", teamIds: ["team_x"], repoKey: "shop" });
+    await sign(
+      `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2)`,
       /erasures that are not done, or of others/,
     );
   });
