@@ -201,6 +201,11 @@ describe("licences", () => {
       1,
       { valid: false, reason: expect.stringContaining("expired") },
     ]);
+    const early = await reckon(["license", "verify", file, "--pubkey", pem, "--at", "2020-01-01", "--json"]);
+    expect([early.code, JSON.parse(early.stdout)]).toMatchObject([
+      1,
+      { valid: false, claims: { seats: 3 }, reason: expect.stringContaining("it was issued after that") },
+    ]);
 
     const [head, body, signature = ""] = readFileSync(file, "utf8").trim().split(".");
     writeFileSync(join(home, "signed"), `${head}.${body}`);

@@ -9,9 +9,10 @@ import { listDevices } from "../../src/identity/devices/devices.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
+import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
 import { LEFT, MOVED } from "../../src/share/moves/tables.ts";
@@ -197,6 +198,24 @@ describe("a team that moves", () => {
     expect(faults(again)).toEqual([]);
   });
 
+  it("comes after a restore from before a device that was erased since", async () => {
+    const { t, ada } = await shop();
+    const file = join(folder(), "backup");
+    await backup(t.instance.core, file, () => {});
+    const later = await t.device(ada.team);
+    await deliverAll(t, later, "shop", "peony");
+    const { core } = t.instance;
+    for (const request of [{ session: "peony-s1" }, { device: later.deviceId }])
+      await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for"));
+    await t.close();
+    restore(file, t.directory, "then");
+    const again = await startInstance({ directory: t.directory, clock: t.clock });
+    const u = await startInstance();
+    await arrive(u, await leave(again, "Acme"));
+    expect([faults(again), faults(u)]).toEqual([[], []]);
+    expect([again.count("erasures"), u.count("erasures")]).toEqual([2, 0]);
+  });
+
   it("gives accounts to those who have none, without password or rights beyond the team", async () => {
     const { t, robot } = await shop();
     await personWith(t, robot, "root@example.com");
@@ -248,6 +267,14 @@ describe("a move", () => {
       t.rows("SELECT action FROM audit_events WHERE action LIKE 'team.move%'").map(({ action }) => action),
     ).toEqual(["team.moved", "team.move_cancelled", "team.moved", "team.move_confirmed"]);
     expect(faults(t)).toEqual([]);
+  });
+
+  it("goes to another server than the one that the team is at", async () => {
+    const { t, ada } = await shop();
+    const own = baseUrlOf(t.instance.core.config);
+    const done = await team(t, "move", "Acme", "--to", `${own}/`);
+    expect([done.code, done.err]).toEqual([1, expect.stringContaining(`${own} is the address of this server`)]);
+    expect((await t.post("/api/telemetry/heartbeat", { token: ada.token })).status).toBe(200);
   });
 
   it("sends codes and rotations on as well", async () => {
@@ -394,6 +421,11 @@ describe("a file", () => {
     const target = JSON.stringify({ kind: "device", deviceId: "dev_x" });
     await sign(
       `INSERT INTO erasures VALUES ('era_x', 'device', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2)`,
+      /rows of others than the team in the table erasures/,
+    );
+    const repo = JSON.stringify({ kind: "repo", teamIds: ["team_x"], repoKey: "shop" });
+    await sign(
+      `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2)`,
       /erasures that are not done, or of others/,
     );
   });

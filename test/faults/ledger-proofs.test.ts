@@ -12,6 +12,13 @@ async function done(...args: string[]): Promise<string> {
   return stdout;
 }
 
+/** The hashes of the first leaves, as a log's server hands them out to whoever comes, caches among them. */
+async function tileOf(url: string, leaves: number): Promise<Buffer> {
+  const reply = await fetch(`${url}/ledger/tile/0/000.p/${leaves}`);
+  expect([reply.status, reply.headers.get("cache-control")]).toEqual([200, "no-cache"]);
+  return Buffer.from(await reply.arrayBuffer());
+}
+
 it("an auditor checks what is in the log without the log, and as its witness sees what a restore took away", async () => {
   const data = await makeData();
   const away = mkdtempSync(join(tmpdir(), "reckon-auditor-"));
@@ -36,6 +43,7 @@ it("an auditor checks what is in the log without the log, and as its witness see
   await deliver(server.url, 2, { text: "and the other" });
   const witnessed = JSON.parse(await done("ledger", "witness", "--json", "--state", state, server.url));
   expect(witnessed.size).toBeGreaterThan(witnessed.previous.size);
+  const tile = await tileOf(server.url, witnessed.size);
   const proof = join(away, "entry.proof");
   await done("ledger", "prove", "entry:2", "--out", proof, ...directory);
   await server.end();
@@ -51,8 +59,20 @@ it("an auditor checks what is in the log without the log, and as its witness see
 
   // By a restore the second delivery is gone. The log goes on under another name, so nobody signs two trees of one size.
   await done("restore", join(away, "backup.db"), ...directory);
+  await done("team", "create", "Another", ...directory);
+  for (const words of [["checkpoint"], ["prove", "entry:1"]]) {
+    const early = await reckon(["ledger", ...words, ...directory]);
+    expect([early.code, early.stdout, early.stderr]).toEqual([
+      1,
+      "",
+      expect.stringContaining("start the server on it"),
+    ]);
+  }
   server = await serve(data.directory);
   await deliver(server.url, 2, { text: "and another" });
+  // Under its address is another tile now, so no cache may have kept it.
+  await deliver(server.url, 3, { text: "and a third" });
+  expect(await tileOf(server.url, witnessed.size)).not.toEqual(tile);
   const lost = await reckon(["ledger", "witness", "--state", state, server.url]);
   expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining("lacks what came after the backup")]);
   const anew = join(away, "anew.json");

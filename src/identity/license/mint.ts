@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
+import { isoInstant } from "../../kit/clock.ts";
 import { signJwt, type Verdict, verifyJwt } from "../../kit/jwt.ts";
 import { ensureSigningKey } from "../../platform/keys/keys.ts";
 import type { Team } from "../teams/teams.ts";
@@ -48,8 +49,12 @@ export async function licenseFor(core: Core, team: Licensee, deviceId: string): 
 /**
  * Judges a licence with nothing but its text and public keys: no database, no network.
  * @param publicPem one key or several, as `reckon key export` prints them
+ * @param isNow whether `at` is what a clock says here: that may be behind, and a licence at hand has been issued
  * @throws Problem when the keys cannot be read
  */
-export function verifyLicense(license: string, publicPem: string, at: Date): Promise<Verdict> {
-  return verifyJwt(license.trim(), publicPem, { typ: TYP, audience: AUDIENCE, at });
+export async function verifyLicense(license: string, publicPem: string, at: Date, isNow = true): Promise<Verdict> {
+  const verdict = await verifyJwt(license.trim(), publicPem, { typ: TYP, audience: AUDIENCE, at });
+  const issuedAt = Number(verdict.claims?.iat) * 1000;
+  if (isNow || !verdict.valid || issuedAt <= at.getTime()) return verdict;
+  return { valid: false, claims: verdict.claims, reason: `it was issued after that, at ${isoInstant(issuedAt)}` };
 }

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { baseUrlOf } from "../../kit/base-url.ts";
 import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { readServerUrl } from "../../kit/reach.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
@@ -31,6 +32,9 @@ const requireHere = (core: Core, teamId: string): void => requireNotMoved(rows(c
  */
 function begin(core: Core, team: string, address: string, insecure = false, by: Actor = COMMAND_LINE): Promise<Team> {
   const to = readAddress(address, insecure);
+  // Devices would be sent back to where they are refused.
+  if (to === readServerUrl(baseUrlOf(core.config), true))
+    fail(invalid, `${to} is the address of this server: name the one that serves the team from now on.`);
   return core.store.write(() => {
     const before = teamOf(core, team);
     if (before.moveConfirmedAt !== null)

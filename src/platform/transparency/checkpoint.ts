@@ -6,6 +6,7 @@ import { parseNote, signNote, vkeyOf } from "../../kit/transparency/note.ts";
 import { writeGrowthProof } from "../../kit/transparency/proof.ts";
 import { currentEpoch } from "./epoch.ts";
 import { ledgerSigner } from "./ledger-key.ts";
+import { requireOwnEpoch } from "./open-epoch.ts";
 import { tree, treeHead } from "./tree.ts";
 
 /** A signed statement of what the log is. */
@@ -20,7 +21,7 @@ const signed = slot(() => ({ last: undefined as Checkpoint | undefined }));
 /**
  * Signs the tree as it is committed now; once for all who ask before it grows.
  * @returns undefined before a server started on this database
- * @throws BrokenTree
+ * @throws BrokenTree; Problem (conflict) on a database that was restored, until a server started on it
  */
 export function checkpoint(core: Core): Checkpoint | undefined {
   const state = signed(core);
@@ -28,6 +29,8 @@ export function checkpoint(core: Core): Checkpoint | undefined {
   const origin = currentEpoch(core)?.origin;
   if (origin === undefined) return undefined;
   if (state.last?.size === size && state.last.origin === origin) return state.last;
+  // Else two trees of one size would be signed under one name.
+  requireOwnEpoch(core);
   const head = { origin, size, root };
   const note = signNote(checkpointText(head), ledgerSigner(core));
   const [line] = parseNote(note).signatures;

@@ -69,7 +69,8 @@ export const getTile = endpoint(
     faults: [notFound],
     limits: [],
     example: { ok: "" },
-    cache: "public, max-age=31536000, immutable",
+    // Whole tiles stay as they are for as long as the log does: after a restore it goes on at the same address as another.
+    cache: "no-cache",
   },
   ({ core, params }) => {
     const own = tree(core);

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { sameDigest } from "../../kit/hash.ts";
-import { Problem } from "../../kit/problem.ts";
+import { conflict, fail, Problem } from "../../kit/problem.ts";
 import { type Checkpoint, openCheckpoint } from "../../kit/transparency/checkpoint.ts";
 import { BESIDE } from "../store/store.ts";
 import { currentEpoch, type Epoch, epochText } from "./epoch.ts";
@@ -15,10 +15,28 @@ import { tree } from "./tree.ts";
 /** Where the last checkpoint lies, beside the database and in no backup: by it a database that went back in time is known. */
 export const checkpointFile = (core: Core): string => join(core.store.directory, BESIDE.checkpoint);
 
+/** Whether it is certain in this process that the database is the one that signed last. */
+const certain = slot(() => ({ isOwn: false }));
+
 /** Opens the first epoch, or the next where this database is not the one that signed last. */
 export async function ensureEpoch(core: Core): Promise<void> {
   const last = currentEpoch(core);
-  if (last && goesOn(core)) return;
+  if (!last || !goesOn(core)) await openEpoch(core, last);
+  certain(core).isOwn = true;
+}
+
+/** @throws Problem (conflict) where this database is not the one that signed last: only a server opens the next epoch */
+export function requireOwnEpoch(core: Core): void {
+  const known = certain(core);
+  known.isOwn ||= goesOn(core);
+  if (!known.isOwn)
+    fail(
+      conflict,
+      "The database was put in place after the log was signed last, and nothing is signed of it yet: start the server on it once, which goes on with the log under another name.",
+    );
+}
+
+async function openEpoch(core: Core, last: Epoch | undefined): Promise<void> {
   const { host, hostname, port } = new URL(baseUrlOf(core.config));
   const name = last?.name ?? `${port === "0" ? hostname : host}/ledger/${core.random(8).toString("hex")}`;
   const epoch = (last?.epoch ?? 0) + 1;

@@ -1,5 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
+import { deriveAll } from "../../insight/derived/derived.ts";
 import { spendFacts } from "../../insight/spend/spend.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { sha256 } from "../../kit/hash.ts";
@@ -69,6 +70,8 @@ async function flowOnce(core: Core, ending: AbortSignal): Promise<void> {
   if (!place) return;
   const startedAt = core.clock.now();
   const upTo = sealedBlocks.last(core);
+  // Days are noted as what was delivered is worked through: else it would be said to be there before it is.
+  await deriveAll(core);
   await claim(core, place);
   const run = new Run(core, place, ending);
   do {

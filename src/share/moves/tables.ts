@@ -93,7 +93,10 @@ export const MOVED: readonly MovedTable[] = [
   { name: "retention_rules", where: OF_TEAM },
   {
     name: "erasures",
-    where: `(${OF_TEAM} OR t.id IN (SELECT erased_by FROM main.deliveries WHERE team_id = @team AND erased_by IS NOT NULL))`,
+    // Of a device that a restored backup does not know nothing is left to erase again.
+    where: `(${OF_TEAM} OR t.id IN (SELECT erased_by FROM main.deliveries WHERE team_id = @team AND erased_by IS NOT NULL))
+      AND (t.kind NOT IN ('device', 'session', 'entry')
+        OR json_extract(t.target, '$.deviceId') IN (SELECT id FROM main.devices WHERE team_id = @team))`,
     leaving: {
       target: `CASE t.kind WHEN 'person' THEN ${narrowed("deviceIds", "IN (SELECT id FROM main.devices WHERE team_id = @team)")}
         WHEN 'repo' THEN ${narrowed("teamIds", "= @team")} ELSE t.target END`,

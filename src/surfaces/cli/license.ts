@@ -43,13 +43,12 @@ export function licenseCommands(program: Command, cli: Cli): void {
     .action(async (file: string, options: CommonOptions & { pubkey: string; at?: number }) => {
       const text = await readText(file);
       const pem = await readText(options.pubkey);
-      const verdict = await verifyLicense(text, pem, new Date(options.at ?? systemClock.now())).catch(
-        (error: Error) => {
-          throw error instanceof Problem
-            ? new Problem(invalid, `${options.pubkey} is of no use here: ${error.message}`)
-            : error;
-        },
-      );
+      const at = new Date(options.at ?? systemClock.now());
+      const verdict = await verifyLicense(text, pem, at, options.at === undefined).catch((error: Error) => {
+        throw error instanceof Problem
+          ? new Problem(invalid, `${options.pubkey} is of no use here: ${error.message}`)
+          : error;
+      });
       const claims = verdict.claims;
       outputOf(options).result({ valid: verdict.valid, claims, reason: verdict.valid ? null : verdict.reason }, () =>
         [

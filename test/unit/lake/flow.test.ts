@@ -103,6 +103,17 @@ it("brings sealed entries, spend, sessions and errors to a directory, equal to w
   });
 });
 
+it("holds what it says: what was delivered just before is worked through first", async () => {
+  const { t, lake } = await started();
+  const device = await t.device();
+  await flowAll(t);
+  await sendEntries(t, device, { count: 3 });
+  await flow(t.instance.core);
+  expect(lakeStatus(t.instance.core)).toMatchObject({ currentAt: t.clock.now(), waiting: { days: 0 } });
+  expect((await lakeRows(lake, "spend")).length).toBeGreaterThan(0);
+  await expectAsPages(t, lake, device.team.id);
+});
+
 it("writes anew only the days that something changed of", async () => {
   const { t, lake } = await started();
   const device = await t.device();
