@@ -27,11 +27,12 @@ export const retentionJob: IntervalJob = {
   name: "retention",
   everyMs: LOOK_EVERY_MS,
   async run(core) {
-    const teamIds = new Set(
-      retentionRows(core.store)
-        .all.all()
-        .map(({ teamId }) => teamId),
-    );
+    const rules = retentionRows(core.store).all.all();
+    // One that was cut short is ended, though everything is kept for ever since.
+    const cutShort = rows(core.store)
+      .unfinished.all()
+      .filter(({ kind }) => kind === "retention");
+    const teamIds = new Set([...rules, ...cutShort].flatMap(({ teamId }) => teamId ?? []));
     for (const teamId of teamIds) if (isDue(core, teamId)) await runRetention(core, teamId);
   },
 };
@@ -54,9 +55,11 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   const last = sql.lastRetention.get(teamId);
   const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
   const now = core.clock.now();
-  const reason = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
+  const rules = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
     .map((kind) => `${kind} ${retention[kind]} days`)
     .join(", ");
+  // Where nothing runs out any more, what went did so by the rules that were.
+  const reason = rules || (last?.reason ?? "");
   const run = { id, kind: "retention", teamId, target: "{}", reason } as const;
   await core.store.write(() => sql.insert.run({ ...run, requestedBy: SYSTEM.label, requestedAt: now }));
   // What went is told at the end; that nothing else passes for it meanwhile, at the beginning.

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
@@ -122,6 +122,38 @@ it("gives way to holds, and goes on once they are released", async () => {
   await releaseHold(core, one.id);
   await night();
   expect(["marigold telemetry", "marigold prompt", "marigold-s1"].map(stays)).toEqual([false, false, true]);
+  expect(faults(t)).toEqual([]);
+});
+
+it("ends a night that was cut short, though everything is kept for ever since", async () => {
+  const { t, device, night } = await twice();
+  const { core } = t.instance;
+  await setRetention(core, "Acme", "telemetry", 30);
+  const { write } = core.store;
+  let writes = 0;
+  const cut = vi.spyOn(core.store, "write").mockImplementation((...all) => {
+    if (++writes > 2) throw new Error("cut short");
+    return write.apply(core.store, all);
+  });
+  await expect(night()).rejects.toThrow("cut short");
+  cut.mockRestore();
+  const runs = () => t.rows("SELECT counts, completed_at IS NOT NULL AS done FROM erasures");
+  expect(runs()).toEqual([{ counts: '{"entries":3}', done: 0 }]);
+  await setRetention(core, "Acme", "telemetry", null);
+  await night();
+  await night();
+  expect(runs()).toEqual([{ counts: '{"entries":3}', done: 1 }]);
+  const told = t.rows(
+    "SELECT action, detail FROM audit_events WHERE action LIKE 'retention.%' AND team_id = ?",
+    device.team.id,
+  );
+  expect(told.map(({ action }) => action)).toEqual([
+    "retention.set",
+    "retention.begun",
+    "retention.set",
+    "retention.run",
+  ]);
+  expect(JSON.parse(told.at(-1).detail)).toMatchObject({ reason: "telemetry 30 days", counts: { entries: 3 } });
   expect(faults(t)).toEqual([]);
 });
 
