@@ -26,8 +26,8 @@ it("sends whoever is not signed in to the sign-in page, and back afterwards", as
   for (const one of guarded) {
     const answer = await ask(t, one.spec.method, pathOf(one));
     expect([one.spec.id, answer.status]).toEqual([one.spec.id, 303]);
-    const next = one.spec.method === "GET" ? `?next=${encodeURIComponent(pathOf(one))}` : "";
-    expect([one.spec.id, answer.headers.get("location")]).toEqual([one.spec.id, `/login${next}`]);
+    const next = encodeURIComponent(pathOf(one));
+    expect([one.spec.id, answer.headers.get("location")]).toEqual([one.spec.id, `/login?next=${next}`]);
   }
   expect(stored(t)).toBe(before);
 });
