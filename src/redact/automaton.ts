@@ -40,7 +40,7 @@ export class Automaton {
   /**
    * @param pattern in the syntax that `pattern.ts` reads
    * @param mode where a match begins: where the stretch does, anywhere in it, or at its end, read backwards; `first` is
-   * `start` for those who ask `test` alone, and is made when it is first asked
+   * `start` for those who ask alone whether one does, ends with the shortest, and is made when it is first asked
    */
   constructor(pattern: RegExp, mode: "start" | "first" | "end" | "anywhere" = "start") {
     this.#pattern = pattern;

@@ -195,7 +195,7 @@ export class TableProbe implements Probe {
     const { text } = reading;
     pattern.lastIndex = start;
     // The expression only tells where a match ends.
-    if (automaton?.test(reading.units, start, text.length) === false || !pattern.test(text)) {
+    if (automaton?.endOf(reading.units, start, text.length) === -1 || !pattern.test(text)) {
       if (hinge?.isAll) gate.refuseUntil(start, this.#hingeAt - hinge.from + 1);
       reading.work += fewest;
       return;
