@@ -19,9 +19,15 @@ export function misleadingSign(name: string): string | undefined {
   return found === undefined ? undefined : codeOf(found);
 }
 
-/** A name without such signs, as where machines say how somebody or something is called. */
+const JOINER_OR_UNSEEN = new RegExp(`(${JOINERS.source})|${UNSEEN.source}`, "gu");
+const FURTHER_SELECTORS = /(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
+
+const seen = (name: string): string => name.replace(JOINER_OR_UNSEEN, (_sign, joiner?: string) => joiner ?? "");
+
+/** A name without such signs, of which `misleadingSign` finds none: where machines say how somebody or something is called. */
 export const withoutMisleading = (name: string): string =>
-  name.replace(new RegExp(`(${JOINERS.source})|${UNSEEN.source}`, "gu"), (_sign, joiner?: string) => joiner ?? "");
+  // Again at the end: a joiner may have stood behind a selector that went.
+  seen(seen(name).replace(FURTHER_SELECTORS, ""));
 
 const codeOf = (sign: string) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 

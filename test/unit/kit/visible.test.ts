@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
-import { hasUnseen, visible, withoutMisleading } from "../../../src/kit/escape-invisible.ts";
+import { hasUnseen, misleadingSign, visible, withoutMisleading } from "../../../src/kit/escape-invisible.ts";
 
 it("spells out what cannot be seen and leaves all else as it is", () => {
   for (const [text, seen] of [
@@ -19,6 +20,29 @@ it("leaves out of a name what misleads, and not the joiners that scripts and emo
     ["a\u200bb\u200dc", "abc"],
     ["نیم\u200cفاصله", "نیم\u200cفاصله"],
     ["👩\u200d💻", "👩\u200d💻"],
+    ["Ada ❤\ufe0f\ufe0f", "Ada ❤\ufe0f"],
   ] as const)
     expect(withoutMisleading(name)).toBe(left);
+});
+
+it("leaves nothing in a name for which it would be refused where people type it", () => {
+  const signs = fc.constantFrom(
+    "a",
+    "م",
+    "💻",
+    "❤",
+    "\u200d",
+    "\u200c",
+    "\ufe0f",
+    "\u{e0100}",
+    "\u202e",
+    "\n",
+    "\u3164",
+  );
+  fc.assert(
+    fc.property(fc.array(signs), (name) => misleadingSign(withoutMisleading(name.join(""))) === undefined),
+    {
+      numRuns: 3_000,
+    },
+  );
 });
