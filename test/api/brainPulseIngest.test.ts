@@ -1,8 +1,9 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { listPulses } from "../../src/record/pulses/pulses.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
+import { turnsOfOthers } from "../support/others.ts";
 
 const pulse = (more: Record<string, unknown> = {}) => ({
   ...{ repoKey: "shop", at: "2026-11-21T07:00:00Z", counts: { errors: 9, open: 1 }, fingerprints: ["3fa9c1d2"] },
@@ -156,18 +157,8 @@ it("adds up thousands of pulses, each with fingerprints of its own, with others 
     insert.run(isNewest ? other : deviceId, `r${i}`, team.id, i, counts, fingerprints, i);
   }
   core.store.db.exec("COMMIT");
-  // Whoever works for long breathes each time that it may.
-  let now = 0;
-  vi.spyOn(core.clock, "monotonic").mockImplementation(() => (now += 20));
-  let turns = 0;
-  let going = true;
-  const others = () => {
-    turns++;
-    if (going) setImmediate(others);
-  };
-  others();
-  const { pulses, counts, shared } = await listPulses(core, team.id);
-  going = false;
+  const { turns, done } = await turnsOfOthers(core, () => listPulses(core, team.id));
+  const { pulses, counts, shared } = done;
   expect(turns).toBeGreaterThan(2_000);
   expect(pulses).toHaveLength(5_000);
   expect(shared).toEqual([{ fingerprint: "aaaaaaaa", devices: 2 }]);

@@ -25,7 +25,7 @@ export const isNoted = (core: Core, key: string): boolean => rows(core.store).by
  */
 export function dropNoticesBefore(core: Core, at: number, after: number): number | null {
   const sql = rows(core.store);
-  const last = sql.lastOfSlice.get(after, MAX_ERASED_ROWS) ?? null;
+  const last = sql.lastOfSlice.get({ at, after, limit: MAX_ERASED_ROWS }) ?? null;
   if (last !== null) sql.dropBefore.run({ at, after, last });
   return last;
 }

@@ -34,9 +34,11 @@ export const rows = statements((db) => ({
   // All by the primary key.
   markAddressed: db.prepare<[number]>("UPDATE notices SET addressed = 1 WHERE id = ? AND addressed = 0"),
   byIds: db.prepare<[string], NoticeRow>(`${NOTICE} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id`),
+  // They come in order: behind a slice with nothing that is old there is nothing.
   lastOfSlice: db
-    .prepare<[number, number], number | null>(
-      "SELECT max(id) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?)",
+    .prepare<[{ at: number; after: number; limit: number }], number>(
+      `SELECT max(id) FROM (SELECT id, at FROM notices WHERE id > @after ORDER BY id LIMIT @limit)
+       HAVING min(at) < @at`,
     )
     .pluck(),
   dropBefore: db.prepare<[{ at: number; after: number; last: number }]>(

@@ -128,9 +128,11 @@ export const rows = statements((db) => ({
     `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,
   ),
   waiting: db.prepare<[], number>("SELECT count(*) FROM notification_messages WHERE due_at IS NOT NULL").pluck(),
+  // They come in order: behind a slice with nothing that is old there is nothing.
   lastOfSlice: db
-    .prepare<[number, number], number | null>(
-      "SELECT max(id) FROM (SELECT id FROM notification_messages WHERE id > ? ORDER BY id LIMIT ?)",
+    .prepare<[{ at: number; after: number; limit: number }], number>(
+      `SELECT max(id) FROM (SELECT id, first_at FROM notification_messages WHERE id > @after ORDER BY id LIMIT @limit)
+       HAVING min(first_at) < @at`,
     )
     .pluck(),
   dropBefore: db.prepare<[{ at: number; after: number; last: number }]>(

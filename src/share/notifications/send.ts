@@ -96,7 +96,7 @@ async function dropOld(core: Core): Promise<void> {
 /** Row change, as `dropNoticesBefore`; what waits to be sent stays. */
 function dropMessagesBefore({ store }: Core, at: number, after: number): number | null {
   const sql = rows(store);
-  const last = sql.lastOfSlice.get(after, MAX_ERASED_ROWS) ?? null;
+  const last = sql.lastOfSlice.get({ at, after, limit: MAX_ERASED_ROWS }) ?? null;
   if (last !== null) sql.dropBefore.run({ at, after, last });
   return last;
 }

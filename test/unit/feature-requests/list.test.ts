@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import { finish } from "../../../src/kit/slices.ts";
 import {
@@ -6,9 +6,11 @@ import {
   listRequests,
   mergeRequest,
   type RequestFilter,
+  type RequestRow,
 } from "../../../src/share/feature-requests/feature-requests.ts";
 import { rankAlike, similarRequests } from "../../../src/share/feature-requests/similar.ts";
 import { startInstance } from "../../support/instance.ts";
+import { turnsOfOthers } from "../../support/others.ts";
 
 /** Requests `req_00001` and on, of which every tenth is planned and every hundredth holds the word "needle". */
 async function many(count: number): Promise<Core> {
@@ -143,20 +145,9 @@ describe("requests in similar words", () => {
 
   it("lets others have their turn while five hundred texts are compared", async () => {
     const core = await many(500);
-    // Whoever works for long breathes each time that it may.
-    let now = 0;
-    vi.spyOn(core.clock, "monotonic").mockImplementation(() => (now += 20));
-    let turns = 0;
-    let going = true;
-    const others = () => {
-      turns++;
-      if (going) setImmediate(others);
-    };
-    others();
     const [request] = (await listRequests(core, {}, 1)).rows;
-    const alike = request && (await similarRequests(core, request, 5));
-    going = false;
-    expect(alike?.map(number)).toEqual([400, 300, 200, 100]);
+    const { turns, done } = await turnsOfOthers(core, () => similarRequests(core, request as RequestRow, 5));
+    expect(done.map(number)).toEqual([400, 300, 200, 100]);
     expect(turns).toBeGreaterThan(500);
   });
 });
