@@ -41,7 +41,7 @@ function machineWith(url: string, key: string) {
 
 describe.skipIf(!existsSync(program))("Git AI", () => {
   it("keeps its notes here, and lines of its commits answer with their prompts", async () => {
-    const t = await startInstance();
+    const t = await startInstance({ settings: { port: "0" } });
     const laptop = await t.device();
     const key = await t.device(laptop.team);
     const url = await t.instance.listen();
