@@ -20,6 +20,8 @@ export type Answer =
       readonly receipt: string | null;
       /** The name of the server's log, where it says so. */
       readonly log: string | null;
+      /** Whether the server takes digests of contents that it holds. */
+      readonly takesDigests: boolean;
     }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
@@ -107,6 +109,7 @@ async function answerOf(response: Response, { accept = JSON_TYPE, etag }: Reques
   const ok: Answer = {
     ...{ kind: "ok", status, body, text },
     ...{ etag: headers.get("etag"), receipt: headers.get("reckon-receipt"), log: headers.get("reckon-log") },
+    takesDigests: headers.get("reckon-accepts") === "contentSha256",
   };
   if (status === 304 && etag !== undefined) return ok;
   if (response.ok) {

@@ -1,10 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
+import { relay } from "../support/relay.ts";
 import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
@@ -226,35 +225,16 @@ describe("publishing a brain", () => {
 });
 
 /** A server whose rules know one secret more than ours: it refuses as ours does, and hands on everything else. */
-const newerRules = (secret: RegExp) => async (url: string) => {
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const body = Buffer.concat(parts);
-    const { files = [] } = request.url === "/api/brain/ingest" ? JSON.parse(body.toString()) : {};
+const newerRules = (secret: RegExp) => (url: string) =>
+  relay(url, (path, body) => {
+    const { files = [] } = path === "/api/brain/ingest" ? JSON.parse(body.toString()) : {};
     const found = (files as { path: string; content: string }[]).flatMap(({ path, content }, index) => [
       ...(secret.test(path) ? [`the path of file ${index} (acme-key)`] : []),
       ...content.split("\n").flatMap((line, i) => (secret.test(line) ? [`${path} line ${i + 1} (acme-key)`] : [])),
     ]);
-    if (found.length > 0) {
-      response.writeHead(422, { "content-type": "application/json", "service-api-version": "1" });
-      response.end(JSON.stringify({ error: `Raw secret in ${found.slice(0, 50).join(", ")}. Nothing was stored.` }));
-      return;
-    }
-    const { host: _, connection: __, "content-length": ___, ...headers } = request.headers;
-    const answer = await fetch(url + request.url, {
-      method: request.method as string,
-      headers: headers as Record<string, string>,
-      ...(request.method === "POST" && body.length > 0 ? { body } : {}),
-    });
-    const { "content-encoding": ____, ...replied } = Object.fromEntries(answer.headers);
-    response.writeHead(answer.status, replied);
-    response.end(Buffer.from(await answer.arrayBuffer()));
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
+    if (found.length === 0) return undefined;
+    return { status: 422, body: { error: `Raw secret in ${found.slice(0, 50).join(", ")}. Nothing was stored.` } };
+  });
 
 describe("a server that finds a secret where this machine finds none", () => {
   it("gets the snapshot again without it", async () => {

@@ -14,10 +14,11 @@ import {
   type SnapshotFile,
   withoutSecrets,
 } from "./snapshot.ts";
+import { type RememberedContents, StoredContents } from "./stored-contents.ts";
 import { newestTree, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
 
 /** What is remembered of a brain that was published. */
-interface Remembered {
+interface Remembered extends RememberedContents {
   /** The tree's signature. */
   readonly seen?: string;
   /** What was sent. */
@@ -71,6 +72,7 @@ class Publication {
   #version: number;
   readonly #sentAt: number | null;
   readonly #known: Remembered;
+  readonly #stored: StoredContents;
 
   constructor(exchange: Exchange, repo: string) {
     const row = exchange.capture.rows.brain.get(repo);
@@ -79,6 +81,7 @@ class Publication {
     this.#version = row?.version ?? 0;
     this.#sentAt = row?.sentAt ?? null;
     this.#known = asObject(parseJson(row?.manifest ?? "{}"));
+    this.#stored = new StoredContents(this.#known);
   }
 
   /** @returns whether the server took it */
@@ -104,7 +107,10 @@ class Publication {
     }
     const { clock } = this.#exchange.capture;
     // What was refused is not sent again before it changes.
-    this.#remember({ ...looked, digest }, outcome === "sent" ? clock.now() : this.#sentAt);
+    this.#remember(
+      { ...looked, ...this.#stored.remembered(), digest },
+      outcome === "sent" ? clock.now() : this.#sentAt,
+    );
     return outcome === "sent";
   }
 
@@ -153,10 +159,12 @@ class Publication {
     return Math.max(this.#version, counted) + 1;
   }
 
-  #post(files: readonly SnapshotFile[], version: number): Promise<Answer> {
+  /** Ends: each time that files are sent again fewer of them are named. */
+  async #post(files: readonly SnapshotFile[], version: number): Promise<Answer> {
     const clientTimestamp = isoInstant(this.#exchange.capture.clock.now());
-    const body = JSON.stringify({ version, repoKey: this.#repo, clientTimestamp, files });
-    return this.#exchange.post("/api/brain/ingest", body, "brain");
+    const body = JSON.stringify({ version, repoKey: this.#repo, clientTimestamp, files: this.#stored.named(files) });
+    const answer = await this.#exchange.post("/api/brain/ingest", body, "brain");
+    return this.#stored.learn(answer, files) ? this.#post(files, version) : answer;
   }
 
   #remember(known: Remembered, sentAt: number | null): void {

@@ -9,6 +9,7 @@ import { RULES_VERSION } from "../../redact/redact.ts";
 import { admit, Intake } from "../intake/intake.ts";
 import {
   BrainSnapshot,
+  contentNeeded,
   type KnownAnswer,
   type KnownFile,
   type KnownQuestion,
@@ -59,7 +60,7 @@ export const ingest = endpoint(
         }),
       ),
     }),
-    faults: [...inShape("tierGate", tierGate), rawSecret],
+    faults: [...inShape("tierGate", tierGate), ...inShape("canonical", contentNeeded), rawSecret],
     limits: [{ name: "brain", quota: (config) => config.limitBrain, per: "team", headers: "limited" }],
     example: {
       ok: { ok: true, version: 7, files: 1, bytes: 96, redactionHits: 0, ledger: { gap: false, rollback: false } },
@@ -86,7 +87,9 @@ export const ingest = endpoint(
     );
     if (!isOff && !ledger.rollback) refreshIndex(core, intake.device.teamId);
     const { version, files, bytes, redactionHits } = snapshot;
-    return intake.reply({ ok: true, version, files: files.length, bytes, redactionHits, ledger });
+    const ok = { ok: true, version, files: files.length, bytes, redactionHits, ledger };
+    // The contract knows nothing of it: clients that send digests are told that they may.
+    return intake.reply(ok, { "reckon-accepts": "contentSha256" });
   },
 );
 

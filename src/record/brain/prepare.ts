@@ -24,18 +24,37 @@ export const rawSecret = problem({
   message: "A file holds a raw secret. Nothing was stored; redact it and send the snapshot again.",
 });
 
+/** Which contents are to be sent again is for programs: `missing`, the places of their files. */
+export const contentNeeded = problem({
+  name: "contentNeeded",
+  status: 400,
+  code: "content_needed",
+  message: "A file is named by a digest of which no content is held. Nothing was stored; send its content.",
+});
+
 export const BrainSnapshot = v.object({
   version: v.pipe(Counter, v.description("Counts up per device and repository.")),
   files: v.array(
-    v.object({
-      path: v.pipe(
-        v.string(),
-        v.description("Relative to the repository, folders separated by /; at most 512 bytes of UTF-8."),
-        // Judged by `judgePath`, which says what is wrong and of which file.
-        v.metadata(PATH_SCHEMA),
-      ),
-      content: v.pipe(v.string(), v.description("Markdown.")),
-    }),
+    v.pipe(
+      v.object({
+        path: v.pipe(
+          v.string(),
+          v.description("Relative to the repository, folders separated by /; at most 512 bytes of UTF-8."),
+          // Judged by `judgePath`, which says what is wrong and of which file.
+          v.metadata(PATH_SCHEMA),
+        ),
+        content: v.optional(v.pipe(v.string(), v.description("Markdown."))),
+        contentSha256: v.optional(
+          v.pipe(
+            v.string(),
+            v.regex(/^[0-9a-f]{64}$/, "must be a SHA-256 digest in 64 lower-case hexadecimal digits"),
+            v.description("In place of a content that the team's record holds: its SHA-256, in hexadecimal digits."),
+          ),
+        ),
+      }),
+      // Judged by `requireSoundFiles`.
+      v.metadata({ anyOf: [{ required: ["content"] }, { required: ["contentSha256"] }] }),
+    ),
   ),
   repoKey: v.optional(RepoKey),
   clientTimestamp: v.optional(DateTime),
@@ -43,6 +62,9 @@ export const BrainSnapshot = v.object({
 
 type SentSnapshot = v.InferOutput<typeof BrainSnapshot>;
 type SentFile = SentSnapshot["files"][number];
+type WholeFile = SentFile & { readonly content: string };
+
+const isWhole = (file: SentFile): file is WholeFile => file.content !== undefined;
 
 /** What reading a snapshot needs to know of where it came. */
 export interface SnapshotGiven {
@@ -82,7 +104,7 @@ export const readSnapshot = preparation({
   unpack: (made: Uint8Array): ReadySnapshot => deserialize(made),
 });
 
-/** @throws Problem malformed (400), tooLarge (413), rawSecret (422) */
+/** @throws Problem malformed (400), contentNeeded (400), tooLarge (413), rawSecret (422) */
 async function prepare(
   sent: SentSnapshot,
   text: string,
@@ -101,13 +123,12 @@ async function prepare(
   }
   const isMetadataOnly = captureMode === "metadata";
   const addressed: Addressed[] = [];
-  for (const { content } of sent.files) {
+  for (const file of sent.files) {
     await yieldNow();
-    const contentSha256 = sha256(content);
-    const key = isMetadataOnly ? withheldDigest(contentSha256, Buffer.byteLength(content)) : contentSha256;
-    addressed.push({ contentSha256, sha256: key });
+    addressed.push(addressOf(file, isMetadataOnly));
   }
   const stored = (await ask(addressed.map((one) => one.sha256.toString("hex")))) as KnownAnswer;
+  requireHeld(given, sent.files, stored);
   const cleaner = new Cleaner(yieldNow);
   const files: ReadyFile[] = [];
   for (const [i, file] of sent.files.entries()) {
@@ -127,6 +148,34 @@ async function prepare(
   };
 }
 
+/** Where a file's content is looked for. What may not be kept is addressed by its size as well, which its digest alone does not tell. */
+function addressOf(file: SentFile, isMetadataOnly: boolean): Addressed {
+  const contentSha256 = isWhole(file) ? sha256(file.content) : Buffer.from(file.contentSha256 ?? "", "hex");
+  if (!isMetadataOnly) return { contentSha256, sha256: contentSha256 };
+  const key = isWhole(file) ? withheldDigest(contentSha256, Buffer.byteLength(file.content)) : Buffer.alloc(0);
+  return { contentSha256, sha256: key };
+}
+
+/** @throws Problem contentNeeded (400); tooLarge (413) where what is held makes them too many bytes */
+function requireHeld({ maxSnapshotBytes }: SnapshotGiven, files: readonly SentFile[], stored: KnownAnswer): void {
+  if (files.every(isWhole)) return;
+  const missing = files.flatMap((file, i) => (isWhole(file) || stored[i] ? [] : [i]));
+  if (missing.length > 0) {
+    const message = `The content of ${missing.length} files that are named by a digest is missing, first ${named(files[missing[0] as number]?.path)}. Nothing was stored; send their contents.`;
+    fail(contentNeeded, { message, members: { missing } });
+  }
+  const sizes = files.map((file, i) => (isWhole(file) ? Buffer.byteLength(file.content) : (stored[i]?.bytes ?? 0)));
+  requireSmall(
+    maxSnapshotBytes,
+    sizes.reduce((sum, bytes) => sum + bytes, 0),
+  );
+}
+
+/** @throws Problem tooLarge (413) */
+function requireSmall(most: number, total: number): void {
+  if (total > most) fail(tooLarge, `The files have ${total} bytes together; at most ${most} are taken.`);
+}
+
 type Addressed = Pick<ReadyFile, "sha256" | "contentSha256">;
 
 const named = (path = "") => JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
@@ -135,7 +184,8 @@ function requireSoundFiles(given: SnapshotGiven, files: readonly SentFile[]): vo
   requireAtMost(given.maxFiles, files.length, ["snapshot", "files"]);
   const seen = new Map<string, number>();
   let total = 0;
-  files.forEach(({ path, content }, i) => {
+  files.forEach((file, i) => {
+    const { path } = file;
     const wrong = judgePath(path);
     if (wrong) fail(malformed, `The path of file ${i} ${wrong}.`);
     const twin = seen.get(collisionKey(path));
@@ -145,14 +195,18 @@ function requireSoundFiles(given: SnapshotGiven, files: readonly SentFile[]): vo
         `Files ${twin} and ${i} have paths that are the same but for case or Unicode form: ${named(files[twin]?.path)} and ${named(path)}.`,
       );
     seen.set(collisionKey(path), i);
+    if (!isWhole(file)) {
+      if (file.contentSha256 === undefined) fail(malformed, `In the body, "files.${i}.content" is missing.`);
+      return;
+    }
+    const { content } = file;
     if (!content.isWellFormed()) fail(malformed, `The content of file ${i} holds a lone surrogate.`);
     const bytes = Buffer.byteLength(content);
     if (bytes > given.maxFileBytes)
       fail(tooLarge, `File ${i} has ${bytes} bytes; at most ${given.maxFileBytes} are taken.`);
     total += bytes;
   });
-  if (total > given.maxSnapshotBytes)
-    fail(tooLarge, `The files have ${total} bytes together; at most ${given.maxSnapshotBytes} are taken.`);
+  requireSmall(given.maxSnapshotBytes, total);
 }
 
 /** Findings named in a refusal; one is enough to refuse, the others save a round trip each. */
@@ -172,7 +226,7 @@ class Cleaner {
   /** @param stored its content, if it is held already */
   async clean(
     i: number,
-    { path: sentPath, content }: SentFile,
+    { path: sentPath, content = "" }: SentFile,
     addressed: Addressed,
     stored: KnownAnswer[number],
     isMetadataOnly: boolean,

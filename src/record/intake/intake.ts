@@ -100,9 +100,10 @@ export class Intake {
   /**
    * A success, with the receipt of what was appended last; a delivery that changed nothing has none.
    * @param body awaited after `store`: a receipt is of what is durable
+   * @param headers besides
    */
-  reply<Body>(body: Body): Reply<Body> {
+  reply<Body>(body: Body, headers: Readonly<Record<string, string>> = {}): Reply<Body> {
     const receipt = this.#recorded === undefined ? undefined : receiptFor(this.core, this.#recorded, this.#sent.salt);
-    return new Reply(body, receipt === undefined ? {} : { headers: { "reckon-receipt": receipt } });
+    return new Reply(body, { headers: receipt === undefined ? headers : { ...headers, "reckon-receipt": receipt } });
   }
 }

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { StoredContents } from "../../src/capture/brain/stored-contents.ts";
+import { runPass } from "../../src/capture/capture.ts";
+import { sha256Hex } from "../../src/kit/hash.ts";
+import { type Refusal, relay } from "../support/relay.ts";
+import { startMachine, type TestMachine, write } from "../support/work-tree.ts";
+
+interface Sent {
+  readonly path: string;
+  readonly content?: string;
+  readonly contentSha256?: string;
+}
+
+const A = ".claude/brain/a.md";
+const B = ".claude/brain/b.md";
+const [LONG, OTHER] = ["a line of words\n".repeat(20), "other words\n".repeat(20)];
+
+/** A machine whose publications are noted: of each the files in the order of their paths, a content as it stands, a digest as `#`. */
+async function watched(
+  judge: (files: readonly Sent[], call: number) => Refusal | undefined = () => undefined,
+  hidden?: string[],
+) {
+  const sent: string[][] = [];
+  const machine = await startMachine({}, (url) =>
+    relay(
+      url,
+      (path, body) => {
+        if (path !== "/api/brain/ingest") return undefined;
+        const { files } = JSON.parse(body.toString()) as { files: Sent[] };
+        const ordered = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+        sent.push(ordered.map(({ content, contentSha256 }) => content ?? (contentSha256 ? "#" : "nothing")));
+        return judge(files, sent.length);
+      },
+      hidden,
+    ),
+  );
+  return { machine, sent };
+}
+
+async function pass({ t, capture }: TestMachine) {
+  t.clock.advance(61_000);
+  return runPass(capture, { force: true });
+}
+
+const current = ({ t }: TestMachine) =>
+  t.rows(
+    `SELECT s.version, b.content FROM brain_currents k JOIN brain_snapshots s ON s.id = k.snapshot_id
+     JOIN brain_manifests m ON m.id = s.manifest_id, json_each(m.entries) e JOIN brain_blobs b ON b.id = e.value ->> 1 ORDER BY e.value ->> 0`,
+  );
+
+describe("publishing a brain of which the server holds most", () => {
+  it("sends what changed, and names the rest", async () => {
+    const { machine, sent } = await watched();
+    const root = machine.repository("shop", { [A]: LONG, [B]: LONG.repeat(2), ".claude/brain/short.md": "short" });
+    await pass(machine);
+    write(root, { [B]: OTHER });
+    await pass(machine);
+    expect(sent).toEqual([
+      [LONG, LONG.repeat(2), "short"],
+      ["#", OTHER, "short"],
+    ]);
+    expect(current(machine)).toEqual([LONG, OTHER, "short"].map((content) => ({ version: 2, content })));
+  });
+
+  it("sends what the server does not hold any more", async () => {
+    const { machine, sent } = await watched();
+    const root = machine.repository("shop", { [A]: LONG, [B]: OTHER });
+    await pass(machine);
+    machine.t.instance.core.store.db.exec("UPDATE brain_blobs SET rules_version = 'older' WHERE content LIKE 'other%'");
+    write(root, { ".claude/brain/c.md": "new" });
+    await pass(machine);
+    expect(sent.slice(1)).toEqual([
+      ["#", "#", "new"],
+      ["#", OTHER, "new"],
+    ]);
+    expect(current(machine)).toEqual([LONG, OTHER, "new"].map((content) => ({ version: 2, content })));
+  });
+
+  it("sends everything to a server that asks twice", async () => {
+    const asks: Refusal = { status: 400, body: { ok: false, code: "content_needed", error: "no", missing: [0] } };
+    const { machine, sent } = await watched((_files, call) => (call === 2 || call === 3 ? asks : undefined));
+    const root = machine.repository("shop", { [A]: LONG, [B]: OTHER });
+    await pass(machine);
+    write(root, { ".claude/brain/c.md": "new" });
+    await pass(machine);
+    expect(sent.slice(2).map((files) => files.filter((file) => file === "#").length)).toEqual([1, 0]);
+    expect(current(machine)).toHaveLength(3);
+  });
+
+  it("names nothing to a server that does not say that it may", async () => {
+    const { machine, sent } = await watched(undefined, ["reckon-accepts"]);
+    const root = machine.repository("shop", { [A]: LONG });
+    await pass(machine);
+    write(root, { [B]: OTHER });
+    await pass(machine);
+    expect(sent).toEqual([[LONG], [LONG, OTHER]]);
+  });
+
+  it("goes on with a server that was replaced by an earlier version", async () => {
+    const knowsNone = (files: readonly Sent[]): Refusal | undefined =>
+      files.some(({ content }) => content === undefined)
+        ? { status: 400, body: { error: 'In the body, "files.0.content" is missing.' } }
+        : undefined;
+    const { machine, sent } = await watched(knowsNone);
+    const root = machine.repository("shop", { [A]: LONG });
+    await pass(machine);
+    write(root, { [B]: OTHER });
+    await pass(machine);
+    expect(sent.slice(1)).toEqual([
+      ["#", OTHER],
+      [LONG, OTHER],
+    ]);
+    expect(current(machine)).toEqual([LONG, OTHER].map((content) => ({ version: 2, content })));
+    expect(machine.capture.rows.rejected.all()).toEqual([]);
+  });
+
+  it("takes no content for held of a snapshot in which the server replaced something", () => {
+    const files = [{ path: A, content: LONG }];
+    for (const [redactionHits, isNamed] of [
+      [0, true],
+      [1, false],
+      [undefined, false],
+    ] as const) {
+      const contents = new StoredContents({});
+      const parts = { status: 200, text: "", etag: null, receipt: null, log: null };
+      contents.learn({ ...parts, kind: "ok", body: { redactionHits }, takesDigests: true }, files);
+      expect(new StoredContents(contents.remembered()).named(files)[0]).toEqual(
+        isNamed ? { path: A, contentSha256: sha256Hex(LONG) } : files[0],
+      );
+    }
+  });
+});
