@@ -69,6 +69,11 @@ describe("brainIngest of files that are named by their digests", () => {
     expect((await t.post(PATH, { token, json: snapshot(1, whole("a.md", "text")) })).status).toBe(200);
     const answer = await t.post(PATH, { token, json: snapshot(2, named("a.md", "text")) });
     expect([answer.status, answer.body.missing]).toEqual([400, [0]]);
+    // What stands for the text that is not kept is no content either.
+    await policy("full");
+    const [{ digest }] = t.rows("SELECT lower(hex(sha256)) AS digest FROM brain_blobs");
+    const standIn = await t.post(PATH, { token, json: snapshot(2, { path: "a.md", contentSha256: digest }) });
+    expect([standIn.status, standIn.body.missing]).toEqual([400, [0]]);
     await policy("off");
     const unkept = await t.post(PATH, { token, json: snapshot(2, named("a.md", "text")) });
     expect([unkept.status, t.count("brain_snapshots")]).toEqual([200, 1]);

@@ -78,7 +78,10 @@ export interface SnapshotGiven {
 export type KnownQuestion = readonly string[];
 /** For each of them the content that is held already and was scanned with today's rules. */
 export type KnownAnswer = readonly (KnownFile | undefined)[];
-export type KnownFile = Pick<Required<ReadyFile>, "blobId" | "bytes">;
+export interface KnownFile extends Pick<Required<ReadyFile>, "blobId" | "bytes"> {
+  /** Whether its text is not kept: it is addressed by other than that. */
+  readonly isWithheld: 0 | 1;
+}
 
 /** A snapshot ready to be stored. */
 export interface ReadySnapshot extends Snapshot {
@@ -159,7 +162,7 @@ function addressOf(file: SentFile, isMetadataOnly: boolean): Addressed {
 /** @throws Problem contentNeeded (400); tooLarge (413) where what is held makes them too many bytes */
 function requireHeld({ maxSnapshotBytes }: SnapshotGiven, files: readonly SentFile[], stored: KnownAnswer): void {
   if (files.every(isWhole)) return;
-  const missing = files.flatMap((file, i) => (isWhole(file) || stored[i] ? [] : [i]));
+  const missing = files.flatMap((file, i) => (isWhole(file) || stored[i]?.isWithheld === 0 ? [] : [i]));
   if (missing.length > 0) {
     const message = `The content of ${missing.length} files that are named by a digest is missing, first ${named(files[missing[0] as number]?.path)}. Nothing was stored; send their contents.`;
     fail(contentNeeded, { message, members: { missing } });
@@ -232,7 +235,7 @@ class Cleaner {
     isMetadataOnly: boolean,
   ): Promise<ReadyFile> {
     const path = await this.#replace(sentPath, (_line, rule) => `the path of file ${i} (${rule})`);
-    if (stored) return { path, ...addressed, ...stored };
+    if (stored) return { path, ...addressed, blobId: stored.blobId, bytes: stored.bytes };
     const text = await this.#replace(content, (line, rule) => `${path} line ${line} (${rule})`);
     if (text !== content) this.redactedFiles++;
     const contentSha256 = text === content ? addressed.contentSha256 : sha256(text);

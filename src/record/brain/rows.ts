@@ -37,9 +37,10 @@ export const rows = statements((db, has) => ({
   // By brain_blobs' unique index (team_id, sha256): one question is answered in a third of the time of one for each digest.
   knownBlobs: db.prepare<
     { teamId: string; digests: string; rulesVersion: string },
-    { place: number; blobId: number; bytes: number }
+    { place: number; blobId: number; bytes: number; isWithheld: 0 | 1 }
   >(
-    `SELECT key AS place, b.id AS blobId, b.bytes FROM json_each(@digests)
+    `SELECT key AS place, b.id AS blobId, b.bytes, ${has("brain_blobs", "withheld_sha256") ? "b.withheld_sha256 IS NOT NULL" : "0"} AS isWithheld
+     FROM json_each(@digests)
      CROSS JOIN brain_blobs b ON b.team_id = @teamId AND b.sha256 = unhex(value) WHERE b.rules_version = @rulesVersion`,
   ),
   /** How many of these ids there are, each as often as it is asked for. */
