@@ -9,7 +9,7 @@
  */
 
 import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";
-import { FREE, GLUED, wordBefore } from "./fresh.ts";
+import { FREE, GLUED, isAlnum, MAX_ESCAPE, wordBefore } from "./fresh.ts";
 import { codesOf, type Kind, kindsOf } from "./pattern.ts";
 import { WORTH_A_CALL } from "./units.ts";
 
@@ -22,6 +22,9 @@ const SLOTS = 1 << 15;
 /** What kinds of windows end in three characters. */
 const ENDS_THREE = 1;
 const ENDS_FOUR = 2;
+const ENDS_ROW = 4;
+/** Rows are not looked back through further. */
+const ROW_LIMIT = 64;
 
 /** One anchor with what to do where it is seen. */
 export interface Target<T> {
@@ -83,7 +86,25 @@ function rarest(sets: readonly number[][], width: number): number {
 
 const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
 
+const SMALL_M = 109;
+
 const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
+
+/** The key of a window of one sign. */
+const rowOf = (code: number): number => Math.imul(code, 0x01010101);
+
+/**
+ * How many places a row of one sign goes on from a place, if it is that long before it already; none otherwise.
+ * @param length of the row before the place
+ * @param to where the stretch ends
+ */
+function rowPassed(text: string, at: number, length: number, to: number): number {
+  const code = text.charCodeAt(at);
+  for (let before = at - 1; before >= at - length; before--) if (text.charCodeAt(before) !== code) return 0;
+  let after = at + 1;
+  while (after < to && text.charCodeAt(after) === code) after++;
+  return after - at;
+}
 
 /** What is stored of a target for each window: its number, how far the place lies before the window's end, and the looks. */
 const RECORD = 2 + LOOKS;
@@ -100,6 +121,8 @@ export class Prefilter<T> {
   readonly #around = new Around();
   /** Whether any window ends in three characters of this hash: most places the shift table stops at fall here. */
   readonly #ends = new Uint8Array(1 << 16);
+  /** How long a row of a sign has to be for what follows of it to be passed over; 0 for never. */
+  readonly #rows = new Uint8Array(256);
   readonly #bytes = Buffer.alloc(LEAD + CHUNK + REACH);
 
   constructor(targets: readonly Target<T>[]) {
@@ -120,6 +143,35 @@ export class Prefilter<T> {
     });
     this.#records = Int32Array.from(records);
     for (const [slot, list] of this.#lists.entries()) if (list !== -1) this.#lists[slot] = begins[list] as number;
+    this.#markRows();
+  }
+
+  /**
+   * Finds the signs of which a row, as data is full of, can be passed over: what its windows belong to stands apart, and would begin in
+   * the row, where no escape is as long as what stands before it.
+   */
+  #markRows(): void {
+    for (let sign = 0; sign < 128; sign++) {
+      // An m may end a colour.
+      if (!isAlnum(sign) || sign === SMALL_M || this.#listOf(rowOf(sign) & 0xffffff) !== -1) continue;
+      let record = this.#listOf(rowOf(sign));
+      let before = 0;
+      for (; record !== -1 && this.#records[record] !== LAST; record += RECORD) {
+        const { isApart } = this.#stored[this.#records[record] as number] as Stored<T>;
+        before = Math.max(before, isApart ? (this.#records[record + 1] as number) : ROW_LIMIT);
+      }
+      if (before === 0 || before + MAX_ESCAPE >= ROW_LIMIT) continue;
+      this.#rows[sign] = before + MAX_ESCAPE;
+      const end = endOf(rowOf(sign) & 0xffffff);
+      this.#ends[end] = (this.#ends[end] as number) | ENDS_ROW;
+    }
+  }
+
+  /** Where the records of a key begin; -1 for none. */
+  #listOf(key: number): number {
+    let slot = slotOf(key);
+    while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
+    return this.#lists[slot] as number;
   }
 
   #add(target: Target<T>, number: number, lists: number[][]): void {
@@ -195,6 +247,8 @@ export class Prefilter<T> {
     const ends = this.#ends;
     const end = LEAD + this.#fill(text, base);
     const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
+    // How long the row of one sign is that goes up to a place.
+    let [row, rowAt] = [0, 0];
     for (let i = first; i < end; ) {
       const skip = shift[((bytes[i - 1] as number) << 8) | (bytes[i] as number)] as number;
       if (skip !== 0) {
@@ -206,6 +260,19 @@ export class Prefilter<T> {
       if (ended !== 0) {
         const four = ((bytes[i - 3] as number) << 24) | three;
         const at = base + i - LEAD;
+        if ((ended & ENDS_ROW) !== 0 && four === rowOf(bytes[i] as number)) {
+          const enough = this.#rows[bytes[i] as number] as number;
+          row = i === rowAt + 1 ? row + 1 : WINDOW;
+          rowAt = i;
+          if (row > enough && enough > 0) {
+            row = 0;
+            const passed = rowPassed(text, at, enough, base + end - LEAD);
+            if (passed > 0) {
+              i += passed;
+              continue;
+            }
+          }
+        }
         if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, text, i, at, visit)) return undefined;
         if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, text, i, at, visit)) return undefined;
       }

@@ -458,3 +458,22 @@ describe("lines", () => {
     expect([0, 1, 2, 5, 7, 99].map(lineCounter(text))).toEqual([1, 1, 2, 3, 4, 4]);
   });
 });
+
+test("what begins with a row of one letter is found behind a longer one, wherever an escape or a sign parts them", () => {
+  const keys = RULES.filter(({ anchors }) => anchors.some((anchor) => /^A{4,}$/.test(anchor))).flatMap(({ examples }) =>
+    examples(),
+  );
+  expect(keys.length).toBeGreaterThan(1);
+  const missed: string[] = [];
+  for (const key of keys)
+    for (const parted of [" ", "\\n", "\\u0041", "\u4e2d", "\u0141 "])
+      for (let length = 0; length <= 80; length++) {
+        const before = `${"A".repeat(length)}${parted}`;
+        const text = `${before}${key} ${"A".repeat(length)}`;
+        const isFound = findSecrets(text).some(
+          ({ start, end }) => start <= before.length && end >= before.length + key.length,
+        );
+        if (!isFound) missed.push(text);
+      }
+  expect(missed).toEqual([]);
+});
