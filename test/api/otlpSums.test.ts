@@ -135,3 +135,20 @@ it("keeps a turn of Copilot Chat in one session, whose every request is a conver
   await send(t, device, aside, call(1, AGENT, request), call(2, AGENT, request), turn);
   expect(await spend(t, device)).toEqual({ "chat-1": [3, 306, 6] });
 });
+
+it.each([
+  ["later than these", 0],
+  ["before these", 1],
+])("counts once where what stands between an agent and its calls comes %s", async (_order, first) => {
+  const t = await startInstance();
+  const device = await t.device();
+  const requests = [
+    [call(1, STEP, NAMED)],
+    [{ id: STEP, parent: AGENT, name: "execute_event_loop_cycle", values: {} }, agent],
+  ];
+  for (const spans of [requests[first], requests[1 - first], requests[0]]) await send(t, device, ...(spans ?? []));
+  // The agent tells of a call more, which may be lost: its sum stands until that comes.
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 304, 4] });
+  await send(t, device, call(2, STEP, NAMED));
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+});
