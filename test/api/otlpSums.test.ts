@@ -152,3 +152,22 @@ it.each([
   await send(t, device, call(2, STEP, NAMED));
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
 });
+
+it("counts once where calls name the session, and their sum comes later and names none", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
+  await send(t, device, call(1, AGENT, NAMED));
+  await send(t, device, call(2, AGENT, NAMED));
+  const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
+  await send(t, device, tool, { ...agent, values: nameless });
+  await send(t, device, { ...agent, values: nameless });
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+  expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: "c-1" }]);
+  // A trace that the same machine begins anew, and the same trace of another device, are none of it.
+  await send(t, device, { ...agent, trace: "b".repeat(32), values: nameless });
+  const other = await t.device();
+  await send(t, other, { ...agent, values: nameless });
+  expect(await spend(t, device)).toMatchObject({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 203, 3] });
+  expect(await spend(t, other)).toEqual({ [TRACE]: [1, 203, 3] });
+});
