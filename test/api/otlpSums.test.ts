@@ -171,3 +171,35 @@ it("counts once where calls name the session, and their sum comes later and name
   expect(await spend(t, device)).toMatchObject({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 203, 3] });
   expect(await spend(t, other)).toEqual({ [TRACE]: [1, 203, 3] });
 });
+
+/** By OpenInference's names. */
+const inference = (kind: string, input: number, output: number): Sent["values"] => ({
+  "openinference.span.kind": kind,
+  "llm.token_count.prompt": input,
+  "llm.token_count.completion": output,
+});
+
+it("takes for a sum what OpenInference calls a chain or an agent, whenever it comes", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const crew = {
+    id: "c".repeat(16),
+    name: "Crew.kickoff",
+    values: { ...inference("CHAIN", 203, 3), "session.id": "s-1" },
+  };
+  const worker = { id: AGENT, parent: crew.id, name: "Agent", values: { "openinference.span.kind": "AGENT" } };
+  const model = (number: number): Sent => ({
+    ...call(number, AGENT),
+    values: { ...inference("LLM", 100 + number, number), "llm.model_name": "gpt-5" },
+  });
+  await send(t, device, model(1), model(2));
+  await send(t, device, worker, crew);
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
+  expect(t.rows("SELECT kind, name FROM trace_spans WHERE kind <> 'llm' ORDER BY external_id")).toEqual([
+    { kind: "agent", name: "Crew.kickoff" },
+    { kind: "agent", name: "Agent" },
+  ]);
+  // What has no tokens is no part of the session, as before.
+  await send(t, device, { name: "RunnableSequence", values: { "openinference.span.kind": "CHAIN" } });
+  expect(t.count("trace_spans")).toBe(4);
+});
