@@ -172,6 +172,15 @@ it("counts once where calls name the session, and their sum comes later and name
   expect(await spend(t, other)).toEqual({ [TRACE]: [1, 203, 3] });
 });
 
+it("counts once where calls that name no session come later than a sum that does, as after a request that was refused", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, agent);
+  await send(t, device, call(1, AGENT));
+  await send(t, device, call(2, AGENT), { ...call(3, ""), trace: "b".repeat(32) });
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 103, 3] });
+});
+
 /** By OpenInference's names. */
 const inference = (kind: string, input: number, output: number): Sent["values"] => ({
   "openinference.span.kind": kind,

@@ -16,7 +16,7 @@ export interface PlacedTraces {
 /** Traces of one question. */
 const ASKED = 500;
 
-/** @param placesOf tells where spans of traces are recorded already; asked of those whose calls a span of the request sums up */
+/** @param placesOf tells where spans of traces are recorded already; asked of those that a span sums up, or of which no span names a session */
 export async function placeTraces(
   spans: readonly SpanRecord[],
   { placesOf }: { placesOf(traceIds: readonly string[]): Promise<readonly Place[]> },
@@ -26,10 +26,12 @@ export async function placeTraces(
     const session = sessionOf(attributes);
     if (session !== undefined && !named.has(traceId)) named.set(traceId, session);
   }
-  const summed = [...new Set(spans.filter(sumsUp).map(({ traceId }) => traceId))];
+  const isOpen = (span: SpanRecord) =>
+    sumsUp(span) || !(named.has(span.traceId) || sessionOf(span.attributes, span.resource));
+  const open = [...new Set(spans.filter(isOpen).map(({ traceId }) => traceId))];
   const before = new Map<string, string>();
-  for (let from = 0; from < summed.length; from += ASKED)
-    for (const [traceId, session] of await placesOf(summed.slice(from, from + ASKED))) before.set(traceId, session);
+  for (let from = 0; from < open.length; from += ASKED)
+    for (const [traceId, session] of await placesOf(open.slice(from, from + ASKED))) before.set(traceId, session);
   const isAlone = (traceId: string) => before.get(traceId) === traceId;
   return {
     sessionOf: (traceId) => named.get(traceId) ?? (isAlone(traceId) ? undefined : before.get(traceId)),
