@@ -100,7 +100,7 @@ export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { 
     } else if (!above && span.parentId !== null)
       strays.push({ startedAt: span.startedAt ?? null, endedAt: span.endedAt ?? null, ...all });
   });
-  for (const sum of sumsOf(sums, strays)) counted.delete(sum);
+  for (const sum of yield* sumsOf(sums, strays)) counted.delete(sum);
   return spans.filter((span): span is T & { usage: Usage } => counted.has(span));
 }
 

@@ -1,3 +1,5 @@
+import { firstWhere } from "../kit/first-where.ts";
+import { each, type Slices } from "../kit/slices.ts";
 import type { Usage } from "./usage.ts";
 
 /** When something was, in milliseconds since the epoch, as far as it is told. */
@@ -18,34 +20,44 @@ export interface Stray extends Timed {
  * A sum is taken for that of the strays that began in its time where these used as much as it says, or more: then it tells of none
  * that is not counted.
  */
-export function sumsOf<T extends Timed & { readonly usage: Usage | null }>(
+export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   sums: readonly T[],
   strays: readonly Stray[],
-): readonly T[] {
-  const begun = strays
-    .flatMap(({ startedAt, endedAt, ...stray }) => ({ at: startedAt ?? endedAt ?? Number.NaN, ...stray }))
-    .filter(({ at, count }) => count > 0 && !Number.isNaN(at))
-    .sort((a, b) => a.at - b.at);
-  const upTo = [{ context: 0, output: 0 }];
-  for (const [i, { context, output }] of begun.entries()) {
-    const before = upTo[i] as { context: number; output: number };
-    upTo.push({ context: before.context + context, output: before.output + output });
-  }
-  /** How many began before an instant. */
-  const before = (at: number): number => {
-    let [low, high] = [0, begun.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((begun[middle]?.at ?? at) < at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  return sums.filter(({ usage, startedAt, endedAt }) => {
-    if (startedAt == null || endedAt == null) return false;
-    const [from, to] = [before(startedAt), before(endedAt + 1)];
-    const [first, last] = [upTo[from], upTo[to]];
-    if (!first || !last || to <= from) return false;
-    return last.context - first.context >= (usage?.context ?? 0) && last.output - first.output >= (usage?.output ?? 0);
+): Slices<readonly T[]> {
+  const found: T[] = [];
+  if (sums.length === 0) return found;
+  const begun = new Map<number, { context: number; output: number }>();
+  yield* each(strays, ({ startedAt, endedAt, count, context, output }) => {
+    const at = startedAt ?? endedAt;
+    if (at === null || at === undefined || count === 0) return;
+    const then = begun.get(at);
+    begun.set(at, { context: context + (then?.context ?? 0), output: output + (then?.output ?? 0) });
   });
+  const instants = new Float64Array(begun.size);
+  let filled = 0;
+  yield* each(begun.keys(), (at) => {
+    instants[filled++] = at;
+  });
+  instants.sort();
+  /** What the strays used that began before each of the instants, and before the end. */
+  const before = [{ context: 0, output: 0 }];
+  yield* each(instants, (at) => {
+    const [sum, then] = [before.at(-1), begun.get(at)];
+    if (sum && then) before.push({ context: sum.context + then.context, output: sum.output + then.output });
+  });
+  yield* each(sums, (sum) => {
+    const { usage, startedAt, endedAt } = sum;
+    if (typeof startedAt !== "number" || typeof endedAt !== "number") return;
+    const [from, to] = [countBelow(instants, startedAt), countBelow(instants, endedAt + 1)];
+    const [first, last] = [before[from], before[to]];
+    if (!first || !last || to <= from) return;
+    const context = last.context - first.context;
+    const output = last.output - first.output;
+    if (context >= (usage?.context ?? 0) && output >= (usage?.output ?? 0)) found.push(sum);
+  });
+  return found;
 }
+
+/** How many of ascending numbers are below a bound. */
+const countBelow = (numbers: Float64Array, bound: number): number =>
+  firstWhere(numbers.length, (place) => (numbers[place - 1] ?? bound) >= bound) - 1;
