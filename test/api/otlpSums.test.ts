@@ -157,10 +157,12 @@ it("counts once where calls name the session, and their sum comes later and name
   const t = await startInstance();
   const device = await t.device();
   const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
-  await send(t, device, call(1, AGENT, NAMED));
+  // Large enough for threads, both.
+  const long = { "gen_ai.output.messages": "x".repeat(20_000) };
+  await send(t, device, call(1, AGENT, { ...NAMED, ...long }));
   await send(t, device, call(2, AGENT, NAMED));
   const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
-  await send(t, device, tool, { ...agent, values: nameless });
+  await send(t, device, tool, { ...agent, values: { ...nameless, ...long } });
   await send(t, device, { ...agent, values: nameless });
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
   expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: "c-1" }]);
