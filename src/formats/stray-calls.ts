@@ -17,8 +17,9 @@ export interface Stray extends Timed {
 
 /**
  * Of sums that have nothing below them, those of stray calls: what stood between them came in a request of its own, and is not recorded.
- * A sum is taken for that of the strays that began in its time where these used as much as it says, or more: then it tells of none
- * that is not counted.
+ * A sum is taken for that of the strays that began in its time where these put out as much as it says, or more: then it tells of none
+ * that is not counted. Of what went in, half is enough: where an input is told without what was cached, a single call whose input is larger
+ * than that does not show it, and the sum does.
  */
 export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   sums: readonly T[],
@@ -53,7 +54,7 @@ export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
     if (!first || !last || to <= from) return;
     const context = last.context - first.context;
     const output = last.output - first.output;
-    if (context >= (usage?.context ?? 0) && output >= (usage?.output ?? 0)) found.push(sum);
+    if (2 * context >= (usage?.context ?? 0) && output >= (usage?.output ?? 0)) found.push(sum);
   });
   return found;
 }
