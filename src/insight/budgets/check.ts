@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { eventOfLeaf, leafOfAct, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { listEvents, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import { dayText, readBudget } from "./budgets-of.ts";
@@ -66,12 +66,12 @@ async function recordReached(core: Core, budget: BudgetRow, measured: Measured, 
     (threshold) => !known.has(threshold) && usedNano / amountNano >= threshold / 100,
   );
   if (over.length === 0) return;
+  // What it was set to since, the period that is over did not have to keep to.
+  const isTold = !ended || !(await wasSetSince(core, budget, (span.last + 1) * DAY_MS));
   await core.store.write(() => {
     // It may have been removed or changed meanwhile.
     const now = sql.byId.get(budget.id, budget.teamId);
     if (now?.amountCents !== budget.amountCents) return;
-    // What it was set to since, the period that is over did not have to keep to.
-    const isTold = !ended || (setAt(core, budget) ?? 0) < (span.last + 1) * DAY_MS;
     for (const threshold of over) {
       const crossing = { budgetId: budget.id, day: span.first, threshold, at: core.clock.now(), usedNano };
       if (sql.cross.run(crossing).changes > 0 && isTold) reached(core, { budget, threshold, measured, ended });
@@ -79,10 +79,12 @@ async function recordReached(core: Core, budget: BudgetRow, measured: Measured, 
   });
 }
 
-/** When a budget was set last. */
-function setAt(core: Core, { id }: BudgetRow): number | undefined {
-  const leaf = leafOfAct(core, "budget.set", id);
-  return leaf === undefined ? undefined : eventOfLeaf(core, leaf)?.at;
+/** Changes of a team's budgets within a day that are looked through: more than anybody makes. */
+const MAX_SET = 1_000;
+
+async function wasSetSince(core: Core, { id, teamId }: BudgetRow, at: number): Promise<boolean> {
+  const { rows: events } = await listEvents(core, { teamId, action: "budget.set", from: at }, MAX_SET);
+  return events.some(({ targetId }) => targetId === id);
 }
 
 export const checking: Job = { name: "budgets", everyMs: 15 * SECOND_MS, run: checkBudgets };
