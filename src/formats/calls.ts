@@ -1,8 +1,9 @@
 import { each, finish, type Slices } from "../kit/slices.ts";
+import { type Stray, sumsOf, type Timed } from "./stray-calls.ts";
 import { total, type Usage } from "./usage.ts";
 
 /** A span as far as it matters for what is counted. */
-export interface Call {
+export interface Call extends Timed {
   readonly externalId: string;
   readonly parentId: string | null;
   readonly name: string | null;
@@ -64,7 +65,7 @@ interface Node<T extends Call> {
  * The spans of a session whose usage counts. What repeats the sum of others gives way to any usage below it. Every other span
  * tells of a call of its own, unless what counts below adds up to the same tokens: then it wraps these calls, or is another
  * telling of the one call. What a tool started is no part of the call that called it. A usage with an id of the provider's always
- * counts, one of no tokens never.
+ * counts, one of no tokens never. Calls below a span that nobody told of may be part of any sum, see `sumsOf`.
  */
 export const countedCalls = <T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] =>
   finish(countCalls(spans));
@@ -91,6 +92,15 @@ export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { 
     addUp(above.all, all);
     if (part !== "tool" && part !== "sum") addUp(above.direct, direct);
   });
+  const sums: T[] = [];
+  const strays: Stray[] = [];
+  yield* each(nodes, ({ span, part, above, all }) => {
+    if (part === "sum" && counted.has(span)) {
+      if (nameOf(span) === undefined) sums.push(span);
+    } else if (!above && span.parentId !== null)
+      strays.push({ startedAt: span.startedAt ?? null, endedAt: span.endedAt ?? null, ...all });
+  });
+  for (const sum of yield* sumsOf(sums, strays)) counted.delete(sum);
   return spans.filter((span): span is T & { usage: Usage } => counted.has(span));
 }
 

@@ -12,7 +12,7 @@ import {
   testChannel,
 } from "../../src/share/notifications/notifications.ts";
 import { sendingJob } from "../../src/share/notifications/send.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, TestClock, type TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
 import { type Received, startReceiver } from "../support/receiver.ts";
 
@@ -225,10 +225,11 @@ describe("what is not taken", () => {
   it("is tried again soon where the clock ran ahead and was put right meanwhile", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(receiver.received.length < 2 ? 500 : 200).end();
-    const t = await startSending([receiver]);
+    const clock = new TestClock();
+    clock.jump(30 * DAY_MS);
+    const t = await startSending([receiver], { clock });
     const { token, team } = await t.device();
     const { channel } = await addChannel(t, receiver, team.id, ["gap"]);
-    t.clock.jump(30 * DAY_MS);
     await telemetry(t, token, [1]);
     await telemetry(t, token, [3]);
     const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
@@ -326,6 +327,23 @@ describe("at least once", () => {
     await expect.poll(() => messagesOf(next.instance.core, channel.id, 1)[0]?.state).toBe("delivered");
     const [first, second] = receiver.received as [Received, Received];
     expect(second.headers["webhook-id"]).toBe(first.headers["webhook-id"]);
+  });
+
+  it("is tried for a whole day of the server's, however long that was down", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(503).end();
+    const { t, channel } = await gapArrived(receiver);
+    const message = (of: TestInstance) => messagesOf(of.instance.core, channel.id, 1)[0];
+    await expect.poll(() => message(t)?.outcome).toMatch("503");
+    await t.close();
+    t.clock.advance(3 * DAY_MS);
+    const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
+    await arrived(receiver, 2);
+    await expect.poll(() => message(next)?.outcome).toMatch("503");
+    await expect.poll(() => message(next)?.dueAt).toBe(t.clock.now() + 5 * MINUTE_MS - 5 * SECOND_MS);
+    t.clock.advance(5 * MINUTE_MS);
+    await expect.poll(() => message(next)).toMatchObject({ tries: 3, state: "waiting" });
+    await expect.poll(() => (message(next)?.dueAt ?? 0) - t.clock.now()).toBe(25 * MINUTE_MS - 5 * SECOND_MS);
   });
 
   it("what was noted and not sent before the process ended is sent by the next", async () => {

@@ -135,3 +135,82 @@ it("keeps a turn of Copilot Chat in one session, whose every request is a conver
   await send(t, device, aside, call(1, AGENT, request), call(2, AGENT, request), turn);
   expect(await spend(t, device)).toEqual({ "chat-1": [3, 306, 6] });
 });
+
+it.each([
+  ["later than these", 0],
+  ["before these", 1],
+])("counts once where what stands between an agent and its calls comes %s", async (_order, first) => {
+  const t = await startInstance();
+  const device = await t.device();
+  const requests = [
+    [call(1, STEP, NAMED)],
+    [{ id: STEP, parent: AGENT, name: "execute_event_loop_cycle", values: {} }, agent],
+  ];
+  for (const spans of [requests[first], requests[1 - first], requests[0]]) await send(t, device, ...(spans ?? []));
+  // The agent tells of a call more, which may be lost: its sum stands until that comes.
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 304, 4] });
+  await send(t, device, call(2, STEP, NAMED));
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+});
+
+it("counts once where calls name the session, and their sum comes later and names none", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
+  // Large enough for threads, both.
+  const long = { "gen_ai.output.messages": "x".repeat(20_000) };
+  await send(t, device, call(1, AGENT, { ...NAMED, ...long }));
+  await send(t, device, call(2, AGENT, NAMED));
+  const tool = { parent: AGENT, name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } };
+  await send(t, device, tool, { ...agent, values: { ...nameless, ...long } });
+  await send(t, device, { ...agent, values: nameless });
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3] });
+  expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: "c-1" }]);
+  // A trace that the same machine begins anew, and the same trace of another device, are none of it.
+  await send(t, device, { ...agent, trace: "b".repeat(32), values: nameless });
+  const other = await t.device();
+  await send(t, other, { ...agent, values: nameless });
+  expect(await spend(t, device)).toMatchObject({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 203, 3] });
+  expect(await spend(t, other)).toEqual({ [TRACE]: [1, 203, 3] });
+});
+
+it("counts once where calls that name no session come later than a sum that does, as after a request that was refused", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, agent);
+  await send(t, device, call(1, AGENT));
+  await send(t, device, call(2, AGENT), { ...call(3, ""), trace: "b".repeat(32) });
+  expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 103, 3] });
+});
+
+/** By OpenInference's names. */
+const inference = (kind: string, input: number, output: number): Sent["values"] => ({
+  "openinference.span.kind": kind,
+  "llm.token_count.prompt": input,
+  "llm.token_count.completion": output,
+});
+
+it("takes for a sum what OpenInference calls a chain or an agent, whenever it comes", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const crew = {
+    id: "c".repeat(16),
+    name: "Crew.kickoff",
+    values: { ...inference("CHAIN", 203, 3), "session.id": "s-1" },
+  };
+  const worker = { id: AGENT, parent: crew.id, name: "Agent", values: { "openinference.span.kind": "AGENT" } };
+  const model = (number: number): Sent => ({
+    ...call(number, AGENT),
+    values: { ...inference("LLM", 100 + number, number), "llm.model_name": "gpt-5" },
+  });
+  await send(t, device, model(1), model(2));
+  await send(t, device, worker, crew);
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3] });
+  expect(t.rows("SELECT kind, name FROM trace_spans WHERE kind <> 'llm' ORDER BY external_id")).toEqual([
+    { kind: "agent", name: "Crew.kickoff" },
+    { kind: "agent", name: "Agent" },
+  ]);
+  // What has no tokens is no part of the session, as before.
+  await send(t, device, { name: "RunnableSequence", values: { "openinference.span.kind": "CHAIN" } });
+  expect(t.count("trace_spans")).toBe(4);
+});

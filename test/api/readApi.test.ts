@@ -419,3 +419,27 @@ it("refuses with the canonical shape, and answers nothing that it cannot count",
   expect([answer.status, answer.text.includes("login")]).toEqual([503, false]);
   expect((await t.get("/api/entries", { token })).status).toBe(200);
 });
+
+it("finds a text in any case however its signs are escaped in the JSON that came", async () => {
+  const t = await startInstance();
+  const { token: device, team } = await t.device();
+  const token = await apiToken(t, team.id);
+  // As many programs spell JSON: all beyond ASCII by numbers, some signs of HTML, too; a backslash before a "u" is none.
+  const said = String.raw`"\u00dcber Stra\u00dfe \u003cb\u003e \ud83d\ude00 C:\\u00e9"`;
+  const entry = `{"repoKey":"shop","entries":[{"seq":1,"payload":{"type":"prompt","text":${said}}}]}`;
+  const session = `{"sessions":[{"id":"s-1","agent":"a","outcome":"success","prompts":[{"text":${said}}],"spans":[]}]}`;
+  for (const [path, body] of [
+    ["/api/telemetry/ingest", entry],
+    ["/api/agent-traces/ingest", session],
+  ] as const) {
+    const headers = { "content-type": "application/json" };
+    expect((await t.post(path, { token: device, body, headers })).status).toBe(200);
+  }
+  for (const path of ["/api/entries", "/api/sessions"]) {
+    const count = async (text: string) =>
+      (await t.get(`${path}?text=${encodeURIComponent(text)}`, { token })).body.items.length;
+    for (const text of ["über", "ÜBER STRAß", "<B>", "\u{1f600}", "c:\\u00e9", "u00e9"])
+      expect([path, text, await count(text)]).toEqual([path, text, 1]);
+    for (const text of ["é", "ö", "<i>"]) expect([path, text, await count(text)]).toEqual([path, text, 0]);
+  }
+});

@@ -57,7 +57,8 @@ export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budg
   thresholds: JSON.parse(thresholds) as number[],
 });
 
-const dayText = (day: number) => isoInstant(day * DAY_MS).slice(0, 10);
+/** A day since the epoch, as `2026-11-01`. */
+export const dayText = (day: number) => isoInstant(day * DAY_MS).slice(0, 10);
 
 /** Where a budget stands. @param stale whether what was known a while ago will do */
 export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {

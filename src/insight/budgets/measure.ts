@@ -16,27 +16,34 @@ export interface Measured {
   readonly unpricedTokens: number;
 }
 
-/** By budget, as long as nothing was counted since and prices are the same. */
+/** By budget and how many periods ago, as long as nothing was counted since and prices are the same. */
 const known = slot(() => new Map<string, { readonly version: string; readonly measured: Measured }>());
 
 const NANO = 1e9;
 
 /** What is known already; undefined where something was counted since. */
-function stillKnown(core: Core, { id }: Pick<BudgetRow, "id">, version: string): Measured | undefined {
-  const found = known(core).get(id);
+function stillKnown(core: Core, name: string, version: string): Measured | undefined {
+  const found = known(core).get(name);
   return found?.version === version ? found.measured : undefined;
 }
 
-/** @param stale whether what was known a while ago will do */
-export function measure(core: Core, budget: BudgetRow, stale = false): Measured {
-  const now = core.clock.now();
+/** The period of now. @param stale whether what was known a while ago will do */
+export const measure = (core: Core, budget: BudgetRow, stale = false): Measured =>
+  measureUntil(core, budget, core.clock.now(), budget.id, stale);
+
+/** The period that ended before the one of now. */
+export const measureEnded = (core: Core, budget: BudgetRow): Measured =>
+  measureUntil(core, budget, spanAt(budget.period, core.clock.now()).first * DAY_MS - 1, `${budget.id} ended`);
+
+/** @param name what is known is kept by it */
+function measureUntil(core: Core, budget: BudgetRow, now: number, name: string, stale = false): Measured {
   const { teamId, scope, subject, period } = budget;
   const span = spanAt(period, now);
   const devices = scope === "person" ? listDevices(core, teamId, subject).map(({ id }) => id) : undefined;
   const version = JSON.stringify([spendVersion(core), span.first, Math.floor(now / DAY_MS), devices]);
-  const before = known(core).get(budget.id);
+  const before = known(core).get(name);
   const found =
-    stillKnown(core, budget, version) ??
+    stillKnown(core, name, version) ??
     (stale && before?.measured.span.first === span.first ? before.measured : undefined);
   if (found) return found;
   const report = spendReport(core, teamId, {
@@ -59,6 +66,6 @@ export function measure(core: Core, budget: BudgetRow, stale = false): Measured 
     unpricedTokens += one.unpricedTokens;
   }
   const measured = { span, byDay, usedNano, unpricedTokens };
-  known(core).set(budget.id, { version, measured });
+  known(core).set(name, { version, measured });
   return measured;
 }

@@ -62,18 +62,23 @@ export function readGenericSpan({ attributes, id, parentId, name, failure, ...re
 /** Whether a span says again what the calls below it used. */
 export function sumsUp({ attributes, name }: SpanRecord): boolean {
   const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase() ?? "";
-  if (!SUMS.test(operation) && !/^ai\.(?:generate|stream)(?:Text|Object)$/.test(name)) return false;
+  const isSum = SUMS.test(operation) || /^(?:agent|chain)$/.test(roleOf(attributes) ?? "");
+  if (!isSum && !/^ai\.(?:generate|stream)(?:Text|Object)$/.test(name)) return false;
   return readUsage(attributes) !== undefined || readAttributeUsage(attributes) !== null;
 }
 
 const SUMS = /^(?:invoke|create)_(?:agent|workflow)$/;
 
+/** OpenInference's kind of a span. */
+const roleOf = (attributes: Fields) => readId(attributes["openinference.span.kind"])?.toLowerCase();
+
 function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined {
   const operation = readId(attributes["gen_ai.operation.name"])?.toLowerCase();
-  const role = readId(attributes["openinference.span.kind"])?.toLowerCase();
+  const role = roleOf(attributes);
   const isTool = ["gen_ai.tool.call.id", "ai.toolCall.name"].some((name) => readId(attributes[name]) !== undefined);
   if (isTool || operation === "execute_tool" || role === "tool") return "tool";
-  if (SUMS.test(operation ?? "") || role === "agent") return "agent";
+  // A chain calls no model by itself: its tokens are those of the calls within.
+  if (SUMS.test(operation ?? "") || role === "agent" || (role === "chain" && hasUsage)) return "agent";
   const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
   return hasUsage || isCall ? "llm" : undefined;
 }

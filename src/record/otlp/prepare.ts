@@ -5,6 +5,7 @@ import type { Made } from "../../platform/workers/workers.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import { Cleaner, digestOfSent, type SentDigest } from "../sent-body/sent-body.ts";
 import { decodeRequest, type Signal } from "./protobuf.ts";
+import type { Place } from "./trace-places.ts";
 import { type Translated, translate } from "./translate.ts";
 
 /** Requests as OTLP/JSON writes them; what lies within is read leniently, as the protocol demands. */
@@ -47,6 +48,8 @@ export interface ReadyRequest<S> {
   readonly records: number;
   readonly dropped: number;
   readonly rejected: number;
+  /** See `Translated`. */
+  readonly named: readonly Place[];
 }
 
 /** What makes sessions ready to be stored: their room hands it over. */
@@ -87,12 +90,12 @@ async function readRequest<S>(
   { sent: bytes, yieldNow, ask }: Tools,
 ): Promise<ReadyRequest<S>> {
   const isMetadataOnly = captureMode === "metadata";
-  const standAlone = async (traceIds: readonly string[]) => (await ask(traceIds)) as readonly string[];
-  const terms = { deviceId, isMetadataOnly, standAlone };
+  const placesOf = async (traceIds: readonly string[]) => (await ask(traceIds)) as readonly Place[];
+  const terms = { deviceId, isMetadataOnly, placesOf };
   const translated = await translate(signal, body as Record<string, unknown>, terms, yieldNow);
-  const { records, dropped, rejected } = translated;
+  const { records, dropped, rejected, named } = translated;
   const sent = digestOfSent(bytes);
-  const known = { captureMode, sent, records, dropped, rejected };
+  const known = { captureMode, sent, records, dropped, rejected, named };
   if (captureMode === "off")
     return { ...known, entries: [], sessions: undefined, redacted: 0, withheld: records - dropped - rejected };
   const { entries, redacted, withheld } = await cleanEntries(translated.entries, captureMode, yieldNow);

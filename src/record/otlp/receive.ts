@@ -14,6 +14,7 @@ import { sessionPieces } from "../traces/traces.ts";
 import { REQUESTS, type ReadyRequest, readOtlp } from "./prepare.ts";
 import type { Signal } from "./protobuf.ts";
 import { takeNew } from "./seen.ts";
+import { placesOf, rememberPlaces } from "./trace-places.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Entries of one transaction: everybody else waits while it stores them. */
@@ -70,7 +71,7 @@ export const receiver = (
             deviceId: principal.deviceId,
             hasSessions: tiersWith("traces").includes(principal.tier),
           }),
-          (core, { deviceId }, traceIds: readonly string[]) => sessionPieces.withCalls(core, deviceId, traceIds),
+          (core, { deviceId }, traceIds: readonly string[]) => placesOf(core, deviceId, traceIds),
         ),
       },
       ok: Ok,
@@ -120,7 +121,7 @@ function encode({ partialSuccess }: Ok, rejected: number): Buffer {
 async function store(
   core: Core,
   principal: DevicePrincipal,
-  { captureMode, sent, entries, sessions, redacted, withheld }: ReadyRequest<SessionBatch>,
+  { captureMode, sent, entries, sessions, redacted, withheld, named }: ReadyRequest<SessionBatch>,
 ): Promise<void> {
   const request = { core, principal };
   const intake = new Intake(request, "telemetry", { captureMode, sent, repoKey: OTLP_STREAM });
@@ -136,4 +137,5 @@ async function store(
   // Counted once, as one delivery against the policy.
   traces.withheld = withheld > 0 ? 0 : sessions.withheld;
   await sessionPieces.deliver(traces, sessions);
+  rememberPlaces(core, principal.deviceId, named);
 }

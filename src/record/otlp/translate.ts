@@ -6,8 +6,10 @@ import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
 import { readGeminiCliLog } from "./gemini-cli.ts";
 import { readGenericSpan, sumsUp } from "./generic-spans.ts";
 import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
+import { type PlacedTraces, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
+import type { Place } from "./trace-places.ts";
 
 /** An entry of telemetry without its number. */
 export interface Unnumbered {
@@ -29,14 +31,16 @@ export interface Translated {
   readonly dropped: number;
   /** Those that are none, see `recordsOf`. */
   readonly rejected: number;
+  /** What spans called the sessions of their traces: what sums them up may come later, and name none. */
+  readonly named: readonly Place[];
 }
 
 export interface Terms {
   readonly deviceId: string;
   /** Only metadata may be kept: how long a prompt was is then said beside its text, which is withheld later. */
   readonly isMetadataOnly: boolean;
-  /** Which of some traces have a session of their own with model calls in it. */
-  standAlone(traceIds: readonly string[]): Promise<readonly string[]>;
+  /** Where spans of some traces are recorded already. */
+  placesOf(traceIds: readonly string[]): Promise<readonly Place[]>;
 }
 
 /** Takes a request apart. @param pause awaited between records, see `kit/yield.ts` */
@@ -57,16 +61,15 @@ export async function translate(
     const fate = found ? take(signal, found, gathered, spans) : "rejected";
     if (fate) tally[fate] += count;
   }
-  const ofTraces = sessionsOfTraces(spans);
-  const alone = await aloneBefore(spans, terms);
+  const traces = await placeTraces(spans, terms);
   for (const span of spans) {
     const wait = pause();
     if (wait) await wait;
-    if (gathered.add(tellSpan(span, ofTraces.get(span.traceId), alone), span.id)) continue;
+    if (gathered.add(tellSpan(span, traces), span.id)) continue;
     gathered.passOver(span);
     tally.dropped++;
   }
-  return { ...tally, entries: gathered.entries, sessions: gathered.sessions() };
+  return { ...tally, entries: gathered.entries, sessions: gathered.sessions(), named: traces.named() };
 }
 
 /** Spans are gathered once all are known. @returns what becomes of a record that is not kept */
@@ -84,31 +87,6 @@ function take(
   return undefined;
 }
 
-/** By trace, the session that one of its spans names. */
-function sessionsOfTraces(spans: readonly SpanRecord[]): ReadonlyMap<string, string> {
-  const sessions = new Map<string, string>();
-  for (const { traceId, attributes } of spans) {
-    const session = sessionOf(attributes);
-    if (session !== undefined && !sessions.has(traceId)) sessions.set(traceId, session);
-  }
-  return sessions;
-}
-
-/** Traces of one question. */
-const ASKED = 500;
-
-/**
- * Of the traces whose calls a span of the request sums up, those whose calls came before it without the name of a session: what sums
- * them up belongs to them, or they would count twice.
- */
-async function aloneBefore(spans: readonly SpanRecord[], { standAlone }: Terms): Promise<ReadonlySet<string>> {
-  const summed = [...new Set(spans.filter(sumsUp).map(({ traceId }) => traceId))];
-  const alone = new Set<string>();
-  for (let from = 0; from < summed.length; from += ASKED)
-    for (const traceId of await standAlone(summed.slice(from, from + ASKED))) alone.add(traceId);
-  return alone;
-}
-
 function tellLog(log: ReturnType<typeof readLog>): Happening | undefined {
   const happening = isClaudeCode(log)
     ? readClaudeCodeLog(log)
@@ -120,10 +98,10 @@ function tellLog(log: ReturnType<typeof readLog>): Happening | undefined {
   return happening && { ...happening, userEmail: emailOf(log.attributes, log.resource) };
 }
 
-function tellSpan(record: SpanRecord, ofTrace: string | undefined, alone: ReadonlySet<string>): Happening | undefined {
+function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | undefined {
   const { attributes, resource, traceId, startedAt } = record;
   const own = sessionOf(attributes, resource);
-  const named = own ?? ofTrace;
+  const named = own ?? traces.sessionOf(traceId);
   const about = { at: record.endedAt ?? startedAt, userEmail: emailOf(attributes, resource) };
   if (isClaudeCode(record)) {
     const span = readClaudeCodeSpan(record);
@@ -140,7 +118,7 @@ function tellSpan(record: SpanRecord, ofTrace: string | undefined, alone: Readon
   const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
   const agentVersion = readId(resource["service.version"]);
   // Programs that know of no sessions have one a trace.
-  const isAlone = alone.has(traceId) && (own === undefined || sumsUp(record));
+  const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record));
   const session = isAlone ? traceId : (named ?? traceId);
   return { ...about, session, agent, agentVersion, model, span };
 }

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { isObject } from "../../kit/json.ts";
+import { jsonHolds } from "../../kit/json-holds.ts";
 import type { Page } from "../../kit/page.ts";
 import { type ScanQuery, scanPage } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -121,14 +122,9 @@ export function entryFilter(
   { type, sessionId, text, flagged }: EntryFilter,
 ): (entry: WalkedEntry) => boolean {
   const sql = browseRows(core.store);
-  const plain = text?.toLowerCase() ?? "";
-  // As the text stands inside a JSON string: quotes and line breaks are escaped there.
-  const spelled = JSON.stringify(plain).slice(1, -1);
+  const holds = text ? jsonHolds(text) : undefined;
   return (entry) => {
-    if (plain !== "") {
-      const payload = entry.payload.toLowerCase();
-      if (!payload.includes(plain) && !payload.includes(spelled)) return false;
-    }
+    if (holds && !holds(entry.payload)) return false;
     if (type !== undefined || sessionId !== undefined) {
       const its = membersOf(entry.payload);
       if (its.type !== (type ?? its.type) || its.sessionId !== (sessionId ?? its.sessionId)) return false;

@@ -3,6 +3,7 @@ import { type OutcomeKind, outcomeKind } from "../../formats/outcomes.ts";
 import { countMembers } from "../../formats/session.ts";
 import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { jsonHolds } from "../../kit/json-holds.ts";
 import type { Key, Page, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent, scanPage } from "../../kit/scan-page.ts";
 import { soughtWhole } from "../../kit/strings.ts";
@@ -214,8 +215,9 @@ export function textFinder(core: Core, text: string): (ids: readonly number[]) =
   const plain = text.toLowerCase();
   // As the text stands inside a JSON string: quotes and line breaks are escaped there.
   const spelled = JSON.stringify(plain).slice(1, -1);
-  // SQLite folds the letters of ASCII alone, and is several times as fast as reading each document here.
-  if (/^\p{ASCII}+$/u.test(plain) && !plain.includes("\0")) {
+  // SQLite folds the letters of ASCII alone, and is several times as fast as reading each document here; it knows no character by its number,
+  // as which programs spell all others, and some of these.
+  if (/^\p{ASCII}+$/u.test(plain) && !/[\0<>&]/.test(plain)) {
     const [a, b] = [soughtWhole(plain), spelled === plain ? undefined : soughtWhole(spelled)];
     const either = { a: a.text, aBegins: a.begins, b: b?.text ?? null, bBegins: b?.begins ?? null };
     return (ids) => {
@@ -223,12 +225,13 @@ export function textFinder(core: Core, text: string): (ids: readonly number[]) =
       return { found: new Set(JSON.parse(found) as number[]), chars: bytes ?? 0 };
     };
   }
+  const holds = jsonHolds(text);
   return (ids) => {
     const found = new Set<number>();
     let chars = 0;
     for (const id of ids) {
-      const document = ((sql.document.get(id) as string | undefined) ?? "").toLowerCase();
-      if (document.includes(plain) || document.includes(spelled)) found.add(id);
+      const document = (sql.document.get(id) as string | undefined) ?? "";
+      if (holds(document)) found.add(id);
       chars += READ_COSTS * document.length;
     }
     return { found, chars };

@@ -60,7 +60,8 @@ function* countOfEach(spans: readonly Metered[]): Slices<readonly MeteredCall[]>
 
 type Metered = Call & Omit<MeteredCall, "usage">;
 
-function readSpan({ document, startedAt, endedAt, ...span }: MeteredSpanRow): Metered {
+function readSpan({ document, ...span }: MeteredSpanRow): Metered {
+  const { startedAt, endedAt } = span;
   const at = startedAt ?? endedAt;
   if (document === null)
     return { ...span, operation: null, usage: null, costUsd: null, model: null, at, isOtlp: false };

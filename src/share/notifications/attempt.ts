@@ -114,15 +114,19 @@ const count = (core: Core, { kind }: Pick<Channel, "kind">, { delivered }: Outco
 /**
  * Tries a message that is due. That it is tried is stored before it is, so that a process that ends meanwhile tries it again later,
  * and not at once and for ever.
+ * @param since when this process began to send: while none did, a message did not wait for its receiver
  * @returns whether it was delivered
  * @throws StoreUnavailable
  */
-export async function attempt(core: Core, message: MessageRow, signal: AbortSignal): Promise<boolean> {
+export async function attempt(core: Core, message: MessageRow, since: number, signal: AbortSignal): Promise<boolean> {
   const sql = rows(core.store);
   const row = sql.channel.get(message.channelId);
   const notices = findNotices(core, JSON.parse(message.notices) as number[]);
-  const { id, firstAt, more } = message;
+  const { id, more } = message;
   const now = core.clock.now();
+  // A clock that ran ahead then, and was put right, says nothing of that.
+  const down = since > now ? 0 : Math.max(0, since - (message.dueAt ?? since));
+  const firstAt = message.firstAt + down;
   const sent = message.tries + 1;
   const last = nextTryAt(firstAt, message.tries, now) === undefined;
   const settle = (state: MessageRow["state"], outcome: string, dueAt: number | null = null) =>
@@ -132,7 +136,9 @@ export async function attempt(core: Core, message: MessageRow, signal: AbortSign
     return true;
   }
   const dueAt = nextTryAt(firstAt, sent, now) ?? now + MINUTE_MS;
-  const claimed = await core.store.write(() => sql.claim.run({ id, tries: message.tries, dueAt, now }).changes === 1);
+  const claimed = await core.store.write(
+    () => sql.claim.run({ id, tries: message.tries, firstAt, dueAt, now }).changes === 1,
+  );
   if (!claimed) return true;
   const outcome = await send(core, row, { messageId: message.messageId, notices, more }, signal);
   count(core, row, outcome);

@@ -32,7 +32,7 @@ export interface MessageRow {
   readonly notices: string;
   /** Notices beyond those. */
   readonly more: number;
-  /** When it was to be sent first. */
+  /** When it was to be sent first, and later by as long as no process ran that could. */
   readonly firstAt: number;
   /** Null once it is decided what became of it. */
   readonly dueAt: number | null;
@@ -101,8 +101,8 @@ export const rows = statements((db) => ({
   ),
   messagesOf: db.prepare<[string, number], MessageRow>(`${MESSAGE} WHERE channel_id = ? ORDER BY id DESC LIMIT ?`),
   message: db.prepare<[number], MessageRow>(`${MESSAGE} WHERE id = ?`),
-  claim: db.prepare<[{ id: number; tries: number; dueAt: number; now: number }]>(
-    `UPDATE notification_messages SET tries = tries + 1, due_at = @dueAt, last_at = @now
+  claim: db.prepare<[{ id: number; tries: number; firstAt: number; dueAt: number; now: number }]>(
+    `UPDATE notification_messages SET tries = tries + 1, first_at = @firstAt, due_at = @dueAt, last_at = @now
      WHERE id = @id AND tries = @tries AND due_at <= @now`,
   ),
   // What was given up while it was tried, because its channel was paused, stays so, unless it arrived.

@@ -17,8 +17,9 @@ const MAX_WAIT_MS = DAY_MS + DAY_MS / 12;
 /** For so long it is known what was sent. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Channels that are being sent to; and when each had its turn, so that one that has much to send, or is slow, keeps no other waiting. */
-const sending = slot(() => ({
+/** Since when it is looked for what is due; channels that are being sent to; and when each had its turn, so that one that has much to send, or is slow, keeps no other waiting. */
+const sending = slot(({ clock }) => ({
+  since: clock.now(),
   running: new Map<string, Promise<void>>(),
   served: new Map<string, number>(),
   turn: 0,
@@ -72,10 +73,11 @@ function startDue(core: Core): void {
 
 /** A channel's turn: what is due to it, until something fails. */
 async function serve(core: Core, channelId: string): Promise<void> {
-  const { signal } = sending(core).ends;
+  const { ends, since } = sending(core);
+  const { signal } = ends;
   for (let sent = 0; sent < MAX_IN_A_ROW && !signal.aborted; sent++) {
     const message = rows(core.store).nextDue.get(channelId, core.clock.now());
-    if (!message || !(await attempt(core, message, signal))) return;
+    if (!message || !(await attempt(core, message, since, signal))) return;
   }
 }
 

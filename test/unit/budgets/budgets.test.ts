@@ -94,6 +94,35 @@ describe("a budget", () => {
     await expect(removeBudget(core, team, id)).rejects.toThrow("no such budget");
   });
 
+  it("is told of for a day after its period, unless it was made or set otherwise since", async () => {
+    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+    const { core } = t.instance;
+    const device = await t.device();
+    const team = device.team.id;
+    const told = () => t.rows("SELECT data FROM notices ORDER BY id").map((row) => JSON.parse(row.data));
+    await setBudget(core, team, { ...whole, amountUsd: 100 });
+    await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 1_000 });
+    await spend(t, device, 60);
+    await checkBudgets(core);
+    // 1 December, 00:00:10 UTC: what was spent the evening before arrives.
+    t.clock.advance(Date.UTC(2026, 11, 1, 0, 0, 10) - t.clock.now());
+    await spend(t, device, 25, "shop", 0.1);
+    await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 10 });
+    await setBudget(core, team, { ...whole, scope: "model", subject: "claude-opus-4-6", amountUsd: 10 });
+    await checkBudgets(core);
+    await checkBudgets(core);
+    const period = { period: "month", from: "2026-11-01", to: "2026-11-30", ended: true };
+    expect(told()).toEqual([{ budget: "The team's budget", percent: 80, limit: 100, currency: "USD", ...period }]);
+    expect(budgetStandings(core, team).map(({ reached }) => reached)).toEqual([[], [], []]);
+    t.clock.advance(DAY_MS);
+    await spend(t, device, 25, "shop", 1.5);
+    await checkBudgets(core);
+    expect(told()).toHaveLength(1);
+    await spend(t, device, 80, "shop");
+    await checkBudgets(core);
+    expect(told().map(({ percent, from, ended }) => [percent, from, ended])).toContainEqual([80, "2026-12-01", false]);
+  });
+
   it("is told of anew when its amount is raised beyond what was reached, and replaced rather than doubled", async () => {
     const t = await startInstance();
     const { core } = t.instance;

@@ -188,6 +188,28 @@ describe("of spans below each other", () => {
     expect(idsOf([span("a", null, some, agent), span("b", "a", null)])).toEqual(["a"]);
   });
 
+  it("an agent's gives way to calls below spans that nobody told of, if these began in its time and used what it says", () => {
+    const at = (startedAt: number, endedAt: number) => ({ startedAt, endedAt });
+    const agent = (from: number, to: number, input_tokens = 20, output_tokens = 2) =>
+      span("a", "x", { input_tokens, output_tokens }, { operation: "invoke_agent", ...at(from, to) });
+    const strays = [span("b", "y", some, at(10, 12)), span("c", "z", some, at(15, 20))];
+    expect(idsOf([agent(10, 15), ...strays])).toEqual(["b", "c"]);
+    expect(idsOf([...strays, agent(0, 99, 19)])).toEqual(["b", "c"]);
+    // Whether what was cached lies within an input does not show in each call.
+    expect(idsOf([...strays, agent(0, 99, 40)])).toEqual(["b", "c"]);
+    // It says more than they used, or one of them is of another time.
+    expect(idsOf([agent(10, 15, 41), ...strays])).toEqual(["a", "b", "c"]);
+    expect(idsOf([agent(10, 15, 20, 3), ...strays])).toEqual(["a", "b", "c"]);
+    expect(idsOf([agent(11, 15), ...strays])).toEqual(["a", "b", "c"]);
+    expect(idsOf([agent(10, 14), ...strays])).toEqual(["a", "b", "c"]);
+    // Nothing stands above one of them; another agent's sum is no call.
+    expect(idsOf([agent(10, 15), span("b", null, some, at(10, 12)), strays[1] as Call])).toEqual(["a", "b", "c"]);
+    expect(idsOf([agent(10, 15), { ...agent(10, 15), externalId: "d" }])).toEqual(["a", "d"]);
+    // No times are told.
+    expect(idsOf([agent(10, 15), span("b", "y", some), span("c", "y", some)])).toEqual(["a", "b", "c"]);
+    expect(idsOf([{ ...agent(10, 15), endedAt: null }, ...strays])).toEqual(["a", "b", "c"]);
+  });
+
   it("what wraps a call gives way to it, through any number of spans without usage", () => {
     expect(idsOf([span("a", null, some), span("b", "a", null), span("c", "b", some)])).toEqual(["c"]);
   });

@@ -89,6 +89,16 @@ it("asks in every rule and panel for metrics that a scrape has", async () => {
   expect(variables.map((name) => known.has(name))).toEqual([true]);
 });
 
+it("counts as deliveries what comes by every door for them", () => {
+  const doors = ROOMS.flatMap(({ endpoints = [] }) => endpoints)
+    .filter(({ spec }) => spec.body?.prepare !== undefined && spec.id !== "otlpMetrics")
+    .map(({ spec }) => spec.id);
+  const named = Array.from(`${rules}${boardText}`.matchAll(/operation=~\\?"([\w|]+)/g), ([, names = ""]) =>
+    names.split("|").sort(),
+  );
+  expect(named).toEqual(Array(3).fill(doors.sort()));
+});
+
 it("has a board whose panels ask the data source that was chosen, and do not lie on one another", () => {
   expect(board.templating.list.map(({ name, type }) => [name, type])).toContainEqual(["datasource", "datasource"]);
   for (const { title, datasource, targets = [] } of panels)

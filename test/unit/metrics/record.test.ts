@@ -251,11 +251,11 @@ it("counts a part of an index at a time, and all of it", async () => {
   expect(await scrape(t)).toMatchObject({ reckon_telemetry_gaps: 12_001, reckon_telemetry_unsealed_segments: 1 });
 });
 
-it("answers on a listener of its own, and in Prometheus' format", async () => {
+it.each(["127.0.0.1", "[::1]"])("answers on a listener of its own at %s, and in Prometheus' format", async (host) => {
   const port = await freePort();
-  const t = await startInstance({ settings: { metrics: `127.0.0.1:${port}`, port: "0" } });
+  const t = await startInstance({ settings: { metrics: `${host}:${port}`, port: "0" } });
   await t.instance.listen();
-  const reply = await fetch(`http://127.0.0.1:${port}/metrics`);
+  const reply = await fetch(`http://${host}:${port}/metrics`);
   expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4"]);
   const text = await reply.text();
   expect(text).toContain('\nreckon_deliveries_total{kind="traces"} 0\n');
