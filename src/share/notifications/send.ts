@@ -35,6 +35,8 @@ export const sendingJob: IntervalJob = {
   name: "notifications",
   everyMs: SECOND_MS,
   async run(core) {
+    // Begins before anything is put to be sent.
+    sending(core);
     await pullIn(core);
     await fanOut(core);
     startDue(core);
