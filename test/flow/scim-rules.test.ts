@@ -48,6 +48,8 @@ describe("whose account it is", () => {
     const post = (name: string) => directory.send("POST", "Users", oktaUser(name));
     expect((await post("ada@acme.example")).status).toBe(201);
     expect(t.rows("SELECT user_id FROM scim_users")).toEqual([{ user_id: ada.id }]);
+    // Who chose the password of that account, nobody knows; what groups give from here on is the directory's person's alone.
+    expect(t.rows("SELECT password_hash FROM users WHERE id = ?", ada.id)).toEqual([{ password_hash: null }]);
     const root = await post("root@acme.example");
     expect([...outcome(root), root.body.detail]).toEqual([
       ...[409, "uniqueness"],

@@ -181,6 +181,12 @@ export function storePasswordHash(core: Core, user: User, hash: string, by: Acto
   record(core, "user.password_changed", user, by);
 }
 
+/** Takes a password away; call inside a transaction. */
+export function removePassword(core: Core, user: User, by: Actor): void {
+  rows(core.store).setPassword.run(null, user.id);
+  record(core, "user.password_removed", user, by);
+}
+
 function record(core: Core, action: string, { id, email }: User, by: Actor, detail: Event["detail"] = {}): void {
   recordEvent(core, by, { action, teamId: null, target: { kind: "user", id, label: email }, detail });
 }

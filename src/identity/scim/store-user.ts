@@ -14,7 +14,7 @@ import {
   type User,
 } from "../people/people.ts";
 import { storeClosed } from "../sign-in/sign-in.ts";
-import { identityUser } from "../sso/sso.ts";
+import { endOtherWaysIn, identityUser } from "../sso/sso.ts";
 import { invalidValue, uniqueness } from "./problems.ts";
 import { MAX_RECORDS, recordDone, type Scope } from "./scope.ts";
 import type { UserDraft } from "./user-draft.ts";
@@ -55,10 +55,12 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   requireFreeName(scope, draft.userName, undefined);
   if (directoryRecords.users(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)
     fail(forbidden, `There are ${MAX_RECORDS} users already.`);
-  const known = (draft.externalId && identityUser(core, issuer.id, draft.externalId)) || findUserByEmail(core, email);
+  const linked = draft.externalId === null ? undefined : identityUser(core, issuer.id, draft.externalId);
+  const known = linked ?? findUserByEmail(core, email);
   const before = known ? pastOf(scope, known) : undefined;
   const account = known ?? newAccount(scope, draft, email);
   if (!known) storeUser(core, account, by);
+  else if (!linked) endOtherWaysIn(core, account, by);
   const now = core.clock.now();
   const record: UserRecord = {
     ...recordFields(draft),
