@@ -144,11 +144,22 @@ function requireOrdinary({ core }: Scope, { userId }: UserRecord): User {
   return account;
 }
 
-/** The address from now on: a new one must be of a listed domain. Where only the user name says it, it follows that. */
+/**
+ * The address from now on: a new one must be of a listed domain. Where only the user name says it, it follows that. Whoever leaves keeps
+ * theirs where the new one may not be had: directories rename who is removed, and a refusal would leave the account open.
+ */
 function emailOf(scope: Scope, before: UserRecord, draft: UserDraft, account: User): string {
   const isSaid = draft.email !== undefined || (before.userKey === account.emailKey && draft.userName.includes("@"));
   const desired = isSaid ? (draft.email ?? draft.userName) : account.email;
-  return desired.trim() === account.email ? account.email : vouchedEmail(scope, desired);
+  if (desired.trim() === account.email) return account.email;
+  try {
+    const email = vouchedEmail(scope, desired);
+    const other = findUserByEmail(scope.core, email);
+    return draft.active || !other || other.id === account.id ? email : account.email;
+  } catch (error) {
+    if (error instanceof Problem && !draft.active) return account.email;
+    throw error;
+  }
 }
 
 /** @returns whether it is the directory that closed the account */
