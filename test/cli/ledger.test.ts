@@ -250,6 +250,25 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = #14",
     [[14, "content"]],
   ],
+  // What lists and pages show without reading the document.
+  [
+    "how a session ended, shown otherwise",
+    "UPDATE trace_sessions SET outcome = 'completed' WHERE external_id = 's1'",
+    [[16, "content"]],
+  ],
+  ["a span's name, shown otherwise", "UPDATE trace_spans SET name = 'ls' WHERE external_id = 'b'", [[13, "content"]]],
+  ["a label shown at another span", "UPDATE trace_labels SET span_id = 'z' WHERE delivery_id = #14", [[14, "content"]]],
+  // What cannot be read ends neither the proof nor the doctor in the middle.
+  [
+    "a brain's list of files, made unreadable",
+    "UPDATE brain_manifests SET entries = '[[1' WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = #10)",
+    [[10, "content"]],
+  ],
+  [
+    "where a delivery moved from, made unreadable",
+    "UPDATE deliveries SET moved_from = '1', received_at = received_at - 1 WHERE id = #4",
+    [[4, "chain"]],
+  ],
   [
     "a label given to another repository",
     "UPDATE trace_labels SET repo_key = 'elsewhere' WHERE delivery_id = #14",
