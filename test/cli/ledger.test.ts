@@ -250,6 +250,26 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = #14",
     [[14, "content"]],
   ],
+  // What says that it is from before there was a tree.
+  [
+    "a session forged beside what its delivery brought",
+    `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, document, delivery_id, created_at, updated_at)
+     SELECT team_id, device_id, repo_key, 'forged', 'completed', '{"id":"forged","outcome":"completed"}', delivery_id, 1, 1
+     FROM trace_sessions WHERE external_id = 's1'`,
+    [[16, "stray"]],
+  ],
+  [
+    "a span forged beside what its delivery brought",
+    `INSERT INTO trace_spans (session_id, external_id, document, delivery_id, signs)
+     SELECT session_id, 'forged', '{"id":"forged"}', delivery_id, 0 FROM trace_spans WHERE external_id = 'b'`,
+    [[13, "stray"]],
+  ],
+  [
+    "a forged event of the audit",
+    `INSERT INTO audit_events (at, team_id, actor_kind, actor_label, action, detail)
+     SELECT at, team_id, 'system', 'x', 'team.created', '{}' FROM audit_events WHERE team_id IS NOT NULL LIMIT 1`,
+    [[0, "stray"]],
+  ],
   // What lists and pages show without reading the document.
   [
     "how a session ended, shown otherwise",

@@ -73,6 +73,8 @@ export interface OwnerRow {
   readonly teamId: string | null;
   readonly deviceId: string | null;
   readonly repoKey: string | null;
+  /** Null for what was delivered before there were items. */
+  readonly item: number | null;
 }
 
 export const rows = statements((db, has) => {
@@ -188,15 +190,16 @@ export const rows = statements((db, has) => {
     ),
     // Walks of the tables; sessions by primary key.
     sessionOwners: db.prepare<[], OwnerRow>(
-      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_sessions",
+      `SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, ${item("trace_sessions")} FROM trace_sessions`,
     ),
     // What is null belongs to a session that is gone.
     spanOwners: db.prepare<[], OwnerRow>(
-      `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey
+      `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey,
+       ${has("trace_spans", "item") ? "p.item" : "NULL AS item"}
      FROM trace_spans p LEFT JOIN trace_sessions s ON s.id = p.session_id`,
     ),
     labelOwners: db.prepare<[], OwnerRow>(
-      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_labels",
+      `SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, ${item("trace_labels")} FROM trace_labels`,
     ),
     labelContents: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
       "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",

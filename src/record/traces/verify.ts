@@ -25,9 +25,12 @@ export const traceDeliveries: DeliveryKind = {
     /** By device, the last that it delivered: nothing can have replaced what came with that. */
     const newest = new Map<string, { readonly id: number; readonly isWhole: boolean }>();
     const items = readItems(core);
+    /** From before there were items. */
+    const itemless = new Set<number>();
     return {
       check(delivery) {
         const { id, deviceId, itemCount, itemSalts } = delivery;
+        if (itemCount === null) itemless.add(id);
         const texts = items.of(id);
         for (const what of items.contradicted())
           report(id, "content", `${what} is shown otherwise than what was delivered says`);
@@ -44,7 +47,7 @@ export const traceDeliveries: DeliveryKind = {
       },
       finish() {
         const gone = new Set([...newest.values()].map(({ id }) => id));
-        checkOwners(core, report, (deliveryId) => gone.delete(deliveryId));
+        checkOwners(core, report, itemless, (deliveryId) => gone.delete(deliveryId));
         for (const { id, deliveryId, document, contentSha256 } of rows(core.store).labelContents.iterate())
           if (!sameDigest(sha256(document), contentSha256))
             report(deliveryId, "content", `label ${id} is not what was delivered`);
@@ -139,8 +142,16 @@ function readItems(core: Core): ItemReader {
   };
 }
 
-/** Looks at every row, and calls with the delivery of each. */
-function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number) => void): void {
+/**
+ * Looks at every row, and calls with the delivery of each.
+ * @param itemless the deliveries whose rows are no items
+ */
+function checkOwners(
+  core: Core,
+  report: Report,
+  itemless: ReadonlySet<number>,
+  onDelivery: (deliveryId: number) => void,
+): void {
   const sql = rows(core.store);
   const deliveryOf = deliveryFinder(core);
   const look = (
@@ -154,6 +165,8 @@ function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number
       const delivery = deliveryOf(deliveryId);
       if (delivery?.kind !== "traces" || row.teamId === null)
         report(deliveryId, "stray", `${what} ${id} came with no trace delivery`);
+      else if (row.item === null && !itemless.has(deliveryId))
+        report(deliveryId, "stray", `${what} ${id} is none of what came with its delivery`);
       else if (delivery.teamId !== row.teamId || delivery.deviceId !== row.deviceId || !isOfRepo(delivery, row))
         report(deliveryId, "owner", `${what} ${id} is not of its delivery's team, device and repository`);
     }

@@ -108,7 +108,14 @@ export function verifyExcerpt(core: Core, onProgress: (share: number) => void): 
 function walkEvents(core: Core, faults: Faults, claimed: Set<number>, isExcerpt: boolean): LoggedErasures {
   const names = new DeviceNames();
   const erasures = new LoggedErasures(core, isExcerpt);
-  for (const step of walkAudit(core)) {
+  const imports = logImports(core);
+  const arrived = new Set<string | null>(imports.map(({ facts }) => facts.team));
+  // A team brings along what was recorded of it before there was a tree.
+  const onStray = (id: number, teamId: string | null) => {
+    if (!arrived.has(teamId))
+      faults.report({ deliveryId: 0, kind: "event", problem: "stray", detail: `event ${id} is no leaf of the log` });
+  };
+  for (const step of walkAudit(core, onStray)) {
     const { leaf, holds } = step;
     claimed.add(leaf);
     names.take(step);
@@ -119,7 +126,7 @@ function walkEvents(core: Core, faults: Faults, claimed: Set<number>, isExcerpt:
     faults.report({ deliveryId: leaf, kind: "event", problem: "erasure", detail });
   for (const leaf of names.contradicted(core))
     faults.report({ deliveryId: leaf, kind: "event", problem: "owner", detail: "its device goes by another name now" });
-  for (const { leaf, text, facts } of logImports(core)) {
+  for (const { leaf, text, facts } of imports) {
     if (isLeaf(core, leaf, text)) claimed.add(leaf);
     if (!isImportSound(core, leaf, facts))
       faults.report({
