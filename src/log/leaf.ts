@@ -1,4 +1,6 @@
+import { parseJson } from "../formats/values.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
+import { isObject } from "../kit/json.ts";
 import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
 
@@ -15,8 +17,11 @@ export type MovedFrom =
   /** Of what was chained: its number there, and the hash that it was chained to, in hexadecimal digits. */
   | { readonly id: number; readonly chain: string };
 
-const movedFrom = ({ movedFrom: text }: DeliveryRow): MovedFrom | undefined =>
-  text === null ? undefined : (JSON.parse(text) as MovedFrom);
+/** @returns undefined also for what was altered to something else: the leaf shows that */
+function movedFrom({ movedFrom: text }: DeliveryRow): MovedFrom | undefined {
+  const moved = text === null ? undefined : parseJson(text);
+  return isObject(moved) ? (moved as unknown as MovedFrom) : undefined;
+}
 
 /** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */
 export function leafText(facts: LeafFacts): string {
@@ -62,7 +67,7 @@ export function isChained(row: DeliveryRow, previous: Buffer, expected: number):
   const moved = movedFrom(row);
   const [before, id] =
     moved && "chain" in moved
-      ? [Buffer.from(moved.chain, "hex"), moved.id]
+      ? [Buffer.from(String(moved.chain), "hex"), moved.id]
       : [previous, row.id === expected ? expected : 0];
   return row.chainSha256 !== null && sameDigest(chain(before, { ...row, id }), row.chainSha256);
 }

@@ -1,6 +1,6 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
 import { Automaton } from "./automaton.ts";
-import { endsInSecret, isInnocentName, isPasswordName, mayBeSecretName, NAME_CAP } from "./names.ts";
+import { endsInSecret, isInnocentName, isPasswordName, isSetBy, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
 import { anyOf, LONG_RUN, nextOf, QUICKER, unitBefore } from "./units.ts";
 import { Clear, judgeValue, MAX_JUDGED, type Setting, type Verdict } from "./values.ts";
@@ -144,7 +144,7 @@ function valueBehind(reading: Reading, state: AssignedState, start: number, end:
   // A call, an index, or a prefixed literal (f"…", b'…') whose own quotes the value does not hold.
   if (holds(units, valueTo, OPENS) || valueTo - valueAt <= 2) return undefined;
   for (let most = 4; most > 0 && valueTo > valueAt && holds(units, valueTo - 1, ENDS); most--) valueTo--;
-  const isEnv = isTag || isFlag || (units[end] === EQUALS && valueAt === end + 1);
+  const isEnv = isTag || isFlag || ((units[end] === EQUALS || units[end] === SPACE) && valueAt === end + 1);
   return judge(reading, state, start, end, valueAt, valueTo, isEnv ? "env" : "bare");
 }
 
@@ -191,17 +191,19 @@ function isDeclaration({ text, units }: Reading, start: number, valueAt: number)
 
 /**
  * Where a value in quotes begins that only a space parts from its name, or -1: after `#define NAME`, after a password's
- * name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`), and after any secret's where the two are a line, as in
+ * name as SQL and Gradle write it (`ALTER USER me PASSWORD 'value'`), after any secret's that a command sets (`ENV NAME value`, with or
+ * without quotes), and after any secret's where the two are a line, as in
  * Gradle's credentials: https://docs.gradle.org/current/userguide/declaring_repositories_adv.html
  */
 function afterSpace(reading: Reading, start: number, end: number): number {
   const { text, units } = reading;
   if (units[end] !== SPACE && units[end] !== TAB) return -1;
   const at = SPACES.endOf(units, end, text.length);
-  if (at === -1) return -1;
+  if (at === -1) return isSetBy(text, start) && !holds(units, end + 1, STOPS) ? end + 1 : -1;
   reading.work += MAX_DEFINE;
   const isGiven =
     isPasswordName(units, start, end) ||
+    isSetBy(text, start) ||
     DEFINE.test(text.slice(Math.max(0, start - MAX_DEFINE), start)) ||
     isDeclaration(reading, start, at);
   return isGiven ? at - 1 : -1;
@@ -287,7 +289,7 @@ export function mayBeAssigned(text: string, at: number): boolean {
   if (text[start - 1] === "\\" && /[nrtbf]/.test(text[start] ?? "")) start++;
   while (end > start && /[.$-]/.test(text[end - 1] as string)) end--;
   if (!mayBeSecretName(text.slice(start, end))) return false;
-  if (text[start] === "-" || IS_SPACED.test(text.slice(end, end + MAX_SPACED))) return true;
+  if (text[start] === "-" || isSetBy(text, start) || IS_SPACED.test(text.slice(end, end + MAX_SPACED))) return true;
   for (let i = end; i < text.length; i++) {
     const char = text[i] as string;
     if (/[\\"'`\]?!\s]/.test(char)) continue;

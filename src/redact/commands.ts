@@ -39,7 +39,11 @@ const LOGINS = ["docker login ", "podman login ", "buildah login ", "skopeo logi
 const rule = "command-password";
 
 export const COMMANDS: readonly Command[] = [
-  command("curl-password", ["curl "], /-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}["']?[^\s:"'`$\\]{0,64}["']?:["']?/),
+  command(
+    "curl-password",
+    ["curl "],
+    /(?:-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}|-[A-Za-z#]{1,12}[uU] {1,2}|-[uU])["']?[^\s:"'`$\\]{0,64}["']?:["']?/,
+  ),
   command(rule, LOGINS, /-p[ =]["']?/),
   command(rule, ["sshpass "], /-p ?["']?/),
   command(rule, ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], /-p["']?/),
@@ -87,7 +91,7 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
   return undefined;
 }
 
-const MAY_BE_FLAG = /[\s\\n]--?(?:p|(?:[uUa]|user|proxy-user)[ =])/;
+const MAY_BE_FLAG = /[\s\\n]--?(?:[puU]|a[ =]|(?:proxy-|)user[ =]|[A-Za-z#]{1,12}[uU] )/;
 
 /** Whether a flag that takes a password stands near enough after a program's name; errs towards yes, also on raw JSON. */
 export function mayBeCommand(text: string, at: number): boolean {

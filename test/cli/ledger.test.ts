@@ -250,6 +250,45 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     "UPDATE trace_labels SET document = replace(document, '\"value\":1', '\"value\":9') WHERE delivery_id = #14",
     [[14, "content"]],
   ],
+  // What says that it is from before there was a tree.
+  [
+    "a session forged beside what its delivery brought",
+    `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, document, delivery_id, created_at, updated_at)
+     SELECT team_id, device_id, repo_key, 'forged', 'completed', '{"id":"forged","outcome":"completed"}', delivery_id, 1, 1
+     FROM trace_sessions WHERE external_id = 's1'`,
+    [[16, "stray"]],
+  ],
+  [
+    "a span forged beside what its delivery brought",
+    `INSERT INTO trace_spans (session_id, external_id, document, delivery_id, signs)
+     SELECT session_id, 'forged', '{"id":"forged"}', delivery_id, 0 FROM trace_spans WHERE external_id = 'b'`,
+    [[13, "stray"]],
+  ],
+  [
+    "a forged event of the audit",
+    `INSERT INTO audit_events (at, team_id, actor_kind, actor_label, action, detail)
+     SELECT at, team_id, 'system', 'x', 'team.created', '{}' FROM audit_events WHERE team_id IS NOT NULL LIMIT 1`,
+    [[0, "stray"]],
+  ],
+  // What lists and pages show without reading the document.
+  [
+    "how a session ended, shown otherwise",
+    "UPDATE trace_sessions SET outcome = 'completed' WHERE external_id = 's1'",
+    [[16, "content"]],
+  ],
+  ["a span's name, shown otherwise", "UPDATE trace_spans SET name = 'ls' WHERE external_id = 'b'", [[13, "content"]]],
+  ["a label shown at another span", "UPDATE trace_labels SET span_id = 'z' WHERE delivery_id = #14", [[14, "content"]]],
+  // What cannot be read ends neither the proof nor the doctor in the middle.
+  [
+    "a brain's list of files, made unreadable",
+    "UPDATE brain_manifests SET entries = '[[1' WHERE id = (SELECT manifest_id FROM brain_snapshots WHERE delivery_id = #10)",
+    [[10, "content"]],
+  ],
+  [
+    "where a delivery moved from, made unreadable",
+    "UPDATE deliveries SET moved_from = '1', received_at = received_at - 1 WHERE id = #4",
+    [[4, "chain"]],
+  ],
   [
     "a label given to another repository",
     "UPDATE trace_labels SET repo_key = 'elsewhere' WHERE delivery_id = #14",

@@ -197,6 +197,7 @@ describe("reckon user", () => {
     const cases: [string, string[], number, RegExp][] = [
       [PASSWORD, ["create", "ada@example.com"], 2, /--password-stdin/],
       [PASSWORD, ["create", "no address", "--password-stdin"], 1, /not an e-mail address/],
+      [PASSWORD, ["create", "eve@else.example\uff20acme.example", "--password-stdin"], 1, /not an e-mail address/],
       ["short", ["create", "ada@example.com", "--password-stdin"], 1, /at least 8/],
       ["", ["create", "ada@example.com", "--password-stdin"], 1, /no password on standard input/],
       [PASSWORD, ["create", "ada@example.com", "--password-stdin", "--role", "owner"], 2, /--role needs --team/],

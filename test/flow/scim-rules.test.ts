@@ -48,6 +48,8 @@ describe("whose account it is", () => {
     const post = (name: string) => directory.send("POST", "Users", oktaUser(name));
     expect((await post("ada@acme.example")).status).toBe(201);
     expect(t.rows("SELECT user_id FROM scim_users")).toEqual([{ user_id: ada.id }]);
+    // Who chose the password of that account, nobody knows; what groups give from here on is the directory's person's alone.
+    expect(t.rows("SELECT password_hash FROM users WHERE id = ?", ada.id)).toEqual([{ password_hash: null }]);
     const root = await post("root@acme.example");
     expect([...outcome(root), root.body.detail]).toEqual([
       ...[409, "uniqueness"],
@@ -115,6 +117,24 @@ describe("whose account it is", () => {
     const renamed = patch({ op: "replace", path: "userName", value: "countess@acme.example" });
     expect((await directory.send("PATCH", user, renamed)).body.emails[0].value).toBe("countess@acme.example");
     expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
+  });
+
+  it("closes the account of who leaves, though the address that comes with it may not be had", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const users = await add(directory, "ada", "bob", "cyd");
+    const leaving = (email: string) =>
+      patch(
+        { op: "Replace", path: 'emails[type eq "work"].value', value: email },
+        { op: "Replace", path: "active", value: "False" },
+      );
+    for (const [index, email] of ["ada@former.example", "cyd@acme.example", "none"].entries()) {
+      const left = await directory.send("PATCH", `Users/${users[index]}`, leaving(email));
+      expect([left.status, left.body.active]).toEqual([200, false]);
+    }
+    expect(t.rows("SELECT email, disabled_at IS NULL AS open FROM users ORDER BY email")).toEqual(
+      ["ada", "bob", "cyd"].map((name) => ({ email: `${name}@acme.example`, open: 0 })),
+    );
   });
 });
 

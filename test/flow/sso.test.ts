@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import {
@@ -6,12 +7,14 @@ import {
   LINK_LIFETIME_MS,
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
-import { acceptAsNew, createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { acceptAsNew, createUser, setDisabled, setPassword } from "../../src/identity/sign-in/sign-in.ts";
 import {
   addIssuer,
   changeIssuer,
   getIssuer,
   type IssuerChange,
+  linkVouched,
   removeIssuer,
   unlink,
 } from "../../src/identity/sso/sso.ts";
@@ -172,6 +175,40 @@ describe("signing in by an issuer", () => {
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
   });
 
+  it("leaves nobody else a way into an account that is linked by its address", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    // Made before the domain was listed, by whoever held an invitation, or their admin.
+    const chosen = { email: ADA.email, password: "plough-the-north-field" };
+    const { id } = await createUser(core, chosen);
+    const other = new Jar();
+    const signInByPassword = async () => {
+      const { text } = await other.go(`${site.url}/login`);
+      const csrf = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "";
+      return other.ask(`${site.url}/login`, { _csrf: csrf, ...chosen });
+    };
+    await signInByPassword();
+    expect((await other.go(`${site.url}/account`)).url).toBe(`${site.url}/account`);
+    await createReadToken(core, { userId: id, name: "mine" });
+    await createCliToken(core, { id, email: ADA.email }, COMMAND_LINE);
+    const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
+    await linkVouched(core, getIssuer(core, "acme"), mallory, id, COMMAND_LINE);
+
+    const jar = new Jar();
+    expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
+    expect(site.t.rows("SELECT user_id, subject FROM sso_identities")).toEqual([{ user_id: id, subject: "s-ada" }]);
+    expect((await other.go(`${site.url}/account`)).url).toContain("/login");
+    await signInByPassword();
+    expect((await other.go(`${site.url}/account`)).url).toContain("/login");
+    expect(site.t.rows("SELECT password_hash FROM users")).toEqual([{ password_hash: null }]);
+    expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
+    expect(site.t.count("cli_tokens WHERE revoked_at IS NULL")).toBe(0);
+    // Hers is hers from then on: a password that she chooses stays.
+    await setPassword(core, id, "another-north-field");
+    expect((await signIn(site)).status).toBe(200);
+    expect(site.t.rows("SELECT password_hash FROM users")).not.toEqual([{ password_hash: null }]);
+  });
+
   it("finds who was provisioned, although nothing is said of the address", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
@@ -263,6 +300,7 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
     await signIn(site);
+    await setPassword(core, id, "another-north-field");
     const issuer = getIssuer(core, "acme").id;
     const config = { ...core.config, passwords: "operators" } as const;
     await expect(unlink({ ...core, config }, id, issuer, COMMAND_LINE)).rejects.toMatchObject({ status: 403 });

@@ -18,10 +18,13 @@ export type ListedUser = Omit<User, "passwordHash" | "emailKey">;
 /** How addresses are compared: people type theirs in any case. */
 export const emailKey = (email: string) => email.trim().normalize("NFKC").toLowerCase();
 
+const ADDRESS = /^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u;
+
 /** Reads an address as a person typed it. @throws Problem when it cannot be one (RFC 5321 section 4.5.3.1 bounds it) */
 export function readEmail(typed: string): string {
   const email = typed.trim();
-  if (email.length > 254 || hasControls(email) || !/^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u.test(email))
+  // As it is compared, too: a fullwidth at-sign would make another domain of it.
+  if (email.length > 254 || hasControls(email) || !ADDRESS.test(email) || !ADDRESS.test(emailKey(email)))
     fail(invalid, "This is not an e-mail address.");
   return email;
 }
@@ -179,6 +182,12 @@ function requireOtherOperator(core: Core, userId: string): void {
 export function storePasswordHash(core: Core, user: User, hash: string, by: Actor): void {
   rows(core.store).setPassword.run(hash, user.id);
   record(core, "user.password_changed", user, by);
+}
+
+/** Takes a password away; call inside a transaction. */
+export function removePassword(core: Core, user: User, by: Actor): void {
+  rows(core.store).setPassword.run(null, user.id);
+  record(core, "user.password_removed", user, by);
 }
 
 function record(core: Core, action: string, { id, email }: User, by: Actor, detail: Event["detail"] = {}): void {

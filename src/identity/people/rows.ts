@@ -38,7 +38,7 @@ export const rows = statements((db) => ({
   otherOperators: db
     .prepare<[string], number>("SELECT count(*) FROM users WHERE operator = 1 AND disabled_at IS NULL AND id <> ?")
     .pluck(),
-  setPassword: db.prepare<[string, string]>("UPDATE users SET password_hash = ? WHERE id = ?"),
+  setPassword: db.prepare<[string | null, string]>("UPDATE users SET password_hash = ? WHERE id = ?"),
   setEmail: db.prepare<[string, string, string]>("UPDATE users SET email = ?, email_key = ? WHERE id = ?"),
   // Both by former_addresses' primary key.
   keepFormer: db.prepare<[string, string]>("INSERT OR IGNORE INTO former_addresses (user_id, email) VALUES (?, ?)"),

@@ -14,7 +14,7 @@ import {
   type User,
 } from "../people/people.ts";
 import { storeClosed } from "../sign-in/sign-in.ts";
-import { identityUser } from "../sso/sso.ts";
+import { endOtherWaysIn, identityUser } from "../sso/sso.ts";
 import { invalidValue, uniqueness } from "./problems.ts";
 import { MAX_RECORDS, recordDone, type Scope } from "./scope.ts";
 import type { UserDraft } from "./user-draft.ts";
@@ -55,10 +55,12 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   requireFreeName(scope, draft.userName, undefined);
   if (directoryRecords.users(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)
     fail(forbidden, `There are ${MAX_RECORDS} users already.`);
-  const known = (draft.externalId && identityUser(core, issuer.id, draft.externalId)) || findUserByEmail(core, email);
+  const linked = draft.externalId === null ? undefined : identityUser(core, issuer.id, draft.externalId);
+  const known = linked ?? findUserByEmail(core, email);
   const before = known ? pastOf(scope, known) : undefined;
   const account = known ?? newAccount(scope, draft, email);
   if (!known) storeUser(core, account, by);
+  else if (!linked) endOtherWaysIn(core, account, by);
   const now = core.clock.now();
   const record: UserRecord = {
     ...recordFields(draft),
@@ -142,11 +144,22 @@ function requireOrdinary({ core }: Scope, { userId }: UserRecord): User {
   return account;
 }
 
-/** The address from now on: a new one must be of a listed domain. Where only the user name says it, it follows that. */
+/**
+ * The address from now on: a new one must be of a listed domain. Where only the user name says it, it follows that. Whoever leaves keeps
+ * theirs where the new one may not be had: directories rename who is removed, and a refusal would leave the account open.
+ */
 function emailOf(scope: Scope, before: UserRecord, draft: UserDraft, account: User): string {
   const isSaid = draft.email !== undefined || (before.userKey === account.emailKey && draft.userName.includes("@"));
   const desired = isSaid ? (draft.email ?? draft.userName) : account.email;
-  return desired.trim() === account.email ? account.email : vouchedEmail(scope, desired);
+  if (desired.trim() === account.email) return account.email;
+  try {
+    const email = vouchedEmail(scope, desired);
+    const other = findUserByEmail(scope.core, email);
+    return draft.active || !other || other.id === account.id ? email : account.email;
+  } catch (error) {
+    if (error instanceof Problem && !draft.active) return account.email;
+    throw error;
+  }
 }
 
 /** @returns whether it is the directory that closed the account */

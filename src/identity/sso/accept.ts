@@ -20,6 +20,7 @@ import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 import { type Issuer, rolesBy } from "./issuers.ts";
 import type { Vouched } from "./provider.ts";
 import { rows } from "./rows.ts";
+import { endOtherWaysIn } from "./take-over.ts";
 
 /** Who somebody is here, as an issuer vouches for them. */
 type Found = { readonly user: User } | { readonly link: User } | { readonly make: string };
@@ -83,6 +84,7 @@ function settle(core: Core, issuer: Issuer, vouched: Vouched, origin: Origin): U
   const user = "link" in found ? found.link : newUser(core, found.make, vouched);
   const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
   if ("make" in found) storeUser(core, user, by);
+  else endOtherWaysIn(core, user, by);
   storeIdentity(core, issuer, vouched.subject, user, by);
   return user;
 }

@@ -52,8 +52,12 @@ export interface AuditStep {
   readonly teamId: string | null;
 }
 
-/** Walks the events that are leaves of the log, oldest first; then those that are said to be erased as a whole, the same. */
-export function* walkAudit(core: Core): Generator<AuditStep> {
+/**
+ * Walks the events that are leaves of the log, oldest first; then those that are said to be erased as a whole, the same.
+ * @param onStray called with the number of each event that is none, though it came when all were
+ */
+export function* walkAudit(core: Core, onStray: (id: number, teamId: string | null) => void): Generator<AuditStep> {
+  for (const { id, teamId } of rows(core.store).strays.iterate()) onStray(id, teamId);
   for (const row of rows(core.store).leaves.iterate()) {
     const { leaf, teamId, itemKey, itemSha256 } = row;
     const root = itemSha256 ?? (itemKey ? itemUnder(itemKey, 0, eventText(row)) : Buffer.alloc(0));

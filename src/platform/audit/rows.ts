@@ -61,6 +61,11 @@ export const rows = statements((db) => ({
   ),
   // Both by audit_events_by_leaf.
   ofLeaf: db.prepare<[number], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE leaf = ?`),
+  strays: db.prepare<[], { id: number; teamId: string | null }>(
+    `SELECT e.id, e.team_id AS teamId
+     FROM (SELECT team_id, min(id) AS id FROM audit_events WHERE leaf IS NOT NULL GROUP BY team_id) AS first
+     JOIN audit_events e ON e.team_id IS first.team_id AND e.id > first.id WHERE e.leaf IS NULL ORDER BY e.id`,
+  ),
   leaves: db.prepare<[], LeafRow>(`SELECT ${EVENT}, ${LEAF} FROM audit_events WHERE leaf IS NOT NULL ORDER BY leaf`),
   // By audit_events_by_team, newest first.
   ofTeam: db.prepare<[Selection], EventRow>(

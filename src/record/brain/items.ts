@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
+import { parseJson } from "../../formats/values.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
+import { rows, type StoredSnapshotRow } from "./rows.ts";
 import { withheldDigest } from "./snapshot.ts";
 import { snapshotTexts } from "./store-snapshot.ts";
 
@@ -20,10 +21,12 @@ export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] 
     return sound.get(id);
   };
   return ({ entries }) => {
-    if (entries === null) return undefined;
+    const listed = entries === null ? undefined : parseJson(entries);
+    if (!Array.isArray(listed)) return undefined;
     const files: File[] = [];
-    for (const [path, blobId] of JSON.parse(entries) as ManifestEntries) {
-      const digest = blobDigest(blobId);
+    for (const entry of listed) {
+      const [path, blobId] = Array.isArray(entry) ? entry : [];
+      const digest = typeof path === "string" && typeof blobId === "number" ? blobDigest(blobId) : undefined;
       if (!digest) return undefined;
       files.push({ path, sha256: digest });
     }

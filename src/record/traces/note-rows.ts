@@ -93,7 +93,7 @@ export const noteWalks = statements((db, has) => {
   return {
     placed: walk<PlacedRow>("SELECT id, delivery_id AS deliveryId, item FROM trace_notes ORDER BY delivery_id, item"),
     owners: walk<OwnerRow>(
-      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, NULL AS repoKey FROM trace_notes",
+      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, NULL AS repoKey, item FROM trace_notes",
     ),
   };
 });

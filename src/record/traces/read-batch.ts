@@ -1,11 +1,14 @@
-import { type Fields, readId } from "../../formats/values.ts";
+import type { Fields } from "../../formats/values.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { duplicateKey, elements, findMember, members } from "../../kit/json.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import type { SentBody } from "../sent-body/sent-body.ts";
 import {
   contentId,
+  LABEL_FACTS,
+  type LabelFacts,
   parsedMembers,
+  readLabel,
   readSession,
   readSpan,
   SESSION_FACTS,
@@ -31,10 +34,7 @@ export interface ReadSession extends SessionFacts {
   readonly spans: readonly ReadSpan[];
 }
 
-export interface ReadLabel {
-  readonly sessionId: string | null;
-  readonly spanId: string | null;
-  readonly name: string | null;
+export interface ReadLabel extends LabelFacts {
   readonly document: string;
   readonly contentSha256: Buffer;
 }
@@ -57,7 +57,7 @@ export async function readBatch(sent: SentBody): Promise<ReadBatch> {
   for (const [i, { start }] of sent.list("sessions").entries()) sessions.push(await readSessionAt(sent, start, i));
   const labels: ReadLabel[] = [];
   for (const { start, end } of sent.list("labels"))
-    labels.push(readLabel(await sent.clean(sent.text.slice(start, end), "label")));
+    labels.push(labelOf(await sent.clean(sent.text.slice(start, end), "label")));
   return { sessions, labels, redacted: sent.redacted, withheld: sent.withheld };
 }
 
@@ -97,13 +97,6 @@ async function readSessionAt(sent: SentBody, start: number, i: number): Promise<
   };
 }
 
-function readLabel(document: string): ReadLabel {
-  const label = parsedMembers(document, ["sessionId", "spanId", "name"]);
-  return {
-    sessionId: readId(label.sessionId) ?? null,
-    spanId: readId(label.spanId) ?? null,
-    name: readId(label.name) ?? null,
-    document,
-    contentSha256: sha256(document),
-  };
+function labelOf(document: string): ReadLabel {
+  return { ...readLabel(parsedMembers(document, LABEL_FACTS)), document, contentSha256: sha256(document) };
 }

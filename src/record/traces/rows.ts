@@ -1,5 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
-import type { SessionFacts } from "./rules.ts";
+import type { LabelFacts, SessionFacts, SpanFacts } from "./rules.ts";
 
 export interface SessionRow extends SessionFacts {
   readonly externalId: string;
@@ -33,6 +33,20 @@ export interface StoredSession extends StoredSpan {
 }
 
 /** The place of an item among those of its delivery, and its row. */
+/** What an item is made of, and what of it stands in columns. */
+export interface SessionItemRow extends Omit<SessionFacts, "externalId"> {
+  readonly externalId: string;
+  readonly document: string;
+}
+export interface SpanItemRow extends Omit<SpanFacts, "externalId"> {
+  readonly sessionId: string;
+  readonly externalId: string;
+  readonly document: string;
+}
+export interface LabelItemRow extends LabelFacts {
+  readonly document: string;
+}
+
 export interface PlacedRow {
   readonly id: number;
   readonly deliveryId: number;
@@ -59,6 +73,8 @@ export interface OwnerRow {
   readonly teamId: string | null;
   readonly deviceId: string | null;
   readonly repoKey: string | null;
+  /** Null for what was delivered before there were items. */
+  readonly item: number | null;
 }
 
 export const rows = statements((db, has) => {
@@ -160,25 +176,30 @@ export const rows = statements((db, has) => {
     labelsOf: db.prepare<[number], { item: number; document: string }>(
       "SELECT item, document FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL",
     ),
-    sessionItem: db.prepare<[number], { externalId: string; document: string }>(
-      "SELECT external_id AS externalId, document FROM trace_sessions WHERE id = ?",
+    sessionItem: db.prepare<[number], SessionItemRow>(
+      `SELECT external_id AS externalId, document, outcome, agent, model, branch, started_at AS startedAt, ended_at AS endedAt
+     FROM trace_sessions WHERE id = ?`,
     ),
-    spanItem: db.prepare<[number], { sessionId: string; externalId: string; document: string }>(
-      `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document
+    spanItem: db.prepare<[number], SpanItemRow>(
+      `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document, p.parent_id AS parentId, p.name, p.kind,
+       p.started_at AS startedAt, p.ended_at AS endedAt
      FROM trace_spans p JOIN trace_sessions s ON s.id = p.session_id WHERE p.id = ?`,
     ),
-    labelItem: db.prepare<[number], string>("SELECT document FROM trace_labels WHERE id = ?").pluck(),
+    labelItem: db.prepare<[number], LabelItemRow>(
+      "SELECT document, session_id AS sessionId, span_id AS spanId, name FROM trace_labels WHERE id = ?",
+    ),
     // Walks of the tables; sessions by primary key.
     sessionOwners: db.prepare<[], OwnerRow>(
-      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_sessions",
+      `SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, ${item("trace_sessions")} FROM trace_sessions`,
     ),
     // What is null belongs to a session that is gone.
     spanOwners: db.prepare<[], OwnerRow>(
-      `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey
+      `SELECT p.id, p.delivery_id AS deliveryId, s.team_id AS teamId, s.device_id AS deviceId, s.repo_key AS repoKey,
+       ${has("trace_spans", "item") ? "p.item" : "NULL AS item"}
      FROM trace_spans p LEFT JOIN trace_sessions s ON s.id = p.session_id`,
     ),
     labelOwners: db.prepare<[], OwnerRow>(
-      "SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey FROM trace_labels",
+      `SELECT id, delivery_id AS deliveryId, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, ${item("trace_labels")} FROM trace_labels`,
     ),
     labelContents: db.prepare<[], { id: number; deliveryId: number; document: string; contentSha256: Buffer }>(
       "SELECT id, delivery_id AS deliveryId, document, content_sha256 AS contentSha256 FROM trace_labels",

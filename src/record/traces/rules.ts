@@ -23,6 +23,12 @@ export interface SpanFacts {
   readonly endedAt: number | null;
 }
 
+export interface LabelFacts {
+  readonly sessionId: string | null;
+  readonly spanId: string | null;
+  readonly name: string | null;
+}
+
 function readText(value: unknown): string | null {
   return typeof value === "string" && value.isWellFormed() ? value.slice(0, 1_000).toWellFormed() : null;
 }
@@ -54,6 +60,14 @@ export function readSession(session: Fields): SessionFacts {
     endedAt: firstOf(session, ENDS, readInstant),
   };
 }
+
+export const LABEL_FACTS: readonly string[] = ["sessionId", "spanId", "name"];
+
+export const readLabel = ({ sessionId, spanId, name }: Fields): LabelFacts => ({
+  sessionId: readId(sessionId) ?? null,
+  spanId: readId(spanId) ?? null,
+  name: readId(name) ?? null,
+});
 
 export function readSpan(span: Fields): SpanFacts {
   const { context, parentSpanContext } = span;

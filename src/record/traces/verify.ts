@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { asObject, type Fields } from "../../formats/values.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import {
   type DeliveryFacts,
@@ -11,7 +12,8 @@ import {
 import { labelText, noteText, sessionText, spanText } from "./item-texts.ts";
 import { noteRows, noteWalks } from "./note-rows.ts";
 import { NOTES_MODE } from "./notes.ts";
-import { type OwnerRow, rows } from "./rows.ts";
+import { type LabelItemRow, type OwnerRow, rows, type SessionItemRow } from "./rows.ts";
+import { type LabelFacts, readLabel, readSession, readSpan, type SessionFacts, type SpanFacts } from "./rules.ts";
 
 /**
  * Compares sessions, spans, labels and notes with the deliveries that they name as the last that changed them: what they hold, and whose
@@ -23,10 +25,15 @@ export const traceDeliveries: DeliveryKind = {
     /** By device, the last that it delivered: nothing can have replaced what came with that. */
     const newest = new Map<string, { readonly id: number; readonly isWhole: boolean }>();
     const items = readItems(core);
+    /** From before there were items. */
+    const itemless = new Set<number>();
     return {
       check(delivery) {
         const { id, deviceId, itemCount, itemSalts } = delivery;
+        if (itemCount === null) itemless.add(id);
         const texts = items.of(id);
+        for (const what of items.contradicted())
+          report(id, "content", `${what} is shown otherwise than what was delivered says`);
         if (isGone(delivery)) {
           // Of what came before it, it cannot be told what is to be there either.
           newest.delete(deviceId);
@@ -40,7 +47,7 @@ export const traceDeliveries: DeliveryKind = {
       },
       finish() {
         const gone = new Set([...newest.values()].map(({ id }) => id));
-        checkOwners(core, report, (deliveryId) => gone.delete(deliveryId));
+        checkOwners(core, report, itemless, (deliveryId) => gone.delete(deliveryId));
         for (const { id, deliveryId, document, contentSha256 } of rows(core.store).labelContents.iterate())
           if (!sameDigest(sha256(document), contentSha256))
             report(deliveryId, "content", `label ${id} is not what was delivered`);
@@ -62,19 +69,51 @@ export const traceDeliveries: DeliveryKind = {
 const isGone = (delivery: Parameters<ReturnType<DeliveryKind["openCheck"]>["check"]>[0]): boolean =>
   deliveryErasure.isErased(delivery) && delivery.itemKey === null && delivery.itemSalts === null;
 
+interface ItemReader {
+  of(deliveryId: number): Map<number, string | Uint8Array>;
+  /** Names what of the last of these stands otherwise in its columns, which pages and lists show, than in its document. */
+  contradicted(): readonly string[];
+  close(): void;
+}
+
+/** Whether columns are what a document says. */
+function isShown(
+  { document, ...shown }: { readonly document: string },
+  read: (fields: Fields) => SessionFacts | SpanFacts | LabelFacts,
+): boolean {
+  let fields: Fields;
+  try {
+    // As a whole: what reads single members relies on JSON that was checked, and this may have been altered.
+    fields = asObject(JSON.parse(document));
+  } catch {
+    // Its hash tells.
+    return true;
+  }
+  return Object.entries(read(fields)).every(
+    ([name, value]) => name === "externalId" || shown[name as keyof typeof shown] === value,
+  );
+}
+
 /** Hands out the items' texts delivery by delivery, in ascending order of these. */
-function readItems(core: Core): { of(deliveryId: number): Map<number, string | Uint8Array>; close(): void } {
+function readItems(core: Core): ItemReader {
   const sql = rows(core.store);
+  let odd: string[] = [];
   const texts = {
     session(id: number): string {
-      const { externalId, document } = sql.sessionItem.get(id) as { externalId: string; document: string };
-      return sessionText(externalId, document);
+      const session = sql.sessionItem.get(id) as SessionItemRow;
+      if (!isShown(session, readSession)) odd.push(`session ${id}`);
+      return sessionText(session.externalId, session.document);
     },
     span(id: number): string {
       const span = sql.spanItem.get(id);
+      if (span && !isShown(span, readSpan)) odd.push(`span ${id}`);
       return span ? spanText(span.sessionId, span.externalId, span.document) : "";
     },
-    label: (id: number) => labelText(sql.labelItem.get(id) as string),
+    label(id: number): string {
+      const label = sql.labelItem.get(id) as LabelItemRow;
+      if (!isShown(label, readLabel)) odd.push(`label ${id}`);
+      return labelText(label.document);
+    },
     note(id: number): Uint8Array {
       const { commit, content } = noteRows(core.store).byId.get(id) as { commit: string; content: Buffer };
       return noteText(commit, content);
@@ -86,7 +125,9 @@ function readItems(core: Core): { of(deliveryId: number): Map<number, string | U
     return { textOf: texts[kind], iterator, next: iterator.next() };
   });
   return {
+    contradicted: () => odd,
     of(deliveryId) {
+      odd = [];
       const found = new Map<number, string | Uint8Array>();
       for (const source of sources)
         for (; !source.next.done && source.next.value.deliveryId <= deliveryId; source.next = source.iterator.next()) {
@@ -101,8 +142,16 @@ function readItems(core: Core): { of(deliveryId: number): Map<number, string | U
   };
 }
 
-/** Looks at every row, and calls with the delivery of each. */
-function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number) => void): void {
+/**
+ * Looks at every row, and calls with the delivery of each.
+ * @param itemless the deliveries whose rows are no items
+ */
+function checkOwners(
+  core: Core,
+  report: Report,
+  itemless: ReadonlySet<number>,
+  onDelivery: (deliveryId: number) => void,
+): void {
   const sql = rows(core.store);
   const deliveryOf = deliveryFinder(core);
   const look = (
@@ -116,6 +165,8 @@ function checkOwners(core: Core, report: Report, onDelivery: (deliveryId: number
       const delivery = deliveryOf(deliveryId);
       if (delivery?.kind !== "traces" || row.teamId === null)
         report(deliveryId, "stray", `${what} ${id} came with no trace delivery`);
+      else if (row.item === null && !itemless.has(deliveryId))
+        report(deliveryId, "stray", `${what} ${id} is none of what came with its delivery`);
       else if (delivery.teamId !== row.teamId || delivery.deviceId !== row.deviceId || !isOfRepo(delivery, row))
         report(deliveryId, "owner", `${what} ${id} is not of its delivery's team, device and repository`);
     }

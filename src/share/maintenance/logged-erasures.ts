@@ -219,10 +219,15 @@ export class LoggedErasures {
     if (kind !== noted.kind) return () => false;
     const isIn = (row: Delivery) => teamId === null || teamId === row.teamId;
     if (kind === "retention") return (row) => isIn(row) && runs.some((run) => isOld(row, run));
-    const reaches = noted.reach();
+    // Only what is as it was told can be relied on to be read.
+    let reaches: ((row: Delivery) => boolean) | undefined;
+    const isReached = (row: Delivery) => {
+      reaches ??= noted.reach();
+      return reaches(row);
+    };
     const isAsTold = target === undefined || target === noted.targetSha256;
     // A team takes along what a target has of it.
-    return (row) => isIn(row) && (isAsTold || this.#arrivals.has(row.id)) && reaches(row);
+    return (row) => isIn(row) && (isAsTold || this.#arrivals.has(row.id)) && isReached(row);
   }
 
   /** Whether an erasure may well have been without the log telling of it, or telling still. */
