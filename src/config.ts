@@ -273,7 +273,7 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
 /** Reads a variable, or the file that `NAME_FILE` names (how containers hand over secrets). */
 function fromEnvironment(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const file = env[`${name}_FILE`];
-  if (env[name] === undefined && file) {
+  if (!env[name] && file) {
     try {
       return readFileSync(file, "utf8").trim();
     } catch {

@@ -41,6 +41,8 @@ it("reads a value from the file that NAME_FILE names", () => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "port"), "1234\n");
   expect(readConfig({}, { RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
+  expect(readConfig({}, { RECKON_PORT: "", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
+  expect(readConfig({}, { RECKON_PORT: "1", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1);
   expect(() => readConfig({}, { RECKON_PORT_FILE: join(folder, "none") })).toThrow("RECKON_PORT_FILE");
 });
 
