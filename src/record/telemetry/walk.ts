@@ -157,7 +157,8 @@ export async function* walkStream(
 ): AsyncGenerator<EntryChunk> {
   const yieldNow = cooperative(core.clock);
   const down = towards === "older";
-  let seq = (start?.[0] as number | undefined) ?? (down ? BEYOND : -1);
+  // The highest seq that there is has to lie below.
+  let seq = (start?.[0] as number | undefined) ?? (down ? BEYOND + 1 : -1);
   for (;;) {
     if (isSpent(budget)) return;
     const met = (down ? streamDown : streamUp)(core, streamId, seq, MAX_ENTRIES);
