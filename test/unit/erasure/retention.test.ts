@@ -152,7 +152,8 @@ it("ends a night that was cut short, though everything is kept for ever since", 
   const { write } = core.store;
   let writes = 0;
   const cut = vi.spyOn(core.store, "write").mockImplementation((...all) => {
-    if (++writes > 2) throw new Error("cut short");
+    // The server's other jobs write when their time comes.
+    if (new Error().stack?.includes("/share/erasure/") && ++writes > 2) throw new Error("cut short");
     return write.apply(core.store, all);
   });
   await expect(night()).rejects.toThrow("cut short");
