@@ -218,7 +218,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
         core,
         ROOMS.flatMap(({ metrics = [] }) => metrics),
       );
-      lock.announce(`http://${host}:${listener.port}`, baseUrlOf(core.config));
+      lock.announce(baseUrlOf({ ...core.config, baseUrl: null }), baseUrlOf(core.config));
       // Otherwise the first delivery, and whoever comes with it, would wait for that.
       void makeSearchReady(cooperative(clock));
       return baseUrlOf(core.config);

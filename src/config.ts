@@ -8,7 +8,7 @@ import { type Egress, type MailServer, mailServer, readEgress, senderAddress } f
 import { LAKE_SETTINGS } from "./kit/lake-settings.ts";
 import { LOG_LEVELS } from "./kit/log.ts";
 import { type Setting, setting } from "./kit/setting.ts";
-import { baseUrl, every, headerName, hostPort, oneOf, quota, text, whole } from "./kit/setting-values.ts";
+import { baseUrl, every, headerName, hostPort, listenHost, oneOf, quota, text, whole } from "./kit/setting-values.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -37,7 +37,7 @@ export const SETTINGS = {
     flag: "--host",
     fallback: "127.0.0.1",
     description: "address to listen on",
-    read: text,
+    read: listenHost,
   }),
   port: setting<number>({
     env: "RECKON_PORT",
@@ -273,7 +273,7 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
 /** Reads a variable, or the file that `NAME_FILE` names (how containers hand over secrets). */
 function fromEnvironment(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const file = env[`${name}_FILE`];
-  if (env[name] === undefined && file) {
+  if (!env[name] && file) {
     try {
       return readFileSync(file, "utf8").trim();
     } catch {

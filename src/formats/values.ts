@@ -72,23 +72,29 @@ export function readId(value: unknown): string | undefined {
 
 /**
  * An instant as clients write it: ISO 8601 text; a number (or digits) of seconds, milliseconds, microseconds or nanoseconds
- * since the epoch, told apart by magnitude; or OpenTelemetry's HrTime, [seconds, nanoseconds]. A day that does not exist is no
- * instant.
+ * since the epoch, told apart by magnitude; or OpenTelemetry's HrTime, [seconds, nanoseconds]. Text without an offset is UTC. A day
+ * that does not exist is no instant, nor is one that RFC 3339 cannot write, before the year 1 or after 9999.
  * @returns milliseconds since the epoch, or null
  */
 export function readInstant(value: unknown): number | null {
   if (Array.isArray(value)) return readHrTime(value);
   if (typeof value === "string" && !/^\d{9,20}$/.test(value)) {
-    if (/^\d{4}-\d\d-\d\d/.test(value) && !isDate(value.slice(0, 10))) return null;
-    const parsed = Date.parse(value);
-    return Number.isNaN(parsed) ? null : parsed;
+    // Left to itself, Date.parse makes a day of any text with a number in it, and takes an hour without a zone for this machine's.
+    if (!isDate(value.slice(0, 10))) return null;
+    return inCalendar(Date.parse(HOUR_WITHOUT_ZONE.test(value) ? `${value}Z` : value));
   }
   const number = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
   if (!Number.isFinite(number) || number <= 0) return null;
   const [, scale] = UNITS.find(([below]) => number < below) as [number, number];
-  const at = Math.round(number * scale);
-  return at < 8.64e15 ? at : null;
+  return inCalendar(Math.round(number * scale));
 }
+
+const HOUR_WITHOUT_ZONE = /^\S{10}[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/** The first instant of the year 1, and of the year 10,000: RFC 3339 has four digits for a year. */
+const [FIRST, BEYOND] = [Date.parse("0001-01-01T00:00:00Z"), Date.UTC(10_000, 0, 1)];
+
+const inCalendar = (at: number): number | null => (at >= FIRST && at < BEYOND ? at : null);
 
 /** Milliseconds in a second, a millisecond, a microsecond and a nanosecond, with what their numbers lie below. */
 const UNITS = [

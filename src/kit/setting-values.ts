@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import * as v from "valibot";
 import type { Quota } from "./buckets.ts";
 import { DAY_MS, MINUTE_MS, parseDuration, SECOND_MS } from "./clock.ts";
@@ -68,11 +69,31 @@ export function baseUrl(raw: string): { value: string | null } | { wrong: string
   return { value: url.origin + url.pathname.replace(/\/+$/, "") };
 }
 
+/** An address or the name of one, without the brackets that an IPv6 address has in URLs; undefined for anything else. */
+function hostOf(raw: string): string | undefined {
+  const bare = raw.replace(/^\[(.*)\]$/, "$1");
+  const isHost =
+    bare === raw ? isIP(bare) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(bare) : isIP(bare) === 6;
+  // A zone stands in no URL.
+  return isHost && !bare.includes("%") ? bare : undefined;
+}
+
+/** Where to listen: an address, or a name of this machine. */
+export function listenHost(raw: string): { value: string } | { wrong: string } {
+  const host = hostOf(raw.trim());
+  return host === undefined
+    ? { wrong: "must be an address or a host name such as 127.0.0.1 or ::1, without a port" }
+    : { value: host };
+}
+
 /** Where to listen, `HOST:PORT`; null for off. */
 export function hostPort(raw: string): { value: string | null } | { wrong: string } {
   if (raw === "off") return { value: null };
-  const isPlace = /^.+:\d{1,5}$/.test(raw) && Number(raw.slice(raw.lastIndexOf(":") + 1)) < 65_536;
-  return isPlace ? { value: raw } : { wrong: "must be HOST:PORT, or off" };
+  const [, named = "", port] = /^(.+):(\d{1,5})$/.exec(raw) ?? [];
+  const host = hostOf(named);
+  return host !== undefined && Number(port) < 65_536
+    ? { value: `${host}:${port}` }
+    : { wrong: "must be HOST:PORT, or off" };
 }
 
 /** The name of a header, in lower case (RFC 9110 section 5.1). */

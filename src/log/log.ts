@@ -193,6 +193,7 @@ export function teamDeliveries(
 }
 
 export { activity, type FlagRow, recentFlags } from "./activity.ts";
+export { timedWalk } from "./arrivals.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
 export { deliveryErasure, type Portion } from "./erased.ts";
 export { isAsDelivered, itemDigests, keepItems, proveDelivery } from "./items.ts";

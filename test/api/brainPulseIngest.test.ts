@@ -92,7 +92,7 @@ it.each<[string, unknown]>([
   ["counts", pulse({ counts: { "a\n": 1 } })],
   ["counts", pulse({ counts: { ["a".repeat(65)]: 1 } })],
   ["counts", pulse({ counts: JSON.parse('{"__proto__":1}') })],
-  ["counts", pulse({ counts: { constructor: 1 } })],
+  ['counts" must have no member named', pulse({ counts: { constructor: 1 } })],
   ["counts", pulse({ counts: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`c${i}`, i])) })],
   ["fingerprints", pulse({ fingerprints: undefined })],
   ["fingerprints", pulse({ fingerprints: ["3FA9C1D2"] })],

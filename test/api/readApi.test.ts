@@ -55,6 +55,21 @@ async function walk(t: TestInstance, path: string, token: string) {
 }
 
 describe("what a token reads", () => {
+  it("are sessions whose client said a time that no date-time of the API can be, without it", async () => {
+    const t = await startInstance();
+    const { team, token: device } = await t.device();
+    for (const startedAt of ["+275760-09-13T00:00:00.000Z", "9999-12-31T23:59:59-12:00", "turn 3"])
+      await t.post("/api/agent-traces/ingest", {
+        token: device,
+        json: { sessions: [{ outcome: "ok", id: startedAt, startedAt, spans: [] }] },
+      });
+    const { status, body } = await t.get("/api/sessions", { token: await apiToken(t, team.id) });
+    expect([status, body.items?.map((one: { startedAt: unknown }) => one.startedAt)]).toEqual([
+      200,
+      [null, null, null],
+    ]);
+  });
+
   it("are the sessions that the team's page shows, and one with its document as it was sent", async () => {
     const { t, mine, token } = await twoTeams();
     const user = await memberOf(t, mine.team);

@@ -241,6 +241,18 @@ describe("telemetryIngest", () => {
     expect([t.count("telemetry_streams"), t.count("telemetry_entries")]).toEqual([6, 6]);
   });
 
+  it("counts up to the last number that there is, and knows the last ones when they come again", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const entries = Array.from({ length: 60 }, (_, i) => ({ seq: 2 ** 53 - 60 + i, payload: { i } }));
+    const send = async (json: object) => (await t.post("/api/telemetry/ingest", { token, json })).body;
+    const maxSeq = 2 ** 53 - 1;
+    expect(await send({ entries })).toMatchObject({ accepted: 60, maxSeq, flagged: null });
+    for (const entry of entries)
+      expect(await send({ entries: [entry] })).toMatchObject({ accepted: 0, maxSeq, flagged: null });
+    expect(await send({ entries: [{ seq: maxSeq, payload: {} }] })).toMatchObject({ accepted: 0, flagged: "rollback" });
+  });
+
   it("takes an empty batch and changes nothing", async () => {
     const t = await startInstance();
     const { token } = await t.device();

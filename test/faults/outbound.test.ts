@@ -149,6 +149,21 @@ describe("the way out", () => {
     await expect(outboundFetch(instance.core)(url)).rejects.toMatchObject(failed);
   });
 
+  it("says that an answer is too long, where it has to be read whole", async () => {
+    const endless = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n${"x".repeat(600_000)}`);
+    });
+    await new Promise<void>((resolve) => endless.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void endless.close());
+    const { port } = endless.address() as { port: number };
+    const { instance } = await startInstance({ settings: { outbound: `127.0.0.1:${port},+private` } });
+    await expect(outboundFetch(instance.core)(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      name: "OutboundFailed",
+      message: "the answer is longer than 512 KiB",
+    });
+  });
+
   it("gives up after 5 seconds without an answer", async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

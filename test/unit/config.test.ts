@@ -29,17 +29,32 @@ it("reads quotas, base URLs with a sub-path, and proxy ranges", () => {
   });
 });
 
+it("takes an IPv6 address to listen on with the brackets that it has in URLs, or without", () => {
+  const read = (host: string, metrics: string) => readConfig({}, { RECKON_HOST: host, RECKON_METRICS: metrics });
+  expect(read("[::1]", "[::1]:9470")).toMatchObject({ host: "::1", metrics: "::1:9470" });
+  expect(read("::", "::1:9470")).toMatchObject({ host: "::", metrics: "::1:9470" });
+  expect(read("build-1.acme.example", "localhost:9470").host).toBe("build-1.acme.example");
+});
+
 it("reads a value from the file that NAME_FILE names", () => {
   const folder = mkdtempSync(join(tmpdir(), "reckon-config-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "port"), "1234\n");
   expect(readConfig({}, { RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
+  expect(readConfig({}, { RECKON_PORT: "", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
+  expect(readConfig({}, { RECKON_PORT: "1", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1);
   expect(() => readConfig({}, { RECKON_PORT_FILE: join(folder, "none") })).toThrow("RECKON_PORT_FILE");
 });
 
 it.each([
   ["RECKON_PORT", "70000"],
   ["RECKON_PORT", "4870x"],
+  ["RECKON_HOST", "http://127.0.0.1"],
+  ["RECKON_HOST", "127.0.0.1:4870"],
+  ["RECKON_HOST", "[127.0.0.1]"],
+  ["RECKON_HOST", "fe80::1%eth0"],
+  ["RECKON_METRICS", "9470"],
+  ["RECKON_METRICS", "http://127.0.0.1:9470"],
   ["RECKON_BASE_URL", "reckon.example"],
   ["RECKON_BASE_URL", "ftp://x"],
   ["RECKON_BASE_URL", "https://user@x"],

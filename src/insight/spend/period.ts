@@ -9,8 +9,9 @@ export const UNTIL = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
 /** What `since` may be: the same, or a number of days. */
 export const SINCE = new RegExp(`${DAYS.source}|${UNTIL.source}`);
 
-/** The first day of the year 1. */
+/** The first and the last day that can be written; an offset can lead beyond either. */
 const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
+const LAST_DAY = Date.parse("9999-12-31T00:00:00Z");
 
 /** What `since` is when nobody says. */
 export const DEFAULT_SINCE = "30d";
@@ -34,7 +35,7 @@ export function readPeriod(
   const to = until === undefined ? now : (readDate(until) ?? now);
   const days = DAYS.exec(since)?.[1];
   const first = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
-  // No day before the first that can be written.
-  const from = Math.max(first, FIRST_DAY);
-  return Math.floor(from / DAY_MS) > Math.floor(to / DAY_MS) ? undefined : { from, to };
+  if (Math.floor(first / DAY_MS) > Math.floor(to / DAY_MS)) return undefined;
+  const within = (at: number) => Math.min(Math.max(at, FIRST_DAY), LAST_DAY);
+  return { from: within(first), to: within(to) };
 }

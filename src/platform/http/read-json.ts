@@ -92,6 +92,7 @@ export function validate<S extends Schema>(schema: S, value: unknown, what: "bod
   if (result.success) return result.output;
   const issue = result.issues[0];
   const path = v.getDotPath(issue);
-  const where = path ? `"${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}"` : `the ${what}`;
-  return fail(malformed, `${what === "body" ? "In the body" : "In the query"}, ${where} ${describeIssue(issue)}.`);
+  const says = what === "query" && Array.isArray(issue.input) ? "stands more than once" : describeIssue(issue);
+  if (!path) fail(malformed, `The ${what} ${says}.`);
+  return fail(malformed, `In the ${what}, "${path.slice(0, 200).replace(/[^\x20-\x7e]/g, "?")}" ${says}.`);
 }

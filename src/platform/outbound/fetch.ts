@@ -51,7 +51,7 @@ export const outboundFetch =
     try {
       return await promise;
     } catch (error) {
-      if (error instanceof OutboundRefused) throw error;
+      if (error instanceof OutboundRefused || error instanceof OutboundFailed) throw error;
       throw new OutboundFailed(late.aborted ? `no answer within ${totalMs / 1_000} seconds` : failureOf(error), {
         cause: error,
       });

@@ -35,7 +35,10 @@ const Counts = v.pipe(
     (value) => !isObject(value) || Object.keys(value).length <= MAX_COUNTS,
     `must have at most ${MAX_COUNTS} members`,
   ),
-  v.check((value) => !isObject(value) || !RESERVED.some((name) => Object.hasOwn(value, name)), "has a reserved name"),
+  v.check(
+    (value) => !isObject(value) || !RESERVED.some((name) => Object.hasOwn(value, name)),
+    `must have no member named ${RESERVED.join(", ")}`,
+  ),
   v.record(identifier(MAX_NAME_CHARS), Counter),
   v.description("Whole numbers by name, of the client's own choosing."),
   v.metadata({

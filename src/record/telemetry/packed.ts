@@ -51,7 +51,8 @@ export function scan(texts: Buffer): PackedEntries {
     const afterPayload = afterTimestamp < 0 ? -1 : texts.indexOf(0, afterTimestamp + 1);
     if (afterPayload < 0) break;
     let seq = 0;
-    for (let i = at; i < afterSeq; i++) seq = seq * 10 + (texts[i] as number) - DIGIT_0;
+    // In this order: the largest number and a digit's code would together be more than a number holds.
+    for (let i = at; i < afterSeq; i++) seq = seq * 10 + ((texts[i] as number) - DIGIT_0);
     seqs.push(seq);
     at = afterPayload + 1;
     ends.push(at);

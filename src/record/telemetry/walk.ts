@@ -1,16 +1,8 @@
 import type { Core } from "../../core.ts";
-import { firstWhere } from "../../kit/first-where.ts";
 import type { Key, Towards } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
-import {
-  type DeliveryFacts,
-  deliveriesAfter,
-  deliveryErasure,
-  deliveryFinder,
-  newestDelivery,
-  teamDeliveries,
-} from "../../log/log.ts";
+import { type DeliveryFacts, deliveryErasure, deliveryFinder, teamDeliveries, timedWalk } from "../../log/log.ts";
 import { isErasedEntry } from "./rules.ts";
 import { seek } from "./seek.ts";
 import { entriesDown, entriesUp, nearestDown, nearestUp, type StoredEntry, streamDown, streamUp } from "./segments.ts";
@@ -43,8 +35,6 @@ export interface EntryChunk extends Chunk<WalkedEntry> {
 const MAX_ENTRIES = 200;
 const MAX_DELIVERIES = 500;
 const BEYOND = Number.MAX_SAFE_INTEGER;
-/** The wall clock may have been set back by this much without an entry being missed where times bound a walk. */
-const CLOCK_SLACK_MS = 2 * 60 * 60 * 1_000;
 
 /**
  * Walks a team's entries in the order of arrival. A team's deliveries are found by index and their entries by seeking, as
@@ -62,12 +52,12 @@ export async function* walkArrivals(
   const yieldNow = cooperative(core.clock);
   const down = towards === "older";
   const [sign, first, end] = down ? [-1, BEYOND, 0] : [1, 1, BEYOND];
-  let delivery = (start?.[0] as number | undefined) ?? firstDelivery(core, scope, down);
+  let delivery = (start?.[0] as number | undefined) ?? timedWalk.start(core, teamId, scope, towards);
   let entry = start ? (start[1] as number) + sign : first;
   for (;;) {
     const steps = teamDeliveries(core, teamId, towards, delivery, MAX_DELIVERIES);
     for (const step of steps) {
-      if (isPast(scope, step, down) || isSpent(budget)) return;
+      if (timedWalk.isPast(core, scope, step, towards) || isSpent(budget)) return;
       budget.deliveries--;
       for (const chunk of matches(scope, step) ? entriesOf(core, step, down, entry, budget) : []) {
         entry = (chunk.at[1] as number) + sign;
@@ -130,23 +120,6 @@ function matches(scope: Scope, step: DeliveryFacts): boolean {
   );
 }
 
-function isPast(scope: Scope, step: DeliveryFacts, down: boolean): boolean {
-  return down
-    ? scope.from !== undefined && step.receivedAt < scope.from - CLOCK_SLACK_MS
-    : scope.to !== undefined && step.receivedAt >= scope.to + CLOCK_SLACK_MS;
-}
-
-/** Where a walk begins when nothing but times bound it. */
-function firstDelivery(core: Core, scope: Scope, down: boolean): number {
-  const bound = down ? scope.to : scope.from;
-  if (bound === undefined) return down ? BEYOND : 1;
-  const goal = bound + (down ? CLOCK_SLACK_MS : -CLOCK_SLACK_MS);
-  return firstWhere(newestDelivery(core), (id) => {
-    const [delivery] = deliveriesAfter(core, id - 1, 1);
-    return delivery === undefined || delivery.receivedAt >= goal;
-  });
-}
-
 /** Walks one stream in the order of its sequence numbers, each entry once. Keys are `[seq]`. */
 export async function* walkStream(
   core: Core,
@@ -157,7 +130,8 @@ export async function* walkStream(
 ): AsyncGenerator<EntryChunk> {
   const yieldNow = cooperative(core.clock);
   const down = towards === "older";
-  let seq = (start?.[0] as number | undefined) ?? (down ? BEYOND : -1);
+  // The highest seq that there is has to lie below.
+  let seq = (start?.[0] as number | undefined) ?? (down ? BEYOND + 1 : -1);
   for (;;) {
     if (isSpent(budget)) return;
     const met = (down ? streamDown : streamUp)(core, streamId, seq, MAX_ENTRIES);

@@ -4,8 +4,8 @@ import { retentionRows } from "./retention-rows.ts";
 import { rows } from "./rows.ts";
 
 /** When retention ran last, for whichever team; undefined where everything is kept, or before the first run. */
-const lastRun = survey(({ store }) =>
-  retentionRows(store).all.all().length === 0 ? undefined : rows(store).lastRetentionRun.get(),
+const lastRun = survey(({ store, clock }) =>
+  retentionRows(store).all.all().length === 0 ? undefined : rows(store).lastRetentionRun.get(clock.now()),
 );
 
 export const erasureMetrics: readonly Metric[] = [

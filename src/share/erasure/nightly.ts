@@ -40,7 +40,7 @@ export const retentionJob: IntervalJob = {
 const dayOf = (at: number) => Math.floor(at / DAY_MS);
 
 function isDue(core: Core, teamId: string): boolean {
-  const last = rows(core.store).lastRetention.get(teamId);
+  const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
   return last === undefined || last.completedAt === null || dayOf(last.requestedAt) < dayOf(core.clock.now());
 }
 
@@ -52,9 +52,9 @@ function isDue(core: Core, teamId: string): boolean {
 export async function runRetention(core: Core, teamId: string): Promise<Counts> {
   const sql = rows(core.store);
   const retention = retentionOf(core, teamId);
-  const last = sql.lastRetention.get(teamId);
-  const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
   const now = core.clock.now();
+  const last = sql.lastRetention.get(teamId, now);
+  const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
   const rules = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
     .map((kind) => `${kind} ${retention[kind]} days`)
     .join(", ");
@@ -153,7 +153,7 @@ export function lastRuns(core: Core): { teamId: string; at: number; completedAt:
       .map(({ teamId }) => teamId),
   );
   return [...teamIds].flatMap((teamId) => {
-    const last = rows(core.store).lastRetention.get(teamId);
+    const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
     if (!last) return [];
     return { teamId, at: last.requestedAt, completedAt: last.completedAt, counts: JSON.parse(last.counts) as Counts };
   });

@@ -35,8 +35,8 @@ export const rows = statements((db) => ({
   unfinishedCount: db.prepare<[], number>("SELECT count(*) FROM erasures WHERE completed_at IS NULL").pluck(),
   // By the primary key, from its end: ids rise with time.
   lastRetentionRun: db
-    .prepare<[], number>(
-      "SELECT completed_at FROM erasures WHERE kind = 'retention' AND completed_at IS NOT NULL ORDER BY id DESC LIMIT 1",
+    .prepare<[number], number>(
+      "SELECT completed_at FROM erasures WHERE kind = 'retention' AND completed_at <= ? ORDER BY id DESC LIMIT 1",
     )
     .pluck(),
   // Walks of the table, which is short: ids rise with time.
@@ -44,7 +44,9 @@ export const rows = statements((db) => ({
   newest: db.prepare<[string, number], ErasureRow>(
     `${ERASURE} WHERE kind <> 'retention' AND (team_id = ? OR team_id IS NULL) ORDER BY requested_at DESC, id DESC LIMIT ?`,
   ),
-  lastRetention: db.prepare<[string], ErasureRow>(
-    `${ERASURE} WHERE kind = 'retention' AND team_id = ? ORDER BY requested_at DESC LIMIT 1`,
+  // One of the future is of a clock that was wrong: it holds nothing up, unless it is to be ended.
+  lastRetention: db.prepare<[string, number], ErasureRow>(
+    `${ERASURE} WHERE kind = 'retention' AND team_id = ? AND (requested_at <= ? OR completed_at IS NULL)
+     ORDER BY completed_at IS NULL DESC, requested_at DESC LIMIT 1`,
   ),
 }));

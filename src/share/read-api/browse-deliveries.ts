@@ -1,9 +1,8 @@
 import type { Core } from "../../core.ts";
-import { firstWhere } from "../../kit/first-where.ts";
 import type { Key, Page } from "../../kit/page.ts";
 import { type Budget, type Chunk, isSpent, scanPage } from "../../kit/scan-page.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type DeliveryFacts, deliveriesAfter, newestDelivery, teamDeliveries } from "../../log/log.ts";
+import { type DeliveryFacts, teamDeliveries, timedWalk } from "../../log/log.ts";
 
 /** Which deliveries. Absent members do not narrow; `from` is included, `to` is not. */
 export interface DeliveryFilter {
@@ -20,8 +19,6 @@ export interface DeliveryFilter {
 /** What one page may look at, so that a filter that nothing matches does not read a million deliveries. */
 const MAX_EXAMINED = { deliveries: 20_000 };
 const CHUNK = 500;
-/** The wall clock may have been set back by this much without a delivery being missed where times bound a walk. */
-const CLOCK_SLACK_MS = 2 * 60 * 60 * 1_000;
 
 /** A page of a team's deliveries, newest first. @param limit 1 to 200, 50 by default */
 export async function browseDeliveries(
@@ -44,16 +41,16 @@ export async function browseDeliveries(
 async function* walk(
   core: Core,
   teamId: string,
-  { from, to }: DeliveryFilter,
+  span: DeliveryFilter,
   start: Key | undefined,
   budget: Budget<keyof typeof MAX_EXAMINED>,
 ): AsyncGenerator<Chunk<DeliveryFacts>> {
   const yieldNow = cooperative(core.clock);
-  let id = start ? (start[0] as number) - 1 : newestBefore(core, to);
+  let id = start ? (start[0] as number) - 1 : timedWalk.start(core, teamId, span, "older");
   for (;;) {
     const steps = teamDeliveries(core, teamId, "older", id, CHUNK);
     for (const step of steps) {
-      if (isSpent(budget) || (from !== undefined && step.receivedAt < from - CLOCK_SLACK_MS)) return;
+      if (isSpent(budget) || timedWalk.isPast(core, span, step, "older")) return;
       budget.deliveries--;
       yield { rows: [step], at: [step.id] };
       id = step.id - 1;
@@ -61,15 +58,6 @@ async function* walk(
     }
     if (steps.length < CHUNK) return;
   }
-}
-
-/** The number of the last delivery that may have come before an instant, found by halving. */
-function newestBefore(core: Core, to: number | undefined): number {
-  if (to === undefined) return Number.MAX_SAFE_INTEGER;
-  return firstWhere(newestDelivery(core), (id) => {
-    const [delivery] = deliveriesAfter(core, id - 1, 1);
-    return delivery === undefined || delivery.receivedAt >= to + CLOCK_SLACK_MS;
-  });
 }
 
 function matcher({ deviceIds, from, to, ...exact }: DeliveryFilter): (delivery: DeliveryFacts) => boolean {

@@ -79,11 +79,11 @@ export async function listenOrExplain(instance: Listening): Promise<string> {
     return await instance.listen();
   } catch (error) {
     await instance.close();
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, syscall } = error as NodeJS.ErrnoException;
     const { host, port } = instance.core.config;
     if (code === "EADDRINUSE")
       fail(conflict, `port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`);
-    if (code === "EADDRNOTAVAIL" || code === "EACCES")
+    if (syscall === "listen" || syscall === "getaddrinfo")
       fail(unavailable, `cannot listen on ${host} port ${port} (${code})`);
     throw error;
   }

@@ -64,6 +64,26 @@ it("lets go what is older than its days, once a day, and keeps the sums of spend
   expect(await finding(t)).toMatchObject({ status: "warning" });
 });
 
+it("goes on once a clock that was ahead is right again, and tells of that run alone", async () => {
+  const { t, keep, night } = await twice();
+  await keep(365);
+  t.clock.advance(100 * DAY);
+  await retentionJob.run(t.instance.core);
+  t.clock.advance(-100 * DAY);
+  await keep(30);
+  await night();
+  expect(filesWith(t.directory, "marigold telemetry")).toEqual([]);
+  expect(filesWith(t.directory, "lavender telemetry")).toEqual(["reckon.db"]);
+  const runs = () => t.rows("SELECT completed_at AS at FROM erasures ORDER BY rowid");
+  expect(runs()[1]).toEqual({ at: t.clock.now() });
+  await retentionJob.run(t.instance.core);
+  expect(runs()).toHaveLength(2);
+  expect(await finding(t)).toMatchObject({ status: "ok" });
+  expect(faults(t)).toEqual([]);
+  t.clock.advance(3 * DAY);
+  expect(await finding(t)).toMatchObject({ status: "warning" });
+});
+
 it.each([
   ["run out", async (t: TestInstance) => void (await retentionJob.run(t.instance.core))],
   [
@@ -132,7 +152,8 @@ it("ends a night that was cut short, though everything is kept for ever since", 
   const { write } = core.store;
   let writes = 0;
   const cut = vi.spyOn(core.store, "write").mockImplementation((...all) => {
-    if (++writes > 2) throw new Error("cut short");
+    // The server's other jobs write when their time comes.
+    if (new Error().stack?.includes("/share/erasure/") && ++writes > 2) throw new Error("cut short");
     return write.apply(core.store, all);
   });
   await expect(night()).rejects.toThrow("cut short");

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
+import { validate } from "../../../src/platform/http/read-json.ts";
 import { describeIssue } from "../../../src/platform/http/validation-message.ts";
 
 const says = (schema: v.GenericSchema, value: unknown) => {
@@ -23,4 +24,12 @@ it.each<[v.GenericSchema, unknown, string]>([
   [v.pipe(v.string(), v.regex(/^a$/)), "secret", "is not acceptable"],
 ])("of %#, says in the field's own terms what would fit", (schema, value, clause) => {
   expect(says(schema, value)).toBe(clause);
+});
+
+it.each([
+  ["body", null, "The body must be an object."],
+  ["body", { id: 1 }, 'In the body, "id" must be a string.'],
+  ["query", { id: ["a", "b"] }, 'In the query, "id" stands more than once.'],
+] as const)("says what is wrong with a %s of %j, and where", (what, value, told) => {
+  expect(() => validate(v.object({ id: v.string() }), value, what)).toThrow(told);
 });

@@ -15,6 +15,11 @@ it("counts days back from the last one, which is today unless said otherwise", (
   expect(days("2026-11-01T23:00:00-05:00", "2026-11-05T00:00:00Z")).toEqual(["2026-11-02", "2026-11-05"]);
 });
 
+it("begins and ends with days that can be written, wherever an offset leads", () => {
+  expect(days("9999-12-30", "9999-12-31T23:59:59-23:59")).toEqual(["9999-12-30", "9999-12-31"]);
+  expect(days("9999d", "0001-01-01T00:00:00+01:00")).toEqual(["0001-01-01", "0001-01-01"]);
+});
+
 it("has no days when the last lies before the first", () => {
   expect(days("2026-11-22")).toBeUndefined();
   expect(days("2026-11-21", "2026-11-20")).toBeUndefined();

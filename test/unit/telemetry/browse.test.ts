@@ -213,6 +213,16 @@ describe("conflicts", () => {
   });
 });
 
+it("lists the entry of the highest seq that there is in its stream, too", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const last = Number.MAX_SAFE_INTEGER;
+  await send(t, device, "shop", [last - 2, last - 1, last]);
+  const filter = { deviceId: device.deviceId, repoKey: "shop", limit: 2 };
+  const { rows, pages } = await everything(t, device.team.id, filter);
+  expect([seqsOf({ rows }), pages]).toEqual([[last, last - 1, last - 2], 2]);
+});
+
 it("lists streams with their holes, the one that grew last first", async () => {
   const t = await startInstance();
   const device = await t.device();

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { readInstant } from "../../../src/formats/values.ts";
 import { readSpan } from "../../../src/record/traces/rules.ts";
 
@@ -14,6 +14,15 @@ it.each([
   ["a day that does not exist", "2026-02-30T00:00:00Z", null],
   ["a leap day in a year without one", "2026-02-29", null],
   ["a leap day", "2028-02-29T00:00:00Z", Date.UTC(2028, 1, 29)],
+  ["ISO text without an offset, which is UTC", "2026-11-21T08:00:00.000", AT],
+  ["a day and an hour, as Python writes them", "2026-11-21 08:00:00.000000", AT],
+  ["a day and an hour with an offset", "2026-11-21 09:00:00+01:00", AT],
+  ["the last instant that RFC 3339 can write", "9999-12-31T23:59:59.999Z", 253_402_300_799_999],
+  ["an instant beyond it", "9999-12-31T23:59:59-12:00", null],
+  ["a year of six digits", "+275760-09-13T00:00:00.000Z", null],
+  ["a year before the first", "-000001-01-01T00:00:00Z", null],
+  ["text with a number in it", "turn 3", null],
+  ["a version", "2026.11", null],
   ["a negative number", -1, null],
   ["nanoseconds as a number", Number(`${AT}000000`), AT],
   ["seconds and nanoseconds", [AT / 1000, 250_999_999], AT + 250],
@@ -22,6 +31,8 @@ it.each([
   ["an object", {}, null],
   ["nothing", undefined, null],
 ])("reads an instant from %s", (_, value, at) => {
+  vi.stubEnv("TZ", "America/New_York");
+  onTestFinished(() => void vi.unstubAllEnvs());
   expect(readInstant(value)).toBe(at);
 });
 

@@ -1,0 +1,68 @@
+import type { Core } from "../core.ts";
+import { firstWhere } from "../kit/first-where.ts";
+import type { Towards } from "../kit/page.ts";
+import { type DeliveryFacts, rows } from "./rows.ts";
+
+/** By this much the wall clock may have been set back without being taken for wrong. */
+const CLOCK_SLACK_MS = 2 * 60 * 60 * 1_000;
+/** Times that the clock was wrong, about which a walk still begins where it should and not at its end. */
+const MAX_TRIES = 16;
+
+/** Between two instants of receiving: `from` is included, `to` is not. */
+interface Span {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+const nextOf = (core: Core, teamId: string, towards: Towards, id: number): DeliveryFacts | undefined =>
+  (towards === "older" ? rows(core.store).ofTeamDown : rows(core.store).ofTeamUp).get(teamId, id, 1);
+
+/** A team's deliveries on the way from one on, itself included, at distances that double; few, however many there are. */
+function* glimpses(core: Core, teamId: string, towards: Towards, id: number): Generator<DeliveryFacts> {
+  for (let far = 0; ; far = 2 * far + 1) {
+    const met = nextOf(core, teamId, towards, towards === "older" ? id - far : id + far);
+    if (!met) return;
+    yield met;
+  }
+}
+
+/**
+ * Where a walk over a team's deliveries begins when nothing but times bound it. Found by halving, among the team's own: those that came
+ * with a team from elsewhere are older than others before them. Where the clock was wrong for a while, it may begin early.
+ */
+function start(core: Core, teamId: string, { from, to }: Span, towards: Towards): number {
+  const isDown = towards === "older";
+  const bound = isDown ? to : from;
+  if (bound === undefined) return isDown ? Number.MAX_SAFE_INTEGER : 1;
+  const goal = bound + (isDown ? CLOCK_SLACK_MS : -CLOCK_SLACK_MS);
+  const newest = rows(core.store).last.get() ?? 0;
+  // Where it begins lies above `low` and not above `high`.
+  let [low, high] = [0, newest + 1];
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const found = firstWhere(newest, (id) => {
+      if (id <= low || id >= high) return id >= high;
+      const met = nextOf(core, teamId, "newer", id);
+      return met === undefined || met.receivedAt >= goal;
+    });
+    const isAstray = (met: DeliveryFacts) => (isDown ? met.receivedAt < goal : met.receivedAt >= goal);
+    const astray = glimpses(core, teamId, isDown ? "newer" : "older", isDown ? found : found - 1).find(isAstray);
+    if (!astray) return found;
+    if (isDown) low = astray.id;
+    else high = astray.id;
+  }
+  return isDown ? newest : 1;
+}
+
+/** Whether a walk that came to a delivery is beyond what it is bounded by, and nothing on the way tells that the clock was wrong there. */
+function isPast(core: Core, { from, to }: Span, step: DeliveryFacts, towards: Towards): boolean {
+  const { id, teamId, receivedAt } = step;
+  if (towards === "older") {
+    if (from === undefined || receivedAt >= from - CLOCK_SLACK_MS) return false;
+    return !glimpses(core, teamId, towards, id).some((met) => met.receivedAt > receivedAt + CLOCK_SLACK_MS);
+  }
+  if (to === undefined || receivedAt < to + CLOCK_SLACK_MS) return false;
+  return !glimpses(core, teamId, towards, id).some((met) => met.receivedAt < receivedAt - CLOCK_SLACK_MS);
+}
+
+/** Walks over what a team delivered in some time, whose deliveries are numbered in the order of commit. */
+export const timedWalk = { start, isPast };
