@@ -42,6 +42,20 @@ const ENDS = ["endedAt", "endTime", "end_time", "endTimeUnixNano", "end_time_uni
 const IDS = ["id", "spanId", "span_id"];
 const PARENT_IDS = ["parentId", "parentSpanId", "parent_id", "parent_span_id"];
 
+const OFFSET_TEXT = /^\d{4}-\d\d-\d\d(?:[Tt ].*(?:[Zz]|[+-]\d\d:?\d\d))?$/;
+
+/**
+ * Whether every version of this program read the times of a session or span as this one does: earlier ones took a time without an offset
+ * for the server's own, made times of other text, and knew no end of the calendar.
+ */
+export const areTimesPlain = (fields: Fields): boolean =>
+  [...STARTS, ...ENDS].every((name) => {
+    const value = fields[name];
+    if (value === undefined || value === null) return true;
+    const isText = typeof value === "string" && !/^\d+$/.test(value);
+    return readInstant(value) !== null && (!isText || OFFSET_TEXT.test(value));
+  });
+
 /** The members that `readSession` and `readSpan` read. */
 export const SESSION_FACTS: readonly string[] = ["id", "outcome", "agent", "model", "branch", ...STARTS, ...ENDS];
 export const SPAN_FACTS: readonly string[] = [

@@ -13,7 +13,15 @@ import { labelText, noteText, sessionText, spanText } from "./item-texts.ts";
 import { noteRows, noteWalks } from "./note-rows.ts";
 import { NOTES_MODE } from "./notes.ts";
 import { type LabelItemRow, type OwnerRow, rows, type SessionItemRow } from "./rows.ts";
-import { type LabelFacts, readLabel, readSession, readSpan, type SessionFacts, type SpanFacts } from "./rules.ts";
+import {
+  areTimesPlain,
+  type LabelFacts,
+  readLabel,
+  readSession,
+  readSpan,
+  type SessionFacts,
+  type SpanFacts,
+} from "./rules.ts";
 
 /**
  * Compares sessions, spans, labels and notes with the deliveries that they name as the last that changed them: what they hold, and whose
@@ -89,8 +97,9 @@ function isShown(
     // Its hash tells.
     return true;
   }
+  const unread = ["externalId", ...(areTimesPlain(fields) ? [] : ["startedAt", "endedAt"])];
   return Object.entries(read(fields)).every(
-    ([name, value]) => name === "externalId" || shown[name as keyof typeof shown] === value,
+    ([name, value]) => unread.includes(name) || shown[name as keyof typeof shown] === value,
   );
 }
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { readInstant } from "../../../src/formats/values.ts";
-import { readSpan } from "../../../src/record/traces/rules.ts";
+import { areTimesPlain, readSpan } from "../../../src/record/traces/rules.ts";
 
 const AT = Date.UTC(2026, 10, 21, 8);
 
@@ -74,4 +74,12 @@ it.each([
   ],
 ])("reads a span with the names of %s", (_, span) => {
   expect(readSpan(span)).toMatchObject({ externalId: "b", parentId: "a", startedAt: AT, endedAt: AT + 5 });
+});
+
+it("tells times that every version read alike from those that earlier ones read otherwise", () => {
+  const plain = [{}, { startedAt: "2026-11-21T08:00:00Z", endTime: "2026-11-21T10:00:00.5+02:00" }];
+  const more = [{ startedAt: "2026-11-21" }, { start_time_unix_nano: "1795390256000000000" }, { startTime: [1, 2] }];
+  for (const fields of [...plain, ...more]) expect([fields, areTimesPlain(fields)]).toEqual([fields, true]);
+  const otherwise = ["turn 3", "2026-11-21T08:00:00", "2026-11-21 08:00", "+275760-09-13T00:00:00Z", "Nov 21, 2026"];
+  for (const startedAt of otherwise) expect([startedAt, areTimesPlain({ startedAt })]).toEqual([startedAt, false]);
 });
