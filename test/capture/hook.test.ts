@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readStatus } from "../../src/capture/capture.ts";
+import { examine, readStatus } from "../../src/capture/capture.ts";
 import { agentHome, placesIn } from "../../src/capture/home.ts";
 import { hookForAll, writeHookScript } from "../../src/capture/hook.ts";
+import { installHooks } from "../../src/capture/setup.ts";
+import { shellQuoted } from "../../src/kit/strings.ts";
 import { deviceOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 
 /** Calls the hook as Cursor does after an edit of a file, with so many characters of text before and after. */
@@ -92,3 +94,20 @@ it.each([{}, { XDG_STATE_HOME: "" }, { XDG_STATE_HOME: "my state" }])(
     expect(called()).toBe("claude-code Stop\n");
   },
 );
+
+it("that starts a program which is elsewhere by now, or is gone itself, is told by the doctor", async () => {
+  const a = await startAgent();
+  const { hook } = a.capture.places;
+  const told = async () => (await examine(a.capture)).filter(({ name }) => name === "hook: Claude Code");
+  mkdirSync(join(a.home, ".claude"), { recursive: true });
+  installHooks(a.capture, ["claude-code"]);
+  expect(await told()).toMatchObject([{ state: "ok" }]);
+  // An update put it into another folder, with a sign in its name that shells must be kept from.
+  const gone = join(a.home, "Kim's programs 1.2", "reckon");
+  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(`'${process.execPath}'`, shellQuoted(gone)));
+  expect(await told()).toMatchObject([{ state: "warning", message: expect.stringContaining(`starts ${gone}, and`) }]);
+  installHooks(a.capture, ["claude-code"]);
+  expect(await told()).toMatchObject([{ state: "ok" }]);
+  rmSync(hook);
+  expect(await told()).toMatchObject([{ state: "warning", message: expect.stringContaining(`calls ${hook}, which`) }]);
+});
