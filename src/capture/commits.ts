@@ -20,11 +20,18 @@ interface LoggedCommit {
   readonly sha: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The commit that it was put in place of, where it amends one and git writes that down where we read it. */
+  readonly amends?: string | undefined;
+}
+
+interface FoundCommit extends LoggedCommit {
+  readonly files: readonly string[];
 }
 
 /**
  * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
- * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too.
+ * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too. One that
+ * only another session's edits went into is that one's.
  * @param quiet when nothing was to be recorded
  */
 export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
@@ -32,19 +39,23 @@ export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
   const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root)).get(root) ?? [];
-  for (const row of rows.recentSessions.all(clock.now() - DAY_MS)) {
-    const head = JSON.parse(row.head) as SessionHead;
+  const recent = rows.recentSessions
+    .all(clock.now() - DAY_MS)
+    .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));
+  for (const { row, head } of recent) {
     const commits = newCommits(head, logOf).filter(
       ({ at }) => !quiet.some(({ since, until }) => at >= since && at < until),
     );
-    if (commits.length > 0) capture.transact(() => note(capture, row, head, commits));
+    const others = recent.filter((other) => other.row.id !== row.id && other.head.root === head.root);
+    const isOthers = (commit: FoundCommit) =>
+      others.some((other) =>
+        rows.spansWithEdits.all(other.row.id).some(({ body }) => editsIn(body).some((edit) => isIn(edit, commit))),
+      );
+    if (commits.length > 0) capture.transact(() => note(capture, row, head, commits, isOthers));
   }
 }
 
-function newCommits(
-  head: SessionHead,
-  logOf: (root: string) => readonly LoggedCommit[],
-): (LoggedCommit & { readonly files: readonly string[] })[] {
+function newCommits(head: SessionHead, logOf: (root: string) => readonly LoggedCommit[]): FoundCommit[] {
   const { root, startedAt, endedAt } = head;
   if (!root || startedAt === undefined || endedAt === undefined || head.files.length === 0) return [];
   const [from, to] = [Date.parse(startedAt) - BEFORE_MS, Date.parse(endedAt) + AFTER_MS];
@@ -66,8 +77,9 @@ function reflog(root: string): LoggedCommit[] {
     return [];
   }
   return text.split("\n").flatMap((line) => {
-    const entry = /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b/.exec(line);
-    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS }] : [];
+    const entry = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b(?: \((amend)\))?/.exec(line);
+    const [, before, sha = "", seconds, amends] = entry ?? [];
+    return entry ? [{ sha, at: Number(seconds) * SECOND_MS, amends: amends && before }] : [];
   });
 }
 
@@ -102,15 +114,20 @@ function note(
   capture: Capture,
   row: SessionRow,
   head: SessionHead,
-  commits: readonly (LoggedCommit & { readonly files: readonly string[] })[],
+  commits: readonly FoundCommit[],
+  isOthers: (commit: FoundCommit) => boolean,
 ): void {
   const { rows, clock } = capture;
   const revision = row.revision + 1;
   const repo = repositoryFor(capture, head, row.repo);
   let changed = repo !== row.repo;
-  for (const { sha, at, files } of commits) {
-    const short = head.commits.find((commit) => sha.startsWith(commit.sha));
+  for (const commit of commits) {
+    const { sha, at } = commit;
+    const spans = rows.spansWithEdits.all(row.id);
+    const short = head.commits.find((known) => sha.startsWith(known.sha));
     const wasShort = short !== undefined && short.sha !== sha;
+    const isOwn = short !== undefined || spans.some(({ body }) => editsIn(body).some((edit) => isIn(edit, commit)));
+    if (!isOwn && isOthers(commit)) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
       const payload = outgoingJson({
         type: "commit",
@@ -125,8 +142,8 @@ function note(
     }
     changed ||= wasShort;
     head.reflogAt = Math.max(head.reflogAt ?? 0, at);
-    for (const span of rows.spansWithEdits.all(row.id)) {
-      const body = withCommit(span, sha, at, files);
+    for (const span of spans) {
+      const body = withCommit(span, commit);
       if (body === undefined) continue;
       rows.putSpan.run({ session: row.id, id: span.id, revision, body });
       changed = true;
@@ -148,13 +165,23 @@ interface SentEdit {
   readonly commit?: string;
 }
 
+const editsIn = (body: string): readonly SentEdit[] =>
+  (JSON.parse(body) as { edits?: readonly SentEdit[] }).edits ?? [];
+
+/** Whether an edit went into a commit: it was made before, and into no other, unless that was amended. */
+function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: FoundCommit): boolean {
+  if (!files.includes(path)) return false;
+  if (commit !== undefined) return commit === sha || commit === amends;
+  return at === undefined || Date.parse(at) < made.at + SECOND_MS;
+}
+
 /** A span whose edits went into a commit, naming it; undefined where none did. */
-function withCommit({ body }: SpanRow, commit: string, at: number, files: readonly string[]): string | undefined {
-  const span = JSON.parse(body) as { edits?: readonly SentEdit[] };
-  const isIn = (edit: SentEdit) =>
-    edit.commit === undefined &&
-    files.includes(edit.path) &&
-    (edit.at === undefined || Date.parse(edit.at) < at + SECOND_MS);
-  if (!span.edits?.some(isIn)) return undefined;
-  return outgoingJson({ ...span, edits: span.edits.map((edit) => (isIn(edit) ? { ...edit, commit } : edit)) });
+function withCommit({ body }: SpanRow, found: FoundCommit): string | undefined {
+  const isNew = (edit: SentEdit) => edit.commit === undefined && isIn(edit, found);
+  const edits = editsIn(body);
+  if (!edits.some(isNew)) return undefined;
+  return outgoingJson({
+    ...(JSON.parse(body) as object),
+    edits: edits.map((edit) => (isNew(edit) ? { ...edit, commit: found.sha } : edit)),
+  });
 }

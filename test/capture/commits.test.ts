@@ -102,3 +102,33 @@ it("asks git for branch and commits of a repository whose references lie in tabl
   expect(editsOn(a)).toEqual([["src/0.ts", sha]]);
   expect(a.server.rows("SELECT branch FROM trace_sessions")).toEqual([{ branch: "tables" }]);
 });
+
+it("gives a commit to the session whose edits went into it, and not to one whose were in the commit before", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  a.write("s1", ...turn({ session: "s1", n: 0, cwd, at }));
+  const first = commit(a, "src/0.ts", "one", after(10));
+  await a.pass();
+  a.write("s2", ...turn({ session: "s2", n: 7, cwd, at: after(20) }));
+  const second = commit(a, "src/0.ts", "two", after(30));
+  await a.pass();
+  const commitsOf = () =>
+    a.server
+      .rows("SELECT document FROM trace_sessions ORDER BY external_id")
+      .map(({ document }) => JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha));
+  expect(commitsOf()).toEqual([[first], [second]]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", first],
+    ["src/0.ts", second],
+  ]);
+  // Nobody's edit is known to have gone in: a person may have committed the rest of either.
+  const third = commit(a, "src/0.ts", "three", after(40));
+  await a.pass();
+  expect(commitsOf()).toEqual([
+    [first, third],
+    [second, third],
+  ]);
+  expectAgreement(a);
+});
