@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { examine, readStatus } from "../../src/capture/capture.ts";
@@ -25,7 +25,7 @@ async function edit({ capture, home }: TestAgent, chars: number): Promise<void> 
   });
   execFileSync("sh", [hook, "cursor", "afterFileEdit"], { input });
   await expect
-    .poll(() => readdirSync(spool).filter((name) => name.endsWith("-afterFileEdit")), { timeout: 60_000 })
+    .poll(() => readdirSync(spool).filter((name) => /^\d{9}.*-afterFileEdit$/.test(name)), { timeout: 60_000 })
     .toHaveLength(1);
 }
 
@@ -44,6 +44,18 @@ it("a note that is too long to be read is counted", async () => {
   await a.pass();
   expect(readStatus(a.capture).unknown).toEqual([{ agent: "cursor", kind: "record over 8 MiB", count: 1 }]);
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("a note that cannot be read is counted, and keeps none of what comes after it", async () => {
+  const a = await startAgent();
+  const { spool } = a.capture.places;
+  // As one that another user wrote, whoever runs this test.
+  symlinkSync(join(a.home, "nowhere"), join(spool, "1-2-cursor-afterFileEdit"));
+  await edit(a, 200);
+  a.work("s1", 1);
+  expect(await a.pass()).toMatchObject({ recorded: 8 });
+  expect(readStatus(a.capture).unknown).toEqual([{ agent: "cursor", kind: "note that cannot be read", count: 1 }]);
+  expect(readdirSync(spool)).toEqual([]);
 });
 
 it("an edit that two hooks tell of, the person's own and the one for all people, counts once", async () => {
