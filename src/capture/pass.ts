@@ -118,7 +118,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   });
   return {
     recorded: sweep.recorded,
-    sessionsSent: exchange.sessionsSent,
+    sessionsSent: exchange.sessionsSent.size,
     rang,
     quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
     stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,

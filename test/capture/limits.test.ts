@@ -6,7 +6,7 @@ import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
-import { turn } from "../support/turns.ts";
+import { turn, turns } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
   it("stops reading and says so; offsets wait, and it goes on once the server took something", async () => {
@@ -29,6 +29,16 @@ describe("an outbox that is full", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(6 * 60);
     expect(readStatus(a.capture).isFull).toBe(false);
   });
+});
+
+it("a session that is sent several times while it is read counts as one", async () => {
+  const a = await startAgent();
+  for (const [i, file] of ["s1", "agent-1", "agent-2"].entries())
+    a.write(file, ...turns("s1", 20, a.server.clock.now(), i * 20, join(a.home, "shop")));
+  const { recorded, sessionsSent } = await a.pass({ force: true, maxOutboxBytes: 20_000 });
+  expect({ recorded, sessionsSent }).toEqual({ recorded: 360, sessionsSent: 1 });
+  expect(a.server.asked.filter((path) => path === "/api/agent-traces/ingest").length).toBeGreaterThan(1);
+  expectAgreement(a);
 });
 
 it("a revision with more spans than go at once arrives whole", async () => {
