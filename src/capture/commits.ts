@@ -39,32 +39,47 @@ export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
   const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root)).get(root) ?? [];
+  const files = new Map<string, string[]>();
+  const edits = new Map<string, SentEdit[]>();
+  const editsOf = (id: string) =>
+    edits.get(id) ?? edits.set(id, rows.spansWithEdits.all(id).flatMap(editsIn)).get(id) ?? [];
   const recent = rows.recentSessions
     .all(clock.now() - DAY_MS)
     .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));
   for (const { row, head } of recent) {
-    const commits = newCommits(head, logOf).filter(
+    const commits = newCommits(head, logOf, files).filter(
       ({ at }) => !quiet.some(({ since, until }) => at >= since && at < until),
     );
+    if (commits.length === 0) continue;
     const others = recent.filter((other) => other.row.id !== row.id && other.head.root === head.root);
     const isOthers = (commit: FoundCommit) =>
-      others.some((other) =>
-        rows.spansWithEdits.all(other.row.id).some(({ body }) => editsIn(body).some((edit) => isIn(edit, commit))),
-      );
-    if (commits.length > 0) capture.transact(() => note(capture, row, head, commits, isOthers));
+      others.some((other) => editsOf(other.row.id).some((edit) => isIn(edit, commit)));
+    capture.transact(() => note(capture, row, head, commits, isOthers));
+    edits.delete(row.id);
   }
 }
 
-function newCommits(head: SessionHead, logOf: (root: string) => readonly LoggedCommit[]): FoundCommit[] {
+/** @param files those of commits, as far as they were missing for */
+function newCommits(
+  head: SessionHead,
+  logOf: (root: string) => readonly LoggedCommit[],
+  files: Map<string, string[]>,
+): FoundCommit[] {
   const { root, startedAt, endedAt } = head;
   if (!root || startedAt === undefined || endedAt === undefined || head.files.length === 0) return [];
   const [from, to] = [Date.parse(startedAt) - BEFORE_MS, Date.parse(endedAt) + AFTER_MS];
   const known = new Set(head.commits.filter(({ sha }) => sha.length >= 40).map(({ sha }) => sha));
-  return logOf(root)
+  const commits = logOf(root)
     .filter(({ sha, at }) => at >= from && at <= to && !(known.has(sha) && (head.reflogAt ?? 0) >= at))
-    .slice(-MAX_COMMITS)
-    .map((commit) => ({ ...commit, files: filesOf(root, commit.sha) }))
-    .filter(({ files }) => files.some((file) => head.files.includes(file)));
+    .slice(-MAX_COMMITS);
+  learnFiles(
+    root,
+    commits.map(({ sha }) => sha),
+    files,
+  );
+  return commits
+    .map((commit) => ({ ...commit, files: files.get(commit.sha) ?? [] }))
+    .filter((commit) => commit.files.some((file) => head.files.includes(file)));
 }
 
 /** The commits that were made in a work tree, oldest first. */
@@ -105,9 +120,26 @@ function endOf(path: string): string {
   }
 }
 
-function filesOf(root: string, sha: string): string[] {
-  const names = git(root, ["diff-tree", "--root", "-r", "-m", "--no-commit-id", "--name-only", "-z", sha]);
-  return names?.split("\0").filter((name) => name !== "") ?? [];
+/** Asks which files commits changed: all of them at once, or each alone where git cannot tell of one of them. */
+function learnFiles(root: string, shas: readonly string[], files: Map<string, string[]>): void {
+  const missing = shas.filter((sha) => !files.has(sha));
+  if (missing.length === 0) return;
+  const text = git(
+    root,
+    ["diff-tree", "--root", "-r", "-m", "--name-only", "-z", "--stdin"],
+    `${missing.join("\n")}\n`,
+  );
+  if (text === undefined && missing.length > 1) {
+    for (const sha of missing) learnFiles(root, [sha], files);
+    return;
+  }
+  for (const sha of missing) files.set(sha, []);
+  // Behind a commit its files; a merge comes once for each parent.
+  let own: string[] | undefined;
+  for (const part of text?.split("\0") ?? []) {
+    if (missing.includes(part)) own = files.get(part);
+    else if (part !== "") own?.push(part);
+  }
 }
 
 function note(
@@ -126,7 +158,7 @@ function note(
     const spans = rows.spansWithEdits.all(row.id);
     const short = head.commits.find((known) => sha.startsWith(known.sha));
     const wasShort = short !== undefined && short.sha !== sha;
-    const isOwn = short !== undefined || spans.some(({ body }) => editsIn(body).some((edit) => isIn(edit, commit)));
+    const isOwn = short !== undefined || spans.flatMap(editsIn).some((edit) => isIn(edit, commit));
     if (!isOwn && isOthers(commit)) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
       const payload = outgoingJson({
@@ -165,7 +197,7 @@ interface SentEdit {
   readonly commit?: string;
 }
 
-const editsIn = (body: string): readonly SentEdit[] =>
+const editsIn = ({ body }: SpanRow): readonly SentEdit[] =>
   (JSON.parse(body) as { edits?: readonly SentEdit[] }).edits ?? [];
 
 /** Whether an edit went into a commit: it was made before, and into no other, unless that was amended. */
@@ -176,12 +208,12 @@ function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: F
 }
 
 /** A span whose edits went into a commit, naming it; undefined where none did. */
-function withCommit({ body }: SpanRow, found: FoundCommit): string | undefined {
+function withCommit(span: SpanRow, found: FoundCommit): string | undefined {
   const isNew = (edit: SentEdit) => edit.commit === undefined && isIn(edit, found);
-  const edits = editsIn(body);
+  const edits = editsIn(span);
   if (!edits.some(isNew)) return undefined;
   return outgoingJson({
-    ...(JSON.parse(body) as object),
+    ...(JSON.parse(span.body) as object),
     edits: edits.map((edit) => (isNew(edit) ? { ...edit, commit: found.sha } : edit)),
   });
 }
