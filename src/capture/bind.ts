@@ -76,11 +76,16 @@ function startAnew(capture: Capture): void {
   });
 }
 
-/** Forgets whatever was recorded, read and heard; not which of people's files were written to. */
+/**
+ * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor when nothing was to be recorded: what a
+ * person did in a pause is nobody's, and what is paused stays so. Another team's policy rules no longer.
+ */
 function forgetAll(capture: Capture): void {
+  const { rows, clock } = capture;
   capture.transact(() => {
     const written = readWritten(capture);
-    for (const clear of capture.rows.clearAll) clear.run();
+    rows.endQuiet.run(clock.now(), "policy", clock.now());
+    for (const clear of rows.clearAll) clear.run();
     writeWritten(capture, written);
   });
   // Another team's words.

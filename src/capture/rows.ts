@@ -173,7 +173,6 @@ export function prepareRows(db: LocalDatabase) {
       "entries",
       "rejected",
       "unknown_records",
-      "quiet",
       "schedule",
       "folders",
       "brains",
