@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -58,6 +58,25 @@ it("a revision with more spans than go at once arrives whole", async () => {
   await a.pass();
   expectAgreement(a);
   expect(heldOf(a.server, deviceOf(a)).spans).toHaveLength(5_402);
+});
+
+it("room that was taken once is given back when what was sent is forgotten", async () => {
+  const a = await startAgent();
+  const output = "lorem ipsum ".repeat(1_300);
+  for (let n = 0; n < 1_200; n++)
+    a.write("s1", ...turn({ n, at: a.server.clock.now(), cwd: join(a.home, "shop"), output }));
+  await a.pass();
+  const bytes = () => {
+    a.capture.db.pragma("wal_checkpoint(TRUNCATE)");
+    return statSync(a.capture.places.database).size;
+  };
+  expect(bytes()).toBeGreaterThan(16_000_000);
+  a.advance(8 * DAY_MS);
+  await a.pass();
+  expect(bytes()).toBeLessThan(12_000_000);
+  a.work("s2", 1);
+  await a.pass();
+  expectAgreement(a);
 });
 
 describe("a clock", () => {
