@@ -71,6 +71,26 @@ describe("a server that was restored from an older backup", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(3);
   });
 
+  it("that cannot take it for a week and longer finds it kept until then", async () => {
+    const a = await startAgent();
+    await a.server.forgetting(async () => {
+      a.work("s1", 3);
+      await a.pass();
+    });
+    a.work("s2", 1);
+    a.server.between = (path, answer, body) =>
+      path === "/api/telemetry/ingest" && body.includes('"seq"')
+        ? new Response("{}", { status: 503, headers: { "service-api-version": "1" } })
+        : answer();
+    await a.pass();
+    a.advance(9 * DAY_MS);
+    await a.pass();
+    a.server.between = undefined;
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);
+  });
+
   it("is filled up by a machine that has nothing new to send", async () => {
     const a = await startAgent();
     a.work("s1", 3);
