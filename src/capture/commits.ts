@@ -11,6 +11,8 @@ import { outgoingJson } from "./texts.ts";
 /** How long after a session's last event a commit of its files is still put down to it. */
 const AFTER_MS = 30 * MINUTE_MS;
 const BEFORE_MS = 5 * SECOND_MS;
+/** So long an agent may take to write down the edit that went into a commit. */
+const SETTLES_MS = MINUTE_MS;
 const MAX_LOG_BYTES = 256 * 1024;
 /** About as many as there are in so many bytes. */
 const MAX_LOG_LINES = 1_000;
@@ -159,7 +161,8 @@ function note(
     const short = head.commits.find((known) => sha.startsWith(known.sha));
     const wasShort = short !== undefined && short.sha !== sha;
     const isOwn = short !== undefined || spans.flatMap(editsIn).some((edit) => isIn(edit, commit));
-    if (!isOwn && isOthers(commit)) continue;
+    // Of one that was just made it is not known yet whose it is: it is looked at again.
+    if (!isOwn && (clock.now() - at < SETTLES_MS || isOthers(commit))) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
       const payload = outgoingJson({
         type: "commit",

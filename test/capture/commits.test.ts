@@ -114,8 +114,11 @@ it("gives a commit to the session whose edits went into it, and not to one whose
   a.write("s1", ...turn({ session: "s1", n: 0, cwd, at }));
   const first = commit(a, "src/0.ts", "one", after(10));
   await a.pass();
-  a.write("s2", ...turn({ session: "s2", n: 7, cwd, at: after(20) }));
   const second = commit(a, "src/0.ts", "two", after(30));
+  a.advance(35 * SECOND_MS);
+  await a.pass();
+  // An agent may write down what it did a little later.
+  a.write("s2", ...turn({ session: "s2", n: 7, cwd, at: after(20) }));
   await a.pass();
   const commitsOf = () =>
     a.server
@@ -128,6 +131,7 @@ it("gives a commit to the session whose edits went into it, and not to one whose
   ]);
   // Nobody's edit is known to have gone in: a person may have committed the rest of either.
   const third = commit(a, "src/0.ts", "three", after(40));
+  a.advance(70 * SECOND_MS);
   await a.pass();
   expect(commitsOf()).toEqual([
     [first, third],
