@@ -7,6 +7,7 @@ import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
 import { makeHome } from "./home.ts";
+import { wasRestored } from "./restored-server.ts";
 import { type Capture, type Credentials, readCredentials, writeCredentials } from "./state.ts";
 
 /** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
@@ -45,7 +46,8 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
     ...(isPinned ? { isPinned } : {}),
   };
   // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
-  if (before?.teamId === teamId) startAnew(capture);
+  // One that was restored may have lost the device itself with all that it took of it; one at another address took it along.
+  if (before?.teamId === teamId) startAnew(capture, before.url === url && (await wasRestored(capture, url, token)));
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
@@ -61,14 +63,19 @@ function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
   }
 }
 
-/** To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew. */
-function startAnew(capture: Capture): void {
+/**
+ * To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew.
+ * @param isRestored whether it may have lost what it acknowledged: then all that is kept is
+ */
+function startAnew(capture: Capture, isRestored: boolean): void {
   const { rows } = capture;
   capture.transact(() => {
     for (const { repo, nextSeq, acknowledged } of rows.streams.all()) {
-      rows.dropEntries.run(repo, acknowledged);
-      for (const shift of rows.shiftEntries) shift.run({ repo, after: acknowledged, by: -acknowledged });
-      rows.putStream.run({ repo, nextSeq: nextSeq - acknowledged, acknowledged: 0, attempted: 0 });
+      const first = rows.entriesAfter.get(repo, 0, 1)?.seq ?? nextSeq;
+      const done = isRestored ? Math.min(acknowledged, first - 1) : acknowledged;
+      rows.dropEntries.run(repo, done);
+      for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
+      rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
     }
     rows.resendSessions.run({ since: 0 });
     rows.forgetBrains.run({ since: 0 });
@@ -76,11 +83,16 @@ function startAnew(capture: Capture): void {
   });
 }
 
-/** Forgets whatever was recorded, read and heard; not which of people's files were written to. */
+/**
+ * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor when nothing was to be recorded: what a
+ * person did in a pause is nobody's, and what is paused stays so. Another team's policy rules no longer.
+ */
 function forgetAll(capture: Capture): void {
+  const { rows, clock } = capture;
   capture.transact(() => {
     const written = readWritten(capture);
-    for (const clear of capture.rows.clearAll) clear.run();
+    rows.endQuiet.run(clock.now(), "policy", clock.now());
+    for (const clear of rows.clearAll) clear.run();
     writeWritten(capture, written);
   });
   // Another team's words.

@@ -11,6 +11,8 @@ import { outgoingJson } from "./texts.ts";
 /** How long after a session's last event a commit of its files is still put down to it. */
 const AFTER_MS = 30 * MINUTE_MS;
 const BEFORE_MS = 5 * SECOND_MS;
+/** So long an agent may take to write down the edit that went into a commit. */
+const SETTLES_MS = MINUTE_MS;
 const MAX_LOG_BYTES = 256 * 1024;
 /** About as many as there are in so many bytes. */
 const MAX_LOG_LINES = 1_000;
@@ -20,11 +22,18 @@ interface LoggedCommit {
   readonly sha: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** The commit that it was put in place of, where it amends one and git writes that down where we read it. */
+  readonly amends?: string | undefined;
+}
+
+interface FoundCommit extends LoggedCommit {
+  readonly files: readonly string[];
 }
 
 /**
  * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
- * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too.
+ * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too. One that
+ * only another session's edits went into is that one's.
  * @param quiet when nothing was to be recorded
  */
 export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
@@ -32,28 +41,47 @@ export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
   const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root)).get(root) ?? [];
-  for (const row of rows.recentSessions.all(clock.now() - DAY_MS)) {
-    const head = JSON.parse(row.head) as SessionHead;
-    const commits = newCommits(head, logOf).filter(
+  const files = new Map<string, string[]>();
+  const edits = new Map<string, SentEdit[]>();
+  const editsOf = (id: string) =>
+    edits.get(id) ?? edits.set(id, rows.spansWithEdits.all(id).flatMap(editsIn)).get(id) ?? [];
+  const recent = rows.recentSessions
+    .all(clock.now() - DAY_MS)
+    .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));
+  for (const { row, head } of recent) {
+    const commits = newCommits(head, logOf, files).filter(
       ({ at }) => !quiet.some(({ since, until }) => at >= since && at < until),
     );
-    if (commits.length > 0) capture.transact(() => note(capture, row, head, commits));
+    if (commits.length === 0) continue;
+    const others = recent.filter((other) => other.row.id !== row.id && other.head.root === head.root);
+    const isOthers = (commit: FoundCommit) =>
+      others.some((other) => editsOf(other.row.id).some((edit) => isIn(edit, commit)));
+    capture.transact(() => note(capture, row, head, commits, isOthers));
+    edits.delete(row.id);
   }
 }
 
+/** @param files those of commits, as far as they were missing for */
 function newCommits(
   head: SessionHead,
   logOf: (root: string) => readonly LoggedCommit[],
-): (LoggedCommit & { readonly files: readonly string[] })[] {
+  files: Map<string, string[]>,
+): FoundCommit[] {
   const { root, startedAt, endedAt } = head;
   if (!root || startedAt === undefined || endedAt === undefined || head.files.length === 0) return [];
   const [from, to] = [Date.parse(startedAt) - BEFORE_MS, Date.parse(endedAt) + AFTER_MS];
   const known = new Set(head.commits.filter(({ sha }) => sha.length >= 40).map(({ sha }) => sha));
-  return logOf(root)
+  const commits = logOf(root)
     .filter(({ sha, at }) => at >= from && at <= to && !(known.has(sha) && (head.reflogAt ?? 0) >= at))
-    .slice(-MAX_COMMITS)
-    .map((commit) => ({ ...commit, files: filesOf(root, commit.sha) }))
-    .filter(({ files }) => files.some((file) => head.files.includes(file)));
+    .slice(-MAX_COMMITS);
+  learnFiles(
+    root,
+    commits.map(({ sha }) => sha),
+    files,
+  );
+  return commits
+    .map((commit) => ({ ...commit, files: files.get(commit.sha) ?? [] }))
+    .filter((commit) => commit.files.some((file) => head.files.includes(file)));
 }
 
 /** The commits that were made in a work tree, oldest first. */
@@ -66,8 +94,9 @@ function reflog(root: string): LoggedCommit[] {
     return [];
   }
   return text.split("\n").flatMap((line) => {
-    const entry = /^[0-9a-f]{40,64} ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b/.exec(line);
-    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS }] : [];
+    const entry = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b(?: \((amend)\))?/.exec(line);
+    const [, before, sha = "", seconds, amends] = entry ?? [];
+    return entry ? [{ sha, at: Number(seconds) * SECOND_MS, amends: amends && before }] : [];
   });
 }
 
@@ -93,24 +122,47 @@ function endOf(path: string): string {
   }
 }
 
-function filesOf(root: string, sha: string): string[] {
-  const names = git(root, ["diff-tree", "--root", "-r", "-m", "--no-commit-id", "--name-only", "-z", sha]);
-  return names?.split("\0").filter((name) => name !== "") ?? [];
+/** Asks which files commits changed: all of them at once, or each alone where git cannot tell of one of them. */
+function learnFiles(root: string, shas: readonly string[], files: Map<string, string[]>): void {
+  const missing = shas.filter((sha) => !files.has(sha));
+  if (missing.length === 0) return;
+  const text = git(
+    root,
+    ["diff-tree", "--root", "-r", "-m", "--name-only", "-z", "--stdin"],
+    `${missing.join("\n")}\n`,
+  );
+  if (text === undefined && missing.length > 1) {
+    for (const sha of missing) learnFiles(root, [sha], files);
+    return;
+  }
+  for (const sha of missing) files.set(sha, []);
+  // Behind a commit its files; a merge comes once for each parent.
+  let own: string[] | undefined;
+  for (const part of text?.split("\0") ?? []) {
+    if (missing.includes(part)) own = files.get(part);
+    else if (part !== "") own?.push(part);
+  }
 }
 
 function note(
   capture: Capture,
   row: SessionRow,
   head: SessionHead,
-  commits: readonly (LoggedCommit & { readonly files: readonly string[] })[],
+  commits: readonly FoundCommit[],
+  isOthers: (commit: FoundCommit) => boolean,
 ): void {
   const { rows, clock } = capture;
   const revision = row.revision + 1;
   const repo = repositoryFor(capture, head, row.repo);
   let changed = repo !== row.repo;
-  for (const { sha, at, files } of commits) {
-    const short = head.commits.find((commit) => sha.startsWith(commit.sha));
+  for (const commit of commits) {
+    const { sha, at } = commit;
+    const spans = rows.spansWithEdits.all(row.id);
+    const short = head.commits.find((known) => sha.startsWith(known.sha));
     const wasShort = short !== undefined && short.sha !== sha;
+    const isOwn = short !== undefined || spans.flatMap(editsIn).some((edit) => isIn(edit, commit));
+    // Of one that was just made it is not known yet whose it is: it is looked at again.
+    if (!isOwn && (clock.now() - at < SETTLES_MS || isOthers(commit))) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
       const payload = outgoingJson({
         type: "commit",
@@ -125,8 +177,8 @@ function note(
     }
     changed ||= wasShort;
     head.reflogAt = Math.max(head.reflogAt ?? 0, at);
-    for (const span of rows.spansWithEdits.all(row.id)) {
-      const body = withCommit(span, sha, at, files);
+    for (const span of spans) {
+      const body = withCommit(span, commit);
       if (body === undefined) continue;
       rows.putSpan.run({ session: row.id, id: span.id, revision, body });
       changed = true;
@@ -148,13 +200,23 @@ interface SentEdit {
   readonly commit?: string;
 }
 
+const editsIn = ({ body }: SpanRow): readonly SentEdit[] =>
+  (JSON.parse(body) as { edits?: readonly SentEdit[] }).edits ?? [];
+
+/** Whether an edit went into a commit: it was made before, and into no other, unless that was amended. */
+function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: FoundCommit): boolean {
+  if (!files.includes(path)) return false;
+  if (commit !== undefined) return commit === sha || commit === amends;
+  return at === undefined || Date.parse(at) < made.at + SECOND_MS;
+}
+
 /** A span whose edits went into a commit, naming it; undefined where none did. */
-function withCommit({ body }: SpanRow, commit: string, at: number, files: readonly string[]): string | undefined {
-  const span = JSON.parse(body) as { edits?: readonly SentEdit[] };
-  const isIn = (edit: SentEdit) =>
-    edit.commit === undefined &&
-    files.includes(edit.path) &&
-    (edit.at === undefined || Date.parse(edit.at) < at + SECOND_MS);
-  if (!span.edits?.some(isIn)) return undefined;
-  return outgoingJson({ ...span, edits: span.edits.map((edit) => (isIn(edit) ? { ...edit, commit } : edit)) });
+function withCommit(span: SpanRow, found: FoundCommit): string | undefined {
+  const isNew = (edit: SentEdit) => edit.commit === undefined && isIn(edit, found);
+  const edits = editsIn(span);
+  if (!edits.some(isNew)) return undefined;
+  return outgoingJson({
+    ...(JSON.parse(span.body) as object),
+    edits: edits.map((edit) => (isNew(edit) ? { ...edit, commit: found.sha } : edit)),
+  });
 }

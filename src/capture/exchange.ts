@@ -28,7 +28,8 @@ export class Exchange {
   /** When it is worth trying again, in milliseconds from now. */
   retryInMs: number | undefined;
   hasAnswered = false;
-  sessionsSent = 0;
+  /** The ids of sessions of which the server has all that was read; one that goes on being read may be sent several times. */
+  readonly sessionsSent = new Set<string>();
   /** Why a task was put off, where the server is asked for the others all the same. */
   setback: string | undefined;
   /** Where the server said that the team is served now; undefined while it did not, or once that was followed. */

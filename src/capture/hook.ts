@@ -1,6 +1,17 @@
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { writeFileAtomically } from "../kit/files.ts";
 import { helperCommand } from "../kit/respawn.ts";
 import { shellQuoted } from "../kit/strings.ts";
@@ -54,6 +65,26 @@ export function writeHookScript({ platform }: Machine, places: Places): void {
   if (platform === "win32") return;
   rmSync(places.hook, { force: true });
   writeFileAtomically(places.hook, hookScript(places), true, 0o700);
+}
+
+/**
+ * Why the script does nothing, though agents call it: it is gone, or the program that it starts is, as after an update to another folder.
+ * @returns undefined where all is there
+ */
+export function whyHookIsIdle({ platform }: Machine, places: Places): string | undefined {
+  if (platform === "win32") return undefined;
+  let script: string;
+  try {
+    accessSync(places.hook, constants.X_OK);
+    script = readFileSync(places.hook, "utf8");
+  } catch {
+    return `${places.hook}, which cannot be run`;
+  }
+  const started = /exec setsid ((?:(?:'[^']*'|\\')+ ?)+)/.exec(script)?.[1] ?? "";
+  const words = started.match(/(?:'[^']*'|\\')+/g) ?? [];
+  const paths = words.map((word) => word.replace(/'([^']*)'|\\'/g, (quote, text) => text ?? quote.slice(1)));
+  const missing = paths.find((path) => isAbsolute(path) && !existsSync(path));
+  return missing === undefined ? undefined : `${places.hook}, which starts ${missing}, and that is not there`;
 }
 
 /**

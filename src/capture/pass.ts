@@ -19,6 +19,8 @@ const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
 const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
+/** So many free pages are kept for what comes next, of 4 KiB; and so many given back in one transaction. */
+const KEPT_PAGES = 2_000;
 /** A setting: until when what was read may have been forgotten, in milliseconds since the epoch. */
 const FORGOTTEN = "forgotten";
 
@@ -118,7 +120,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   });
   return {
     recorded: sweep.recorded,
-    sessionsSent: exchange.sessionsSent,
+    sessionsSent: exchange.sessionsSent.size,
     rang,
     quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
     stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
@@ -159,4 +161,15 @@ function prune(capture: Capture): void {
   dropOldBriefings(capture);
   dropUnfinishedNotes(capture, now - DAY_MS);
   notBefore(capture, "prune", DAY_MS);
+  giveRoomBack(capture);
+}
+
+/** What was read of thirty days when a machine was connected takes no room for ever. Files that an earlier version made stay as large. */
+function giveRoomBack({ db }: Capture): void {
+  const freePages = () => db.pragma("freelist_count", { simple: true }) as number;
+  for (let free = freePages(), before = Number.POSITIVE_INFINITY; free > KEPT_PAGES && free < before; ) {
+    db.pragma(`incremental_vacuum(${Math.min(KEPT_PAGES, free - KEPT_PAGES)})`);
+    before = free;
+    free = freePages();
+  }
 }

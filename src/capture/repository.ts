@@ -59,7 +59,8 @@ function lookUp(folder: string): Repository {
     return {
       root,
       below: relative(root, real),
-      repo: named === undefined ? firstCommit(root) : redactText(named).text,
+      // The first commit that a shallow clone has is the first of that clone alone (gitrepository-layout(5), shallow).
+      repo: named !== undefined ? redactText(named).text : existsSync(join(common, "shallow")) ? "" : firstCommit(root),
     };
   } catch {
     // Unreadable is as good as none: the session is kept without a repository.

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from "../kit/clock.ts";
+import { ask } from "./client.ts";
 import { type Capture, readSetting, writeSetting } from "./state.ts";
 
 /* A server that was restored from a backup or a replica knows less than it acknowledged; what is kept here fills it up again. */
@@ -20,6 +21,17 @@ export function heedLog(capture: Capture, log: string | null): void {
     writeSetting(capture, LOG, log);
     if (known !== undefined) noteRestored(capture);
   });
+}
+
+/**
+ * Whether a server is known by another log than the one that was told before, and was restored since. False where it does not say so.
+ * @param token what the server knows this machine by now
+ */
+export async function wasRestored(capture: Capture, url: string, token: string): Promise<boolean> {
+  const known = readSetting<string>(capture, LOG);
+  if (known === undefined) return false;
+  const answer = await ask(url, "/api/policy", { token, timeoutMs: 10_000 });
+  return answer.kind === "ok" && answer.log !== null && answer.log !== known;
 }
 
 /** Call in a transaction. */

@@ -173,7 +173,6 @@ export function prepareRows(db: LocalDatabase) {
       "entries",
       "rejected",
       "unknown_records",
-      "quiet",
       "schedule",
       "folders",
       "brains",
@@ -214,7 +213,10 @@ export function prepareRows(db: LocalDatabase) {
         "SELECT max(e.sent_at) FROM entries e JOIN streams s ON s.repo = e.repo AND e.seq <= s.acknowledged",
       )
       .pluck(),
-    pruneEntries: db.prepare<[number]>("DELETE FROM entries WHERE sent_at < ?"),
+    // Not what a server that was restored has to get again.
+    pruneEntries: db.prepare<[number]>(
+      "DELETE FROM entries WHERE sent_at < ? AND seq <= (SELECT acknowledged FROM streams s WHERE s.repo = entries.repo)",
+    ),
     // By the primary key: what was acknowledged is not looked at.
     countEntries: db.prepare<[], { waiting: number; bytes: number }>(
       `SELECT count(*) AS waiting, coalesce(sum(octet_length(e.payload)), 0) AS bytes

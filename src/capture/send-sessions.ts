@@ -105,7 +105,7 @@ function acknowledge(exchange: Exchange, batch: readonly Part[]): void {
   capture.transact(() => {
     for (const { row, revision } of batch) capture.rows.sentSession.run({ id: row.id, sent: revision, at });
   });
-  exchange.sessionsSent += batch.filter(({ row, revision }) => revision >= row.revision).length;
+  for (const { row, revision } of batch) if (revision >= row.revision) exchange.sessionsSent.add(row.id);
 }
 
 /** A session whose part is refused: without spans, to see whether they are at fault; then in halves, until one stands alone. */

@@ -1,5 +1,5 @@
 import { helperCommand } from "../kit/respawn.ts";
-import { hookCommand, hookForAll, writeHookScript } from "./hook.ts";
+import { hookCommand, hookForAll, whyHookIsIdle, writeHookScript } from "./hook.ts";
 import { INSTALLERS, type Installer, type Machine as Settings, SettingsError } from "./install/agents.ts";
 import type { Change, HookState } from "./install/installer.ts";
 import { type ManagedFile, managedSettings } from "./install/managed-settings.ts";
@@ -91,10 +91,13 @@ export function managedFiles(system: "linux" | "darwin" | "win32", agent?: strin
 /** How each agent's hook stands. */
 export function hookStates(here: Here): ({ readonly agent: string; readonly name: string } & HookState)[] {
   const hook = hookCommand(here.machine, here.places);
+  const idle = whyHookIsIdle(here.machine, here.places);
   return INSTALLERS.filter((installer) => installer.find(settingsOf(here))).map((installer) => {
     const { agent, name } = installer;
     try {
-      return { agent, name, ...installer.state(settingsOf(here), hook) };
+      const state = installer.state(settingsOf(here), hook);
+      if (state.state !== "installed" || idle === undefined) return { agent, name, ...state };
+      return { agent, name, state: "outdated", message: `${name} calls ${idle}: connect again to renew it.` };
     } catch (error) {
       return { agent, name, state: "disabled", message: String((error as Error).message) };
     }

@@ -3,7 +3,7 @@ import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
 import { local } from "../platform/store/store.ts";
-import { agentHome, type Machine, makeHome, type Places, placesIn } from "./home.ts";
+import { agentHome, type Machine, makeHome, type Places, placesIn, removeHome } from "./home.ts";
 import { type LocalDatabase, prepareRows, type Rows } from "./rows.ts";
 import { SCHEMAS } from "./schema.ts";
 
@@ -36,6 +36,7 @@ export interface Capture {
   explained(error: unknown): unknown;
   /** Runs row changes in one transaction: all of them, or none. */
   transact<T>(change: () => T): T;
+  /** Takes the folder away again where it was made by opening it, and nothing came of that. */
   close(): void;
 }
 
@@ -48,20 +49,28 @@ export interface CaptureParts {
 /** Opens the client's own database, making it and its folder if need be. @throws Error when they cannot be used */
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
+  const isNew = !existsSync(places.database);
   makeHome(places);
   const db = openDatabase(places.database);
   const { ino } = statSync(places.database);
+  const rows = prepareRows(db);
   return {
     machine,
     places,
     clock,
     log,
     db,
-    rows: prepareRows(db),
+    rows,
     isInPlace: () => statSync(places.database, { throwIfNoEntry: false })?.ino === ino,
     explained: (error) => explained(error, places.database),
     transact: (change) => db.transaction(change).immediate(),
-    close: () => db.close(),
+    close() {
+      if (!db.open) return;
+      // Somebody may have paused it before it is connected.
+      const isInVain = isNew && !existsSync(places.credentials) && rows.quiet.all().length === 0;
+      db.close();
+      if (isInVain) removeHome(places);
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import {
   planConnect,
   runPass,
 } from "../../src/capture/capture.ts";
+import { reckon } from "../faults/support/process.ts";
 import { deviceOf, heldOf, startAgent, startServer } from "../support/capture.ts";
 import { MAIN } from "../support/program.ts";
 
@@ -102,6 +103,19 @@ it("leaves no folder behind that was not there before, and those that were", asy
   await a.connect();
   await disconnectMachine(a.capture, false);
   expect(readdirSync(join(a.home, ".local/state"))).toEqual([]);
+});
+
+it.each([
+  { command: ["connect", "http://127.0.0.1:4", "CODE", "--dry-run"], code: 0 },
+  { command: ["connect", "http://127.0.0.1:4", "CODE", "--yes"], code: 1 },
+  { command: ["status"], code: 0 },
+])("leaves nothing behind where it did not come to be: $command", async ({ command, code }) => {
+  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, ".claude"));
+  const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
+  expect(await reckon(["agent", ...command], { env })).toMatchObject({ code });
+  expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
 });
 
 it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
@@ -22,6 +22,20 @@ function commit(agent: TestAgent, path: string, content: string, at: number): st
     for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
   }
   return git(root, "rev-parse", "HEAD").trim();
+}
+
+/** Does something while the machine's git is a line of shell, for which `git` is the real one. */
+async function withGit(agent: TestAgent, line: string, work: () => Promise<unknown>): Promise<void> {
+  const programs = join(agent.home, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "git"), `#!/bin/sh\nPATH=\${PATH#*:}\n${line}\n`, { mode: 0o755 });
+  const { PATH } = process.env;
+  process.env.PATH = `${programs}:${PATH}`;
+  try {
+    await work();
+  } finally {
+    process.env.PATH = PATH;
+  }
 }
 
 const editsOn = (agent: TestAgent) =>
@@ -87,18 +101,57 @@ it("asks git for branch and commits of a repository whose references lie in tabl
   cpSync(join(cwd, ".git"), kept, { recursive: true });
   for (const name of ["logs", "refs"]) rmSync(join(cwd, ".git", name), { recursive: true });
   writeFileSync(join(cwd, ".git/HEAD"), "ref: refs/heads/.invalid\n");
-  const programs = join(a.home, "programs");
-  mkdirSync(programs);
-  writeFileSync(join(programs, "git"), `#!/bin/sh\nPATH=\${PATH#*:} exec git --git-dir='${kept}' "$@"\n`, {
-    mode: 0o755,
-  });
-  const { PATH } = process.env;
-  process.env.PATH = `${programs}:${PATH}`;
-  try {
-    await a.pass();
-  } finally {
-    process.env.PATH = PATH;
-  }
+  await withGit(a, `exec git --git-dir='${kept}' "$@"`, () => a.pass());
   expect(editsOn(a)).toEqual([["src/0.ts", sha]]);
   expect(a.server.rows("SELECT branch FROM trace_sessions")).toEqual([{ branch: "tables" }]);
+});
+
+it("gives a commit to the session whose edits went into it, and not to one whose were in the commit before", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  a.write("s1", ...turn({ session: "s1", n: 0, cwd, at }));
+  const first = commit(a, "src/0.ts", "one", after(10));
+  await a.pass();
+  const second = commit(a, "src/0.ts", "two", after(30));
+  a.advance(35 * SECOND_MS);
+  await a.pass();
+  // An agent may write down what it did a little later.
+  a.write("s2", ...turn({ session: "s2", n: 7, cwd, at: after(20) }));
+  await a.pass();
+  const commitsOf = () =>
+    a.server
+      .rows("SELECT document FROM trace_sessions ORDER BY external_id")
+      .map(({ document }) => JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha));
+  expect(commitsOf()).toEqual([[first], [second]]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", first],
+    ["src/0.ts", second],
+  ]);
+  // Nobody's edit is known to have gone in: a person may have committed the rest of either.
+  const third = commit(a, "src/0.ts", "three", after(40));
+  a.advance(70 * SECOND_MS);
+  await a.pass();
+  expect(commitsOf()).toEqual([
+    [first, third],
+    [second, third],
+  ]);
+  expectAgreement(a);
+});
+
+it.each([
+  ["once for the files of all commits", 100, 1],
+  ["for each commit alone where it cannot tell of all", 1, 7],
+])("asks git %s, however many sessions may have made them", async (_, most, calls) => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  const made = Array.from({ length: 6 }, (_, i) => commit(a, `src/${i}.ts`, "new", at + (10 + i) * SECOND_MS));
+  for (const session of ["s1", "s2", "s3"]) a.write(session, ...turn({ session, n: 0, cwd, at }));
+  const log = join(a.home, "log");
+  const counted = `echo >>'${log}'; commits=$(cat); [ $(echo "$commits" | wc -l) -le ${most} ] || exit 1; echo "$commits" | git "$@"`;
+  await withGit(a, `case "$*" in *diff-tree*) ${counted};; *) exec git "$@";; esac`, () => a.pass());
+  expect(editsOn(a)).toEqual(Array(3).fill(["src/0.ts", made[0]]));
+  expect(readFileSync(log, "utf8")).toHaveLength(calls);
 });

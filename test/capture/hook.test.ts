@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readStatus } from "../../src/capture/capture.ts";
+import { examine, readStatus } from "../../src/capture/capture.ts";
 import { agentHome, placesIn } from "../../src/capture/home.ts";
 import { hookForAll, writeHookScript } from "../../src/capture/hook.ts";
+import { installHooks } from "../../src/capture/setup.ts";
+import { shellQuoted } from "../../src/kit/strings.ts";
 import { deviceOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 
 /** Calls the hook as Cursor does after an edit of a file, with so many characters of text before and after. */
@@ -23,7 +25,7 @@ async function edit({ capture, home }: TestAgent, chars: number): Promise<void> 
   });
   execFileSync("sh", [hook, "cursor", "afterFileEdit"], { input });
   await expect
-    .poll(() => readdirSync(spool).filter((name) => name.endsWith("-afterFileEdit")), { timeout: 60_000 })
+    .poll(() => readdirSync(spool).filter((name) => /^\d{9}.*-afterFileEdit$/.test(name)), { timeout: 60_000 })
     .toHaveLength(1);
 }
 
@@ -42,6 +44,18 @@ it("a note that is too long to be read is counted", async () => {
   await a.pass();
   expect(readStatus(a.capture).unknown).toEqual([{ agent: "cursor", kind: "record over 8 MiB", count: 1 }]);
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("a note that cannot be read is counted, and keeps none of what comes after it", async () => {
+  const a = await startAgent();
+  const { spool } = a.capture.places;
+  // As one that another user wrote, whoever runs this test.
+  symlinkSync(join(a.home, "nowhere"), join(spool, "1-2-cursor-afterFileEdit"));
+  await edit(a, 200);
+  a.work("s1", 1);
+  expect(await a.pass()).toMatchObject({ recorded: 8 });
+  expect(readStatus(a.capture).unknown).toEqual([{ agent: "cursor", kind: "note that cannot be read", count: 1 }]);
+  expect(readdirSync(spool)).toEqual([]);
 });
 
 it("an edit that two hooks tell of, the person's own and the one for all people, counts once", async () => {
@@ -92,3 +106,20 @@ it.each([{}, { XDG_STATE_HOME: "" }, { XDG_STATE_HOME: "my state" }])(
     expect(called()).toBe("claude-code Stop\n");
   },
 );
+
+it("that starts a program which is elsewhere by now, or is gone itself, is told by the doctor", async () => {
+  const a = await startAgent();
+  const { hook } = a.capture.places;
+  const told = async () => (await examine(a.capture)).filter(({ name }) => name === "hook: Claude Code");
+  mkdirSync(join(a.home, ".claude"), { recursive: true });
+  installHooks(a.capture, ["claude-code"]);
+  expect(await told()).toMatchObject([{ state: "ok" }]);
+  // An update put it into another folder, with a sign in its name that shells must be kept from.
+  const gone = join(a.home, "Kim's programs 1.2", "reckon");
+  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(`'${process.execPath}'`, shellQuoted(gone)));
+  expect(await told()).toMatchObject([{ state: "warning", message: expect.stringContaining(`starts ${gone}, and`) }]);
+  installHooks(a.capture, ["claude-code"]);
+  expect(await told()).toMatchObject([{ state: "ok" }]);
+  rmSync(hook);
+  expect(await told()).toMatchObject([{ state: "warning", message: expect.stringContaining(`calls ${hook}, which`) }]);
+});

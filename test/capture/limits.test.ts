@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -6,7 +6,7 @@ import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
-import { turn } from "../support/turns.ts";
+import { turn, turns } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
   it("stops reading and says so; offsets wait, and it goes on once the server took something", async () => {
@@ -31,6 +31,16 @@ describe("an outbox that is full", () => {
   });
 });
 
+it("a session that is sent several times while it is read counts as one", async () => {
+  const a = await startAgent();
+  for (const [i, file] of ["s1", "agent-1", "agent-2"].entries())
+    a.write(file, ...turns("s1", 20, a.server.clock.now(), i * 20, join(a.home, "shop")));
+  const { recorded, sessionsSent } = await a.pass({ force: true, maxOutboxBytes: 20_000 });
+  expect({ recorded, sessionsSent }).toEqual({ recorded: 360, sessionsSent: 1 });
+  expect(a.server.asked.filter((path) => path === "/api/agent-traces/ingest").length).toBeGreaterThan(1);
+  expectAgreement(a);
+});
+
 it("a revision with more spans than go at once arrives whole", async () => {
   const a = await startAgent();
   const [prompt, answer] = turn({ session: "s1", n: 1, at: a.server.clock.now(), cwd: join(a.home, "shop") });
@@ -48,6 +58,25 @@ it("a revision with more spans than go at once arrives whole", async () => {
   await a.pass();
   expectAgreement(a);
   expect(heldOf(a.server, deviceOf(a)).spans).toHaveLength(5_402);
+});
+
+it("room that was taken once is given back when what was sent is forgotten", async () => {
+  const a = await startAgent();
+  const output = "lorem ipsum ".repeat(1_300);
+  for (let n = 0; n < 1_200; n++)
+    a.write("s1", ...turn({ n, at: a.server.clock.now(), cwd: join(a.home, "shop"), output }));
+  await a.pass();
+  const bytes = () => {
+    a.capture.db.pragma("wal_checkpoint(TRUNCATE)");
+    return statSync(a.capture.places.database).size;
+  };
+  expect(bytes()).toBeGreaterThan(16_000_000);
+  a.advance(8 * DAY_MS);
+  await a.pass();
+  expect(bytes()).toBeLessThan(12_000_000);
+  a.work("s2", 1);
+  await a.pass();
+  expectAgreement(a);
 });
 
 describe("a clock", () => {

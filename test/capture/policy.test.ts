@@ -6,7 +6,7 @@ import { readStatus, recording } from "../../src/capture/capture.ts";
 import { writeSetting } from "../../src/capture/state.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { plants } from "../real/planted.ts";
-import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, startServer, type TestAgent } from "../support/capture.ts";
 import { textOf, turn } from "../support/turns.ts";
 import { SAMPLES } from "../unit/formats/agents/samples.ts";
 
@@ -375,6 +375,43 @@ it("takes nothing that was recorded for one team to another", async () => {
   await bind(a.capture, { url: b.server.url, code: await b.server.code() });
   expect(readStatus(a.capture).waiting).toMatchObject({ entries: 0, sessions: 0 });
   expect([rowsOf(a, "entries"), rowsOf(a, "spans"), rowsOf(a, "sources")]).toEqual([0, 0, 0]);
+});
+
+it("what happened in a pause goes to no other team either, and a pause holds there", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  a.advance(MINUTE_MS);
+  recording.pause(a.capture, null);
+  a.advance(MINUTE_MS);
+  a.work("s1", 1, 1);
+  a.advance(MINUTE_MS);
+  recording.resume(a.capture);
+  a.advance(MINUTE_MS);
+  a.work("s1", 1, 2);
+  a.advance(MINUTE_MS);
+  recording.pause(a.capture, a.server.clock.now() + 120 * MINUTE_MS);
+  a.advance(MINUTE_MS);
+  a.work("s1", 1, 3);
+  const b = await startServer();
+  await bind(a.capture, { url: b.url, code: await b.code() });
+  expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "paused" });
+  a.advance(120 * MINUTE_MS);
+  a.work("s1", 1, 4);
+  await a.pass();
+  const [{ document }] = b.rows("SELECT document FROM trace_sessions");
+  const prompts = (JSON.parse(document).prompts as { text: string }[]).map(({ text }) => text);
+  expect(prompts).toEqual(["Do s1-0", "Do s1-2", "Do s1-4"]);
+});
+
+it("a team whose policy is off does not rule over the next", async () => {
+  const a = await startAgent();
+  await a.server.policy("off");
+  expect(await a.pass()).toMatchObject({ quiet: "policy" });
+  const b = await startServer();
+  await bind(a.capture, { url: b.url, code: await b.code() });
+  a.advance(MINUTE_MS);
+  a.work("s1", 1);
+  expect(await a.pass()).toMatchObject({ recorded: 6, quiet: undefined });
 });
 
 it("what waits when the policy becomes stricter leaves without its text", async () => {

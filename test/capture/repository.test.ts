@@ -1,8 +1,10 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { repositoryOf } from "../../src/capture/repository.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
 import { turn } from "../support/turns.ts";
+import { git } from "../support/work-tree.ts";
 
 /** The keys under which the server holds what an agent did in a work tree whose origin has an address. */
 async function keysFor(
@@ -104,3 +106,22 @@ it.each(["through a link", "with a slash at its end"])(
     expect(JSON.parse(row.document).files).toEqual(["~/other/0.ts"]);
   },
 );
+
+it("whose origin has no address is known by its first commit, and a shallow clone, which lacks that, by nothing", async () => {
+  const a = await startAgent();
+  const [whole, clone, shallow] = ["whole", "clone", "shallow"].map((name) => join(a.home, name)) as [
+    string,
+    string,
+    string,
+  ];
+  git(a.home, "init", "--quiet", whole);
+  for (const message of ["one", "two"])
+    git(whole, "-c", "user.name=Kim", "-c", "user.email=kim@example.com", "commit", "--allow-empty", "-qm", message);
+  git(a.home, "clone", "--quiet", `file://${whole}`, clone);
+  git(a.home, "clone", "--quiet", "--depth", "1", `file://${whole}`, shallow);
+  const first = `root:${git(whole, "rev-list", "--max-parents=0", "HEAD").trim()}`;
+  const keys = () => [whole, clone, shallow].map((folder) => repositoryOf(a.capture, folder).repo);
+  expect(keys()).toEqual([first, first, ""]);
+  git(shallow, "fetch", "--quiet", "--unshallow");
+  expect(keys()).toEqual([first, first, first]);
+});

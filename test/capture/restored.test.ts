@@ -43,6 +43,54 @@ describe("a server that was restored from an older backup", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);
   });
 
+  it("that does not know the machine any more is given all that is kept once it is connected again", async () => {
+    const a = await startAgent({ connected: false });
+    await a.server.forgetting(async () => {
+      await a.connect();
+      a.work("s1", 2);
+      await a.pass();
+      // What was sent first is forgotten by then.
+      a.advance(9 * DAY_MS);
+      a.work("s1", 3, 2);
+      await a.pass();
+    });
+    a.work("s2", 1);
+    expect((await a.pass()).stopped).toBe("The bearer token is not valid");
+    await a.connect();
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 12 }, (_, i) => i + 1),
+    );
+    // Revoked since, it is connected a third time: the server has all of it.
+    await a.server.revoke(deviceOf(a));
+    a.work("s2", 1, 1);
+    await a.pass();
+    await a.connect();
+    await a.pass();
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(3);
+  });
+
+  it("that cannot take it for a week and longer finds it kept until then", async () => {
+    const a = await startAgent();
+    await a.server.forgetting(async () => {
+      a.work("s1", 3);
+      await a.pass();
+    });
+    a.work("s2", 1);
+    a.server.between = (path, answer, body) =>
+      path === "/api/telemetry/ingest" && body.includes('"seq"')
+        ? new Response("{}", { status: 503, headers: { "service-api-version": "1" } })
+        : answer();
+    await a.pass();
+    a.advance(9 * DAY_MS);
+    await a.pass();
+    a.server.between = undefined;
+    await a.pass();
+    expectAgreement(a);
+    expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(12);
+  });
+
   it("is filled up by a machine that has nothing new to send", async () => {
     const a = await startAgent();
     a.work("s1", 3);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { placeEdits } from "../../formats/agents/cursor.ts";
 import type { AgentFormat } from "../../formats/agents/transcript.ts";
@@ -14,6 +14,7 @@ import { MAX_RECORD_BYTES } from "./tail.ts";
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 /** The agent whose hooks say what stands in no transcript. */
 const SPEAKS = "-cursor-";
+const UNREADABLE = "note that cannot be read";
 /** Behind the name of a note that was heard, and is still to be read. */
 const HEARD = ".heard";
 
@@ -65,13 +66,24 @@ export function readRings(capture: Capture, format: AgentFormat, recorder: Recor
     const path = join(capture.places.spool, name);
     const reader = format.open({ path: "" });
     capture.transact(() => {
+      // Written by another user, as by root with this person's home: it must not keep all that comes after it.
+      if (!isReadable(path)) capture.rows.countUnknown.run(format.agent, UNREADABLE);
       // What is longer was cut there.
-      if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
+      else if (statSync(path).size >= MAX_RECORD_BYTES) capture.rows.countUnknown.run(format.agent, OVERSIZED);
       else if (!isRepeated(capture, path))
         for (const event of reader.read(recordOf(path))) recorder.take(format.agent, event);
       recorder.flush();
     });
     rmSync(path, { force: true });
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -14,6 +14,8 @@ function open(path: string, schemas: readonly string[]): Database {
   const db = new Sqlite(path, { timeout: 10_000 });
   try {
     chmodSync(path, 0o600);
+    // Can be said of a new file alone: its pages can be given back.
+    if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
     db.pragma("temp_store = MEMORY");
