@@ -3,7 +3,7 @@ import { visibleLine } from "../../kit/strings.ts";
 import { currentBrains, sourceFinder } from "../../record/brain/brain.ts";
 import { recurringClasses } from "./classes.ts";
 import { newestDecisions } from "./decisions.ts";
-import { newestOpen } from "./metrics.ts";
+import { stillOpen } from "./metrics.ts";
 
 /** A line of the briefing. */
 export interface Item {
@@ -122,7 +122,7 @@ async function itemsOf(core: Core, teamId: string, repoKey: string | undefined):
     line: entry.line,
     deviceId: sourceOf(entry)?.deviceId ?? null,
   });
-  const open = newestOpen(core, teamId, repoKey).map((defect): Item => {
+  const open = stillOpen(core, teamId, repoKey).map((defect): Item => {
     const text = visibleLine(defect.title || defect.heading, MAX_TEXT_CHARS);
     return { kind: "open", text, date: defect.date, occurrences: null, ...place(defect) };
   });

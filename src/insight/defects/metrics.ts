@@ -1,5 +1,7 @@
 import type { Core } from "../../core.ts";
+import { onWire } from "../../formats/errors/fingerprint.ts";
 import { listRepositories } from "../../record/brain/brain.ts";
+import { standingOfEntry } from "../triage/triage.ts";
 import { type RecurringClass, recurringClasses } from "./classes.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
@@ -19,6 +21,7 @@ export interface Metrics extends Trend {
 }
 
 const OPEN_SHOWN = 3;
+const OPEN_LOOKED_AT = 100;
 
 /**
  * Counts the entries of errors files; those of security and anti-patterns files are not errors that happened. As fresh as
@@ -33,7 +36,7 @@ export function brainMetrics(core: Core, teamId: string, repoKey?: string): Metr
     ...weeklyTrend(daysOf(core, teamId, repoKey), core.clock.now()),
     total: totals?.total ?? 0,
     openTotal: totals?.open ?? 0,
-    open: newestOpen(core, teamId, repoKey),
+    open: newestOpen(core, teamId, repoKey, OPEN_SHOWN),
     skipped: files?.skipped ?? 0,
     recurring: recurringClasses(core, teamId, repoKey),
   };
@@ -53,9 +56,19 @@ export function weeklyHistory(core: Core, teamId: string, weeks: number, repoKey
   return weeksUntil(daysOf(core, teamId, repoKey, weeks), core.clock.now(), weeks);
 }
 
-/** The newest open entries of errors files, at most three. */
-export function newestOpen(core: Core, teamId: string, repoKey?: string): Defect[] {
-  return rows(core.store).open(teamId, repoKey, OPEN_SHOWN).map(readRow);
+/** The newest entries of errors files that say they are open. */
+const newestOpen = (core: Core, teamId: string, repoKey: string | undefined, most: number): Defect[] =>
+  rows(core.store).open(teamId, repoKey, most).map(readRow);
+
+/** The same without those that people said are resolved or snoozed, at most three; looked for among the newest hundred. */
+export function stillOpen(core: Core, teamId: string, repoKey?: string): Defect[] {
+  const found: Defect[] = [];
+  for (const entry of newestOpen(core, teamId, repoKey, OPEN_LOOKED_AT)) {
+    const { state } = standingOfEntry(core, teamId, onWire(entry.fingerprint), entry);
+    if (state === "open" || state === "again") found.push(entry);
+    if (found.length === OPEN_SHOWN) break;
+  }
+  return found;
 }
 
 /** What a team's errors files record. */
