@@ -1,3 +1,4 @@
+import type { HashSlice } from "../../kit/hash-slices.ts";
 import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../../platform/store/store.ts";
 import { DEFECT, type DefectRow } from "./rows.ts";
@@ -43,6 +44,20 @@ interface RepoOfClass {
   readonly firstSeen: string;
 }
 
+/** How many entries a day has. */
+export interface DayOfEntries {
+  /** YYYY-MM-DD */
+  readonly date: string;
+  readonly count: number;
+}
+
+interface ClassesRange
+  extends Pick<PageRange, "teamId" | "text" | "begins">,
+    Pick<HashSlice, "lowBytes" | "highBytes"> {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** Where a walk by fingerprint goes on, and ends. */
 interface CountedRange {
   readonly teamId: string;
@@ -54,6 +69,12 @@ interface CountedRange {
 
 /** Entries as people leaf through them. */
 export const pageRows = statements((db) => ({
+  // By the primary key of defect_files.
+  anyError: db
+    .prepare<[string], 0 | 1>(
+      "SELECT EXISTS (SELECT 1 FROM defect_files WHERE team_id = ? AND kind = 'error' AND entries > 0)",
+    )
+    .pluck(),
   // By primary key.
   byId: db.prepare<[number, string], DefectRow>(`${DEFECT} WHERE id = ? AND team_id = ?`),
   // By the first three columns of the unique index of defects.
@@ -73,23 +94,28 @@ export const pageRows = statements((db) => ({
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
-  // By defects_by_fingerprint: the classes of entries, by the first 8 hexadecimal digits.
-  classesOfEntries: db.prepare<[string], { id: number; fingerprint: string }>(
-    "SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects WHERE team_id = ?",
+  // By primary key: the classes of entries, by the first 8 hexadecimal digits.
+  classesOfEntries: db.prepare<[string, string], { id: number; fingerprint: string }>(
+    `SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects
+     WHERE id IN (SELECT value FROM json_each(?)) AND +team_id = ?`,
   ),
   datesOfClass: db
     .prepare<[string, Buffer, Buffer, string], string>(
-      "SELECT date FROM defects WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND date >= ?",
+      "SELECT date FROM defects INDEXED BY defects_by_fingerprint WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND date >= ?",
     )
     .pluck(),
-  // By defects_by_date, its first column: all entries of a team's current brains.
-  days: db.prepare<[string, string, string | null], { date: string; count: number }>(
-    `SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? AND repo_key = coalesce(?, repo_key)
-     GROUP BY date ORDER BY date`,
+  // By defects_by_day, which has all of it, and by defects_by_date.
+  days: db.prepare<[string, string], DayOfEntries>(
+    "SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? GROUP BY date ORDER BY date",
   ),
+  daysOfRepo: db.prepare<[string, string, string], DayOfEntries>(
+    "SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? AND repo_key = ? GROUP BY date ORDER BY date",
+  ),
+  // By defects_by_fingerprint, a slice of a team's entries.
   classesWith: db
-    .prepare<[Pick<PageRange, "teamId" | "text" | "begins"> & { from: string; to: string }], string>(
-      `SELECT DISTINCT lower(hex(substr(fingerprint, 1, 4))) FROM defects WHERE team_id = @teamId AND date BETWEEN @from AND @to
+    .prepare<[ClassesRange], string>(
+      `SELECT DISTINCT lower(hex(substr(fingerprint, 1, 4))) FROM defects INDEXED BY defects_by_fingerprint
+       WHERE team_id = @teamId AND fingerprint >= @lowBytes AND fingerprint < @highBytes AND date BETWEEN @from AND @to
          AND ${HOLDS_TEXT}`,
     )
     .pluck(),
