@@ -3,26 +3,13 @@ import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../../platform/store/store.ts";
 import { DEFECT, type DefectRow } from "./rows.ts";
 
-/** What a page of entries is asked for with; null narrows nothing. */
-export interface PageRange {
-  readonly teamId: string;
-  readonly repoKey: string | null;
-  readonly kind: string | null;
-  readonly open: 0 | 1 | null;
-  /** As `soughtText` makes them. */
+/** A text as `soughtText` makes it. */
+interface Sought {
   readonly text: string | null;
   readonly begins: string | null;
-  /** Where the row stands to begin beyond; without a date at the top. */
-  readonly date: string | null;
-  readonly atRepo: string;
-  readonly atPath: string;
-  readonly atLine: number;
-  readonly count: number;
 }
 
 const HOLDS_TEXT = `(@text IS NULL OR ${holdsSought("heading", "rule", "path")})`;
-const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey) AND (@kind IS NULL OR kind = @kind)
-  AND (@open IS NULL OR open = @open) AND ${HOLDS_TEXT}`;
 
 /** What is counted of an entry. */
 export interface CountedRow {
@@ -51,11 +38,17 @@ export interface DayOfEntries {
   readonly count: number;
 }
 
-interface ClassesRange
-  extends Pick<PageRange, "teamId" | "text" | "begins">,
-    Pick<HashSlice, "lowBytes" | "highBytes"> {
+interface ClassesRange extends Sought, Pick<HashSlice, "lowBytes" | "highBytes"> {
+  readonly teamId: string;
   readonly from: string;
   readonly to: string;
+}
+
+interface WithinRange extends Sought {
+  readonly teamId: string;
+  readonly count: number;
+  readonly from: string;
+  readonly before: string;
 }
 
 /** Where a walk by fingerprint goes on, and ends. */
@@ -147,14 +140,14 @@ export const pageRows = statements((db) => ({
        WHERE team_id = @teamId AND date = @date AND substr(fingerprint, 1, 4) < @below ORDER BY beginning DESC LIMIT @count`,
     )
     .pluck(),
-  // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
-  older: db.prepare<[PageRange], DefectRow>(
-    `${DEFECT} WHERE ${MATCHES} AND (@date IS NULL OR date < @date
-       OR (date = @date AND (repo_key, path, line) > (@atRepo, @atPath, @atLine)))
+  // Both by defects_by_day.
+  daySome: db
+    .prepare<[string, string, number], string>(
+      "SELECT date FROM defects WHERE team_id = ? AND date < ? ORDER BY date DESC LIMIT 1 OFFSET ?",
+    )
+    .pluck(),
+  within: db.prepare<[WithinRange], DefectRow>(
+    `${DEFECT} INDEXED BY defects_by_day WHERE team_id = @teamId AND date >= @from AND date < @before AND ${HOLDS_TEXT}
      ORDER BY date DESC, repo_key, path, line LIMIT @count`,
-  ),
-  newer: db.prepare<[PageRange], DefectRow>(
-    `${DEFECT} WHERE ${MATCHES} AND (date > @date OR (date = @date AND (repo_key, path, line) < (@atRepo, @atPath, @atLine)))
-     ORDER BY date, repo_key DESC, path DESC, line DESC LIMIT @count`,
   ),
 }));
