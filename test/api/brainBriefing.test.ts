@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { type Act, act } from "../../src/insight/triage/triage.ts";
 import { renderMarkdown } from "../../src/kit/markdown-html.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 type Files = Record<string, string>;
@@ -117,6 +119,26 @@ it("shows at most three open entries, the newest", async () => {
 
 /** The quotations of a briefing, each with its lines. */
 const quotesOf = (text: string) => text.match(/(?:^>.*\n)+/gm)?.map((quote) => quote.trimEnd()) ?? [];
+
+it("leaves out what somebody resolved or snoozed, and takes it up again when they take that back", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { token, team } = await t.device();
+  const days = ["20", "19", "18", "17", "16"];
+  const errors = days.map((day) => `## 2026-11-${day} Broken on ${day}\n\n**Status:** open\n`);
+  await publish(t, token, "shop", { "errors.md": `# Errors\n\n${errors.join("\n")}` });
+  const open = async () =>
+    (await ask(t, token, "?format=json")).body.items.map(({ text }: { text: string }) => text.slice(-2));
+  expect(await open()).toEqual(["20", "19", "18"]);
+  const [first, , third] = t.rows("SELECT class FROM triage_classes ORDER BY last_seen DESC") as { class: string }[];
+  const say = (one: { class: string } | undefined, what: Act) =>
+    act(core, { teamId: team.id, fingerprint: one?.class ?? "" }, what, COMMAND_LINE);
+  await say(first, { kind: "resolve" });
+  await say(third, { kind: "snooze", until: null });
+  expect(await open()).toEqual(["19", "17", "16"]);
+  await say(first, { kind: "reopen" });
+  expect(await open()).toEqual(["20", "19", "17"]);
+});
 
 it("fits into the bytes asked for by leaving out whole items, and says how many", async () => {
   const t = await startInstance();

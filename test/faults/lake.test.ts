@@ -175,7 +175,7 @@ async function pages(shards: readonly Shard[]) {
       const period = { from: Date.UTC(2000, 0), to: Date.UTC(2050, 0) };
       const { total } = spendReport(core, data.team.id, { ...period, by: "model" });
       const sessions = await sumSessions(core, data.team.id);
-      const errors = countEntries(core, data.team.id);
+      const errors = await countEntries(core, data.team.id);
       sums.calls += total.usages;
       sums.input += total.inputTokens;
       sums.output += total.outputTokens;

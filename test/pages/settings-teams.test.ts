@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
-import { createTeam } from "../../src/identity/teams/teams.ts";
+import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -239,4 +239,29 @@ it("leads an operator in no team to making one", async () => {
   await page.getByText("The team “Engine” is made.").waitFor();
   await go("/people");
   expect(site.t.rows("SELECT role FROM memberships")).toEqual([{ role: "owner" }]);
+});
+
+it("changes back nothing of a team that somebody else changed while the form stood open", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { id } = await createTeam(core, "Engine", { seats: 5 });
+  const { page, go } = await site.open(operator);
+  const periodEndAt = Date.UTC(2027, 0, 31, 18);
+  await go(`/settings/teams/${id}`);
+  await updateTeam(core, id, { seats: 50, periodEndAt });
+  const save = () => page.getByRole("button", { name: "Save" }).click();
+  const row = () => site.t.rows("SELECT name, seats, period_end_at AS until FROM teams WHERE id = ?", id)[0];
+  await page.getByLabel("Name", { exact: true }).fill("Engines");
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toEqual({ name: "Engines", seats: 50, until: periodEndAt });
+  await updateTeam(core, id, { seats: 60 });
+  await page.getByLabel("Seats").fill("55");
+  await save();
+  await page.getByText("the number of seats is 60 now. Nothing was changed").waitFor();
+  expect(row().seats).toBe(60);
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(row().seats).toBe(55);
 });

@@ -101,6 +101,8 @@ it("takes nonsense in the address for nothing", async () => {
   expect(await visit.page.locator("figure").first().locator("tbody tr").count()).toBeLessThanOrEqual(101);
   await visit.go("/spend?repo=github.com%2Fnobody%2Fs");
   expect(await visit.page.getByText("No usage in these days").count()).toBe(1);
+  expect(await visit.page.getByText("Take a filter back, or choose other days.").count()).toBe(1);
+  expect(await visit.page.getByRole("main").textContent()).not.toContain("reckon agent connect");
 });
 
 it("gives all rows as values in which no spreadsheet sees a formula", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { addIssuer, changeIssuer, getIssuer } from "../../src/identity/sso/sso.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT, startIssuer } from "../support/oidc.ts";
@@ -69,4 +70,30 @@ it("lets an operator add an issuer, and a person sign in by it", async () => {
   expect(site.t.count("sso_identities")).toBe(1);
   await go("/people");
   await page.getByText("ada@acme.example").first().waitFor();
+});
+
+it("changes back nothing of an issuer that somebody else changed while the form stood open", async () => {
+  const site = await startSite();
+  const team = await site.t.team({ name: "Engines" });
+  const root = await site.person({ operator: true, team });
+  const { core } = site.t.instance;
+  const change = { issuer: "https://login.example.com", clientId: "reckon", groups: ["a=Engines:owner"] };
+  await addIssuer(core, "acme", change);
+  const { page, go } = await site.open(root);
+  await go("/settings/sso/acme");
+  await changeIssuer(core, "acme", { groups: ["a=Engines:viewer"], sessionHours: 12 });
+  const save = () => page.getByRole("button", { name: "Save" }).click();
+  await page.getByLabel("E-mail domains").fill("acme.example");
+  await save();
+  await page.getByText("Saved.").waitFor();
+  const now = () => getIssuer(core, "acme");
+  expect(now()).toMatchObject({ domains: ["acme.example"], sessionHours: 12, groups: [{ role: "viewer" }] });
+  await changeIssuer(core, "acme", { groups: [] });
+  await page.locator("[name=groups]").fill("a=Engines:member");
+  await save();
+  await page.getByText("Groups is other than it was. Nothing was changed").waitFor();
+  expect(now().groups).toEqual([]);
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(now().groups).toMatchObject([{ role: "member" }]);
 });

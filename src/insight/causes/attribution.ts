@@ -43,10 +43,13 @@ export interface Attribution {
 
 /** Whose work a team's defects were. A defect with several causes counts once for each of them. */
 export function attribution(core: Core, teamId: string, { repoKey }: { readonly repoKey?: string } = {}): Attribution {
-  const classes = errorCalendar.classesOfEntries(core, teamId);
-  const certain = linkRows(core.store)
-    .certain.all({ teamId, repoKey: repoKey ?? null })
-    .filter(({ entryId }) => classes.has(entryId));
+  const all = linkRows(core.store).certain.all({ teamId, repoKey: repoKey ?? null });
+  const classes = errorCalendar.classesOfEntries(
+    core,
+    teamId,
+    all.map(({ entryId }) => entryId),
+  );
+  const certain = all.filter(({ entryId }) => classes.has(entryId));
   const judged = new Set(certain.filter(({ humanVerdict }) => humanVerdict === 1).map(({ entryId }) => entryId));
   const counting = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
   const withSession = counting.filter(({ sessionNumber }) => sessionNumber !== null);

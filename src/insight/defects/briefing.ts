@@ -3,7 +3,7 @@ import { visibleLine } from "../../kit/strings.ts";
 import { currentBrains, sourceFinder } from "../../record/brain/brain.ts";
 import { recurringClasses } from "./classes.ts";
 import { newestDecisions } from "./decisions.ts";
-import { newestOpen } from "./metrics.ts";
+import { stillOpen } from "./metrics.ts";
 
 /** A line of the briefing. */
 export interface Item {
@@ -122,15 +122,17 @@ async function itemsOf(core: Core, teamId: string, repoKey: string | undefined):
     line: entry.line,
     deviceId: sourceOf(entry)?.deviceId ?? null,
   });
-  const open = newestOpen(core, teamId, repoKey).map((defect): Item => {
+  const open = (await stillOpen(core, teamId, repoKey)).map((defect): Item => {
     const text = visibleLine(defect.title || defect.heading, MAX_TEXT_CHARS);
     return { kind: "open", text, date: defect.date, occurrences: null, ...place(defect) };
   });
-  const rules = recurringClasses(core, teamId, repoKey, RULES).map(({ rule, titles, occurrences, lastSeen }): Item => {
-    const text = visibleLine(rule ?? titles[0] ?? "", MAX_TEXT_CHARS);
-    const place = { repoKey: repoKey ?? null, filePath: null, line: null, deviceId: null };
-    return { kind: "rule", text, date: lastSeen, occurrences, ...place };
-  });
+  const rules = (await recurringClasses(core, teamId, repoKey, RULES)).map(
+    ({ rule, titles, occurrences, lastSeen }): Item => {
+      const text = visibleLine(rule ?? titles[0] ?? "", MAX_TEXT_CHARS);
+      const place = { repoKey: repoKey ?? null, filePath: null, line: null, deviceId: null };
+      return { kind: "rule", text, date: lastSeen, occurrences, ...place };
+    },
+  );
   const decisions = (await newestDecisions(core, teamId, repoKey, DECISIONS)).map((decision): Item => {
     const text = visibleLine(decision.title, MAX_TEXT_CHARS);
     return { kind: "decision", text, date: decision.date, occurrences: null, ...place(decision) };

@@ -1,55 +1,32 @@
 import type { Core } from "../../core.ts";
 import { splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
-import { keysetPage, type Page } from "../../kit/page.ts";
 import { soughtText } from "../../kit/strings.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { readBlob } from "../../record/brain/brain.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
-import { type PageRange, pageRows } from "./page-rows.ts";
+import { pageRows } from "./page-rows.ts";
 
-/** Which entries a page shows; absent members do not narrow. */
-export interface EntryFilter {
-  readonly repoKey?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly open?: boolean | undefined;
-  /** Stands in the heading, the prevention rule or the file's path, in any case. */
-  readonly text?: string | undefined;
-}
+/** Entries that are looked through in one piece, and the rest of a day. */
+const AT_ONCE = 4_000;
+/** Beyond every date. */
+const NEVER = "9999-99";
 
 /**
- * A page of a team's entries, newest first, those of one day in the order of their files. As fresh as `entriesProjection`.
- * @param limit 1 to 200, 50 by default
+ * The newest of a team's entries that hold a text in their heading, prevention rule or file's path, in any case; those of one day in the
+ * order of their files. Looked for in pieces, from the last day back. As fresh as `entriesProjection`.
  */
-export function pageOfDefects(
-  core: Core,
-  teamId: string,
-  filter: EntryFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
-): Page<Defect> {
-  const { repoKey = null, kind = null, open, text = "", cursor, limit } = filter;
-  const filters = { teamId, repoKey, kind, ...soughtText(text), open: open === undefined ? null : asBit(open) };
-  return keysetPage({
-    cursor,
-    limit,
-    parts: 2,
-    keyOf: ({ date, id }) => [Number(date.replaceAll("-", "")), id],
-    read: (towards, key, count) => {
-      const [day = null, id = null] = key ?? [];
-      // Where the entry stands now that the page begins beyond; its whole day again when it is gone.
-      const at = id === null ? undefined : pageRows(core.store).byId.get(id, teamId);
-      const place = { atRepo: at?.repoKey ?? "", atPath: at?.path ?? "", atLine: at?.line ?? -1 };
-      const date = at?.date ?? (day === null ? null : dateOf(day));
-      const range: PageRange = { ...filters, date, ...place, count };
-      return pageRows(core.store)[towards].all(range).map(readRow);
-    },
-  });
-}
-
-const asBit = (value: boolean): 0 | 1 => (value ? 1 : 0);
-
-/** A date of the number that its digits make. */
-function dateOf(day: number): string {
-  const digits = String(day).padStart(8, "0");
-  return `${digits.slice(0, -4)}-${digits.slice(-4, -2)}-${digits.slice(-2)}`;
+export async function newestWith(core: Core, teamId: string, text: string, most: number): Promise<Defect[]> {
+  const sql = pageRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  const found: Defect[] = [];
+  for (let before = NEVER; before !== "" && found.length < most; await yieldNow()) {
+    const from = sql.daySome.get(teamId, before, AT_ONCE) ?? "";
+    const range = { teamId, from, before, ...soughtText(text), count: most - found.length };
+    found.push(...sql.within.all(range).map(readRow));
+    before = from;
+  }
+  return found;
 }
 
 /** An entry by its number. @returns undefined when the team's current brains have no such entry */

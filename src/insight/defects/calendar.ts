@@ -1,21 +1,18 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { inHashSlices } from "../../kit/hash-slices.ts";
 import { soughtText } from "../../kit/strings.ts";
 import { classRange } from "./class-changes.ts";
-import { pageRows } from "./page-rows.ts";
+import { type DayOfEntries, pageRows } from "./page-rows.ts";
 import { trendRange, weeksUntil } from "./trend.ts";
 
 /** When entries of whatever kind are dated, and which headings have no date. As fresh as `entriesProjection`. */
 
-interface DayOfEntries {
-  /** YYYY-MM-DD */
-  readonly date: string;
-  readonly count: number;
-}
-
 /** How many entries each day has, the oldest first. @param from YYYY-MM-DD, that day counts */
 const entriesByDay = (core: Core, teamId: string, from: string, repoKey?: string): DayOfEntries[] =>
-  pageRows(core.store).days.all(teamId, from, repoKey ?? null);
+  repoKey === undefined
+    ? pageRows(core.store).days.all(teamId, from)
+    : pageRows(core.store).daysOfRepo.all(teamId, from, repoKey);
 
 /** How many entries a class has in each of the last rolling weeks, the oldest first. @param fingerprint its 8 digits */
 function weeksOfClass(core: Core, teamId: string, fingerprint: string, weeks: number): number[] {
@@ -36,22 +33,39 @@ interface Having {
 }
 
 /** The classes that have an entry with all of this, by the first 8 digits of their fingerprints. */
-const classesWith = (core: Core, teamId: string, { text = "", from = "", to = "9999-12-31" }: Having): string[] =>
-  pageRows(core.store).classesWith.all({ teamId, ...soughtText(text), from, to });
+const classesWith = (
+  core: Core,
+  teamId: string,
+  { text = "", from = "", to = "9999-12-31" }: Having,
+): Promise<string[]> =>
+  inHashSlices(core.clock, (slice) =>
+    pageRows(core.store).classesWith.all({ teamId, ...soughtText(text), from, to, ...slice }),
+  );
 
 /** Files with level-2 headings that are no entry, those with the most first. */
 const undatedFiles = (core: Core, teamId: string, repoKey?: string) =>
   pageRows(core.store).undated.all(teamId, repoKey ?? null);
 
-/** The class of each entry, by its number: the first 8 digits of its fingerprint. */
-const classesOfEntries = (core: Core, teamId: string): Map<number, string> =>
+/** The class of each of some entries that there are, by its number: the first 8 digits of its fingerprint. */
+const classesOfEntries = (core: Core, teamId: string, ids: readonly number[]): Map<number, string> =>
   new Map(
     pageRows(core.store)
-      .classesOfEntries.all(teamId)
+      .classesOfEntries.all(JSON.stringify(ids), teamId)
       .map(({ id, fingerprint }) => [id, fingerprint]),
   );
+
+/** Whether a team's errors files have an entry. */
+const holdsErrors = (core: Core, teamId: string): boolean => pageRows(core.store).anyError.get(teamId) === 1;
 
 /** A day some days before now, YYYY-MM-DD. */
 const dayBefore = (core: Core, days: number): string => isoInstant(core.clock.now() - days * DAY_MS).slice(0, 10);
 
-export const errorCalendar = { entriesByDay, weeksOfClass, classesWith, undatedFiles, classesOfEntries, dayBefore };
+export const errorCalendar = {
+  entriesByDay,
+  weeksOfClass,
+  classesWith,
+  undatedFiles,
+  classesOfEntries,
+  holdsErrors,
+  dayBefore,
+};

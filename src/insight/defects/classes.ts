@@ -1,7 +1,9 @@
 import type { Core } from "../../core.ts";
 import { onWire } from "../../formats/errors/fingerprint.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { inHashSlices } from "../../kit/hash-slices.ts";
 import { dailyRows } from "./daily-rows.ts";
+import { readErrors } from "./of-errors.ts";
 import { type ClassRow, rows } from "./rows.ts";
 
 /** Entries of errors files that have one fingerprint. */
@@ -25,10 +27,22 @@ const TITLES = 3;
  * Classes with more than one entry in the errors files of a repository, or of all a team's repositories together, with no
  * window of time: most occurrences first, of equal ones the one seen last. At most 100.
  */
-export function recurringClasses(core: Core, teamId: string, repoKey?: string, most = MAX_CLASSES): RecurringClass[] {
-  const found = rows(core.store).classes(teamId, repoKey, most);
-  return found.map((one) => withTitles(core, teamId, one, repoKey));
+export async function recurringClasses(
+  core: Core,
+  teamId: string,
+  repoKey?: string,
+  most = MAX_CLASSES,
+): Promise<RecurringClass[]> {
+  const found = await readErrors(core, "classes", { teamId, repoKey, most });
+  return found
+    .sort(mostFirst)
+    .slice(0, most)
+    .map((one) => withTitles(core, teamId, one, repoKey));
 }
+
+const mostFirst = (a: ClassRow, b: ClassRow): number =>
+  b.occurrences - a.occurrences ||
+  (a.lastSeen === b.lastSeen ? Buffer.compare(a.fingerprint, b.fingerprint) : a.lastSeen < b.lastSeen ? 1 : -1);
 
 function withTitles(core: Core, teamId: string, { fingerprint, ...rest }: ClassRow, repoKey?: string): RecurringClass {
   const newest = rows(core.store).ofClass.all(teamId, fingerprint, repoKey ?? null, TITLES);
@@ -46,14 +60,22 @@ function withTitles(core: Core, teamId: string, { fingerprint, ...rest }: ClassR
  * @param from day, YYYY-MM-DD
  * @param to the last day
  */
-export function recurredWithin(
+export async function recurredWithin(
   core: Core,
   teamId: string,
   { from, to }: { readonly from: string; readonly to: string },
   most: number,
-): { readonly count: number; readonly classes: RecurringClass[] } {
-  const found = dailyRows(core.store).recurred.all({ teamId, from, to });
-  return { count: found.length, classes: found.slice(0, most).map((one) => withTitles(core, teamId, one)) };
+): Promise<{ readonly count: number; readonly classes: RecurringClass[] }> {
+  const found = await inHashSlices(core.clock, (slice) =>
+    dailyRows(core.store).recurred.all({ teamId, from, to, ...slice }),
+  );
+  return {
+    count: found.length,
+    classes: found
+      .sort(mostFirst)
+      .slice(0, most)
+      .map((one) => withTitles(core, teamId, one)),
+  };
 }
 
 /** A team, and the instant from which it knew certain prevention rules. */

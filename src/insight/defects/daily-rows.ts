@@ -1,5 +1,6 @@
+import type { HashSlice } from "../../kit/hash-slices.ts";
 import { statements } from "../../platform/store/store.ts";
-import { type ClassRow, DEFECT, type DefectRow } from "./rows.ts";
+import type { ClassRow } from "./rows.ts";
 
 /** Entries dated on one day. */
 export interface ErrorDay {
@@ -10,30 +11,24 @@ export interface ErrorDay {
   readonly again: number;
 }
 
-interface Days {
+interface Days extends Pick<HashSlice, "lowBytes" | "highBytes"> {
   readonly teamId: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** When each class was recorded first: one walk, for comparing entries with one another would take their square. */
-const FIRSTS = `WITH firsts AS MATERIALIZED (
-  SELECT fingerprint AS class, min(date) AS first FROM defects WHERE team_id = @teamId AND kind = 'error' GROUP BY fingerprint)`;
-const WITHIN = "team_id = @teamId AND kind = 'error' AND date BETWEEN @from AND @to";
+const IN_SLICE = "team_id = @teamId AND fingerprint >= @lowBytes AND fingerprint < @highBytes AND kind = 'error'";
 
-/** By the first column of defects_by_fingerprint and of defects_by_date. */
+/** All by defects_by_fingerprint, a slice of a team's entries. */
 export const dailyRows = statements((db) => ({
+  // When each class was recorded first is told in one walk: comparing entries with one another would take their square.
   days: db.prepare<[Days], ErrorDay>(
-    `${FIRSTS} SELECT date, count(*) AS entries, sum(date > first) AS again
-     FROM defects JOIN firsts ON class = fingerprint WHERE ${WITHIN} GROUP BY date`,
+    `SELECT date, count(*) AS entries, sum(date > first) AS again
+     FROM (SELECT date, min(date) OVER (PARTITION BY fingerprint) AS first FROM defects WHERE ${IN_SLICE})
+     WHERE date BETWEEN @from AND @to GROUP BY date`,
   ),
   recurred: db.prepare<[Days], ClassRow>(
     `SELECT fingerprint, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen FROM defects
-     WHERE team_id = @teamId AND kind = 'error' AND date <= @to GROUP BY fingerprint
-     HAVING count(*) > 1 AND max(date) >= @from ORDER BY occurrences DESC, lastSeen DESC, fingerprint`,
-  ),
-  cameAgain: db.prepare<[Days & { most: number }], DefectRow>(
-    `${FIRSTS} ${DEFECT} JOIN firsts ON class = fingerprint WHERE ${WITHIN} AND date > first
-     ORDER BY date DESC, repo_key, path, line LIMIT @most`,
+     WHERE ${IN_SLICE} AND date <= @to GROUP BY fingerprint HAVING count(*) > 1 AND max(date) >= @from`,
   ),
 }));

@@ -103,7 +103,7 @@ export const metrics = endpoint(
   async ({ core, principal, query }) => {
     const repoKey = query.repoKey === undefined ? undefined : redactText(query.repoKey).text;
     const standing = await requireCaughtUp(core, entriesProjection);
-    const { weeks, open, recurring, ...figures } = brainMetrics(core, principal.teamId, repoKey);
+    const { weeks, open, recurring, ...figures } = await brainMetrics(core, principal.teamId, repoKey);
     return {
       ok: true,
       repoKey: repoKey ?? null,

@@ -1,9 +1,12 @@
 import type { Core } from "../../core.ts";
+import { onWire } from "../../formats/errors/fingerprint.ts";
 import { listRepositories } from "../../record/brain/brain.ts";
+import { standingOfEntry } from "../triage/triage.ts";
 import { type RecurringClass, recurringClasses } from "./classes.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
-import { rows } from "./rows.ts";
+import { readErrors } from "./of-errors.ts";
+import { type DefectRow, rows } from "./rows.ts";
 import { type DayCount, type Trend, trendRange, type Week, weeklyTrend, weeksUntil } from "./trend.ts";
 
 /** What the errors files of a team or of one of its repositories come to. */
@@ -19,24 +22,29 @@ export interface Metrics extends Trend {
 }
 
 const OPEN_SHOWN = 3;
+const OPEN_LOOKED_AT = 100;
 
 /**
  * Counts the entries of errors files; those of security and anti-patterns files are not errors that happened. As fresh as
  * `entriesProjection`.
  * @param repoKey all the team's repositories without it; zeros where it is unknown
  */
-export function brainMetrics(core: Core, teamId: string, repoKey?: string): Metrics {
-  const sql = rows(core.store);
-  const [totals] = sql.totals(teamId, repoKey);
-  const [files] = sql.skipped(teamId, repoKey);
+export async function brainMetrics(core: Core, teamId: string, repoKey?: string): Promise<Metrics> {
+  const { total, open } = await totalsOf(core, teamId, repoKey);
+  const [files] = rows(core.store).skipped(teamId, repoKey);
   return {
     ...weeklyTrend(daysOf(core, teamId, repoKey), core.clock.now()),
-    total: totals?.total ?? 0,
-    openTotal: totals?.open ?? 0,
-    open: newestOpen(core, teamId, repoKey),
+    total,
+    openTotal: open,
+    open: await newestOpen(core, teamId, repoKey, OPEN_SHOWN),
     skipped: files?.skipped ?? 0,
-    recurring: recurringClasses(core, teamId, repoKey),
+    recurring: await recurringClasses(core, teamId, repoKey),
   };
+}
+
+async function totalsOf(core: Core, teamId: string, repoKey: string | undefined) {
+  const found = await readErrors(core, "totals", { teamId, repoKey });
+  return found.reduce((sum, one) => ({ total: sum.total + one.total, open: sum.open + one.open }));
 }
 
 /** How many entries of errors files each day of the last rolling weeks has. */
@@ -53,9 +61,28 @@ export function weeklyHistory(core: Core, teamId: string, weeks: number, repoKey
   return weeksUntil(daysOf(core, teamId, repoKey, weeks), core.clock.now(), weeks);
 }
 
-/** The newest open entries of errors files, at most three. */
-export function newestOpen(core: Core, teamId: string, repoKey?: string): Defect[] {
-  return rows(core.store).open(teamId, repoKey, OPEN_SHOWN).map(readRow);
+/** The newest entries of errors files that say they are open. */
+async function newestOpen(core: Core, teamId: string, repoKey: string | undefined, most: number): Promise<Defect[]> {
+  const found = await readErrors(core, "open", { teamId, repoKey, most });
+  return found.sort(newestFirst).slice(0, most).map(readRow);
+}
+
+/** Those of one day in the order of their files. */
+function newestFirst(a: DefectRow, b: DefectRow): number {
+  if (a.date !== b.date) return a.date < b.date ? 1 : -1;
+  if (a.repoKey !== b.repoKey) return a.repoKey < b.repoKey ? -1 : 1;
+  return a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1;
+}
+
+/** The same without those that people said are resolved or snoozed, at most three; looked for among the newest hundred. */
+export async function stillOpen(core: Core, teamId: string, repoKey?: string): Promise<Defect[]> {
+  const found: Defect[] = [];
+  for (const entry of await newestOpen(core, teamId, repoKey, OPEN_LOOKED_AT)) {
+    const { state } = standingOfEntry(core, teamId, onWire(entry.fingerprint), entry);
+    if (state === "open" || state === "again") found.push(entry);
+    if (found.length === OPEN_SHOWN) break;
+  }
+  return found;
 }
 
 /** What a team's errors files record. */
@@ -68,8 +95,7 @@ export interface EntryCounts {
 }
 
 /** Counts the entries of the errors files in a team's current brains; as fresh as `entriesProjection`. */
-export function countEntries(core: Core, teamId: string): EntryCounts {
-  const [totals] = rows(core.store).totals(teamId, undefined);
-  const repositories = listRepositories(core, teamId).length;
-  return { repositories, entries: totals?.total ?? 0, open: totals?.open ?? 0 };
+export async function countEntries(core: Core, teamId: string): Promise<EntryCounts> {
+  const { total, open } = await totalsOf(core, teamId, undefined);
+  return { repositories: listRepositories(core, teamId).length, entries: total, open };
 }

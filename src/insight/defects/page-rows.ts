@@ -1,27 +1,15 @@
+import type { HashSlice } from "../../kit/hash-slices.ts";
 import { holdsSought } from "../../kit/strings.ts";
 import { statements } from "../../platform/store/store.ts";
 import { DEFECT, type DefectRow } from "./rows.ts";
 
-/** What a page of entries is asked for with; null narrows nothing. */
-export interface PageRange {
-  readonly teamId: string;
-  readonly repoKey: string | null;
-  readonly kind: string | null;
-  readonly open: 0 | 1 | null;
-  /** As `soughtText` makes them. */
+/** A text as `soughtText` makes it. */
+interface Sought {
   readonly text: string | null;
   readonly begins: string | null;
-  /** Where the row stands to begin beyond; without a date at the top. */
-  readonly date: string | null;
-  readonly atRepo: string;
-  readonly atPath: string;
-  readonly atLine: number;
-  readonly count: number;
 }
 
 const HOLDS_TEXT = `(@text IS NULL OR ${holdsSought("heading", "rule", "path")})`;
-const MATCHES = `team_id = @teamId AND (@repoKey IS NULL OR repo_key = @repoKey) AND (@kind IS NULL OR kind = @kind)
-  AND (@open IS NULL OR open = @open) AND ${HOLDS_TEXT}`;
 
 /** What is counted of an entry. */
 export interface CountedRow {
@@ -43,6 +31,26 @@ interface RepoOfClass {
   readonly firstSeen: string;
 }
 
+/** How many entries a day has. */
+export interface DayOfEntries {
+  /** YYYY-MM-DD */
+  readonly date: string;
+  readonly count: number;
+}
+
+interface ClassesRange extends Sought, Pick<HashSlice, "lowBytes" | "highBytes"> {
+  readonly teamId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface WithinRange extends Sought {
+  readonly teamId: string;
+  readonly count: number;
+  readonly from: string;
+  readonly before: string;
+}
+
 /** Where a walk by fingerprint goes on, and ends. */
 interface CountedRange {
   readonly teamId: string;
@@ -54,6 +62,12 @@ interface CountedRange {
 
 /** Entries as people leaf through them. */
 export const pageRows = statements((db) => ({
+  // By the primary key of defect_files.
+  anyError: db
+    .prepare<[string], 0 | 1>(
+      "SELECT EXISTS (SELECT 1 FROM defect_files WHERE team_id = ? AND kind = 'error' AND entries > 0)",
+    )
+    .pluck(),
   // By primary key.
   byId: db.prepare<[number, string], DefectRow>(`${DEFECT} WHERE id = ? AND team_id = ?`),
   // By the first three columns of the unique index of defects.
@@ -73,23 +87,28 @@ export const pageRows = statements((db) => ({
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
-  // By defects_by_fingerprint: the classes of entries, by the first 8 hexadecimal digits.
-  classesOfEntries: db.prepare<[string], { id: number; fingerprint: string }>(
-    "SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects WHERE team_id = ?",
+  // By primary key: the classes of entries, by the first 8 hexadecimal digits.
+  classesOfEntries: db.prepare<[string, string], { id: number; fingerprint: string }>(
+    `SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects
+     WHERE id IN (SELECT value FROM json_each(?)) AND +team_id = ?`,
   ),
   datesOfClass: db
     .prepare<[string, Buffer, Buffer, string], string>(
-      "SELECT date FROM defects WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND date >= ?",
+      "SELECT date FROM defects INDEXED BY defects_by_fingerprint WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND date >= ?",
     )
     .pluck(),
-  // By defects_by_date, its first column: all entries of a team's current brains.
-  days: db.prepare<[string, string, string | null], { date: string; count: number }>(
-    `SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? AND repo_key = coalesce(?, repo_key)
-     GROUP BY date ORDER BY date`,
+  // By defects_by_day, which has all of it, and by defects_by_date.
+  days: db.prepare<[string, string], DayOfEntries>(
+    "SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? GROUP BY date ORDER BY date",
   ),
+  daysOfRepo: db.prepare<[string, string, string], DayOfEntries>(
+    "SELECT date, count(*) AS count FROM defects WHERE team_id = ? AND date >= ? AND repo_key = ? GROUP BY date ORDER BY date",
+  ),
+  // By defects_by_fingerprint, a slice of a team's entries.
   classesWith: db
-    .prepare<[Pick<PageRange, "teamId" | "text" | "begins"> & { from: string; to: string }], string>(
-      `SELECT DISTINCT lower(hex(substr(fingerprint, 1, 4))) FROM defects WHERE team_id = @teamId AND date BETWEEN @from AND @to
+    .prepare<[ClassesRange], string>(
+      `SELECT DISTINCT lower(hex(substr(fingerprint, 1, 4))) FROM defects INDEXED BY defects_by_fingerprint
+       WHERE team_id = @teamId AND fingerprint >= @lowBytes AND fingerprint < @highBytes AND date BETWEEN @from AND @to
          AND ${HOLDS_TEXT}`,
     )
     .pluck(),
@@ -121,14 +140,14 @@ export const pageRows = statements((db) => ({
        WHERE team_id = @teamId AND date = @date AND substr(fingerprint, 1, 4) < @below ORDER BY beginning DESC LIMIT @count`,
     )
     .pluck(),
-  // Both by defects_by_date, its first column: all entries of a team's current brains, of which there are thousands.
-  older: db.prepare<[PageRange], DefectRow>(
-    `${DEFECT} WHERE ${MATCHES} AND (@date IS NULL OR date < @date
-       OR (date = @date AND (repo_key, path, line) > (@atRepo, @atPath, @atLine)))
+  // Both by defects_by_day.
+  daySome: db
+    .prepare<[string, string, number], string>(
+      "SELECT date FROM defects WHERE team_id = ? AND date < ? ORDER BY date DESC LIMIT 1 OFFSET ?",
+    )
+    .pluck(),
+  within: db.prepare<[WithinRange], DefectRow>(
+    `${DEFECT} INDEXED BY defects_by_day WHERE team_id = @teamId AND date >= @from AND date < @before AND ${HOLDS_TEXT}
      ORDER BY date DESC, repo_key, path, line LIMIT @count`,
-  ),
-  newer: db.prepare<[PageRange], DefectRow>(
-    `${DEFECT} WHERE ${MATCHES} AND (date > @date OR (date = @date AND (repo_key, path, line) < (@atRepo, @atPath, @atLine)))
-     ORDER BY date, repo_key DESC, path DESC, line DESC LIMIT @count`,
   ),
 }));

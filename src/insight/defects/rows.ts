@@ -1,4 +1,5 @@
 import type { Entry } from "../../formats/errors/entry.ts";
+import type { HashSlice } from "../../kit/hash-slices.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { DayCount } from "./trend.ts";
 
@@ -30,8 +31,9 @@ interface Totals {
   readonly open: number;
 }
 
-export const DEFECT = `SELECT id, repo_key AS repoKey, path, kind, heading, ordinal, date, title, line, open, fingerprint, rule, commits,
-  files FROM defects`;
+const COLUMNS = `id, repo_key AS repoKey, path, kind, heading, ordinal, date, title, line, open, fingerprint, rule, commits,
+  files`;
+export const DEFECT = `SELECT ${COLUMNS} FROM defects`;
 
 /**
  * The same of a whole team and of one repository: by defects_by_date on one column or two, or by the primary key of defect_files.
@@ -45,6 +47,29 @@ function scoped<Params extends unknown[], Row>(db: Preparer, sql: (where: string
 }
 
 const NEWEST = "ORDER BY date DESC, repo_key, path, line";
+
+/** Entries of errors files in a slice, of all repositories where `repoKey` is null. */
+interface Slice extends Pick<HashSlice, "lowBytes" | "highBytes"> {
+  readonly teamId: string;
+  readonly repoKey: string | null;
+  readonly most: number;
+}
+
+/**
+ * The same of one repository and of a slice: each by an index that is named, for by the order that it asks for SQLite would walk all of a
+ * team's entries for those of one repository.
+ * @param sql of a table and a condition
+ */
+const ofErrors = <Row>(db: Preparer, sql: (of: string) => string) => ({
+  ofRepo: db.prepare<[Omit<Slice, "lowBytes" | "highBytes">], Row>(
+    sql("defects INDEXED BY defects_by_date WHERE team_id = @teamId AND repo_key = @repoKey AND kind = 'error'"),
+  ),
+  ofSlice: db.prepare<[Slice], Row>(
+    sql(`defects INDEXED BY defects_by_fingerprint
+       WHERE team_id = @teamId AND fingerprint >= @lowBytes AND fingerprint < @highBytes AND kind = 'error'
+         AND (@repoKey IS NULL OR repo_key = @repoKey)`),
+  ),
+});
 
 export const rows = statements((db) => ({
   // By the primary key of defect_files.
@@ -96,21 +121,17 @@ export const rows = statements((db) => ({
     (where) =>
       `SELECT date, count(*) AS count FROM defects WHERE ${where} AND kind = 'error' AND date BETWEEN ? AND ? GROUP BY date`,
   ),
-  totals: scoped<[], Totals>(
+  entries: scoped<[], { entries: number }>(
     db,
-    (where) =>
-      `SELECT count(*) AS total, coalesce(sum(open), 0) AS open FROM defects WHERE ${where} AND kind = 'error'`,
+    (where) => `SELECT coalesce(sum(entries), 0) AS entries FROM defect_files WHERE ${where}`,
   ),
-  open: scoped<[number], DefectRow>(
+  totals: ofErrors<Totals>(db, (of) => `SELECT count(*) AS total, coalesce(sum(open), 0) AS open FROM ${of}`),
+  open: ofErrors<DefectRow>(db, (of) => `SELECT ${COLUMNS} FROM ${of} AND open = 1 ${NEWEST} LIMIT @most`),
+  classes: ofErrors<ClassRow>(
     db,
-    (where) => `${DEFECT} WHERE ${where} AND kind = 'error' AND open = 1 ${NEWEST} LIMIT ?`,
-  ),
-  classes: scoped<[number], ClassRow>(
-    db,
-    (where) =>
-      `SELECT fingerprint, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen FROM defects
-       WHERE ${where} AND kind = 'error' GROUP BY fingerprint HAVING count(*) > 1
-       ORDER BY occurrences DESC, lastSeen DESC, fingerprint LIMIT ?`,
+    (of) =>
+      `SELECT fingerprint, count(*) AS occurrences, min(date) AS firstSeen, max(date) AS lastSeen FROM ${of}
+       GROUP BY fingerprint HAVING count(*) > 1 ORDER BY occurrences DESC, lastSeen DESC, fingerprint LIMIT @most`,
   ),
   skipped: scoped<[], { skipped: number }>(
     db,
@@ -124,7 +145,8 @@ export const rows = statements((db) => ({
   ),
   // By defects_by_fingerprint.
   ofClass: db.prepare<[string, Buffer, string | null, number], DefectRow>(
-    `${DEFECT} WHERE team_id = ? AND fingerprint = ? AND kind = 'error' AND repo_key = coalesce(?, repo_key) ${NEWEST} LIMIT ?`,
+    `${DEFECT} INDEXED BY defects_by_fingerprint
+     WHERE team_id = ? AND fingerprint = ? AND kind = 'error' AND repo_key = coalesce(?, repo_key) ${NEWEST} LIMIT ?`,
   ),
   // By defects_by_fingerprint, for each of a JSON list of fingerprints.
   ended: db

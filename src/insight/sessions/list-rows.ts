@@ -170,6 +170,9 @@ function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC"
   };
 }
 
+type FacetRow = Pick<ListRow, "repoKey" | "deviceId" | "outcome" | "agent" | "model" | "branch">;
+const FACETS = `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM session_figures`;
+
 export const listRows = statements((db) => {
   const walks = (by: SortBy, scope = OF_TEAM) => ({
     DESC: walk(db, by, scope, "DESC"),
@@ -212,12 +215,13 @@ export const listRows = statements((db) => {
     sumsFiltered: sums(`${OF_TEAM} AND ${DAYS} AND ${FILTERS}`),
     sumsOfRepoFiltered: sums(`${OF_REPO} AND ${DAYS} AND ${FILTERS}`),
     // By session_figures_by_start, from its end.
-    newest: db.prepare<
-      [string, number],
-      Pick<ListRow, "repoKey" | "deviceId" | "outcome" | "agent" | "model" | "branch">
-    >(
-      `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM session_figures
-       WHERE team_id = ? AND session_id IS NOT NULL ORDER BY started_at DESC, session_id DESC LIMIT ?`,
+    newest: db.prepare<[string, number], FacetRow>(
+      `${FACETS} WHERE team_id = ? AND session_id IS NOT NULL ORDER BY started_at DESC, session_id DESC LIMIT ?`,
+    ),
+    // By session_figures' unique index: all sessions of the devices.
+    newestOf: db.prepare<[string, string, number], FacetRow>(
+      `${FACETS} WHERE +team_id = ? AND device_id IN (SELECT value FROM json_each(?)) AND session_id IS NOT NULL
+       ORDER BY started_at DESC, session_id DESC LIMIT ?`,
     ),
     // By session_figures_by_start, from a start on.
     repos: db.prepare<[string, number, number], RepoSums>(

@@ -54,27 +54,30 @@ export interface SessionFacets {
   readonly agents: readonly string[];
   readonly models: readonly string[];
   readonly branches: readonly string[];
+  /** There may be others: of older sessions, or beyond the most of a list. */
+  readonly partial: boolean;
 }
 
 const FACETED_SESSIONS = 2_000;
 const MAX_VALUES = 100;
 
 /**
- * The values that a team's newest 2,000 sessions hold, each list sorted and of at most 100, those of newer sessions first to be kept.
+ * The values that a team's newest 2,000 sessions hold, or those of some devices; each list sorted and of at most 100, those of newer sessions first to be kept.
  * @param deviceIds only of sessions that these sent
  */
 export function sessionFacets(core: Core, teamId: string, deviceIds?: readonly string[]): SessionFacets {
-  const sent = deviceIds && new Set(deviceIds);
-  const rows = listRows(core.store)
-    .newest.all(teamId, FACETED_SESSIONS)
-    .filter(({ deviceId }) => sent?.has(deviceId) ?? true);
-  const distinct = (values: readonly string[]) =>
-    [...new Set(values)]
-      .filter((value) => value !== "")
-      .slice(0, MAX_VALUES)
-      .sort();
-  return {
-    repoKeys: [...new Set(rows.map((row) => row.repoKey))].slice(0, MAX_VALUES).sort(),
+  const { newest, newestOf } = listRows(core.store);
+  const rows = deviceIds
+    ? newestOf.all(teamId, JSON.stringify(deviceIds), FACETED_SESSIONS)
+    : newest.all(teamId, FACETED_SESSIONS);
+  let partial = rows.length === FACETED_SESSIONS;
+  const few = (values: readonly string[]) => {
+    partial ||= values.length > MAX_VALUES;
+    return values.slice(0, MAX_VALUES).sort();
+  };
+  const distinct = (values: readonly string[]) => few([...new Set(values)].filter((value) => value !== ""));
+  const facets = {
+    repoKeys: few([...new Set(rows.map((row) => row.repoKey))]),
     devices: withDeviceLabels(
       core,
       distinct(rows.map((row) => row.deviceId)).map((deviceId) => ({ deviceId })),
@@ -84,6 +87,7 @@ export function sessionFacets(core: Core, teamId: string, deviceIds?: readonly s
     models: distinct(rows.map((row) => row.model)),
     branches: distinct(rows.map((row) => row.branch)),
   };
+  return { ...facets, partial };
 }
 
 /** A session as its agent named it. */

@@ -1,8 +1,9 @@
+import type { HashSlice } from "../../kit/hash-slices.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { State } from "./standing.ts";
 
-/** What narrows a list of classes; null narrows nothing. */
-export interface ClassFilter {
+/** What narrows a list of classes; null narrows nothing. Of a team with very many, a slice of them is read at a time. */
+export interface ClassFilter extends Pick<HashSlice, "low" | "high"> {
   readonly teamId: string;
   readonly now: number;
   readonly repoKey: string | null;
@@ -46,8 +47,9 @@ export interface PressingRow
   readonly fingerprint: string;
   /** 1 for one that came again lately. */
   readonly cameAgain: number;
-  /** How many there are of its sort. */
+  /** How many there are of its sort in its slice, and which of them it is. */
   readonly count: number;
+  readonly rank: number;
 }
 
 /** As `stateOfClass` has it. */
@@ -65,32 +67,51 @@ const KEYS = {
 export type SortKey = keyof typeof KEYS;
 export const SORT_KEYS = Object.keys(KEYS) as SortKey[];
 
-/** Both by primary key: all classes of a team, of which there are thousands; each word by its own. */
-const STANDING = `SELECT c.*, ${STATE} AS state, w.owner_id, w.snoozed_until, w.tracker
+/** Both by primary key. */
+const standing = (which: string) => `SELECT c.*, ${STATE} AS state, w.owner_id, w.snoozed_until, w.tracker
   FROM triage_classes c LEFT JOIN triage_words w ON w.team_id = c.team_id AND w.class = c.class AND w.entry_id = 0
-  WHERE c.team_id = @teamId AND c.occurrences > 0
+  WHERE c.team_id = @teamId AND c.occurrences > 0 AND ${which}`;
+
+/** A slice of a team's classes. */
+const STANDING = standing(`c.class >= @low AND c.class < @high
     AND (@repoKey IS NULL OR EXISTS (SELECT 1 FROM json_each(c.repos) WHERE value = @repoKey))
     AND (@kind IS NULL OR c.kind = @kind)
     AND (@owner IS NULL OR coalesce(w.owner_id, '') = @owner)
-    AND (@only IS NULL OR c.class IN (SELECT value FROM json_each(@only)))`;
+    AND (@only IS NULL OR c.class IN (SELECT value FROM json_each(@only)))`);
 
-/** A page in one order and way. */
+/** Which classes of a slice may stand on a page in one order and way. */
 function page(db: Preparer, sort: SortKey, way: "ASC" | "DESC") {
   const key = KEYS[sort];
-  return db.prepare<[ClassRange], ListedClassRow>(
-    `SELECT class, occurrences, first_seen AS firstSeen, last_seen AS lastSeen, repo_key AS repoKey, repos, kind, title, rule,
-       newest_id AS newestId, state, owner_id AS ownerId, snoozed_until AS snoozedUntil, tracker, ${key} AS key
-     FROM (${STANDING})
+  return db
+    .prepare<[ClassRange], string>(
+      `SELECT class FROM (${STANDING})
      WHERE state IN (SELECT value FROM json_each(@states))
        AND (@at IS NULL OR (${key}, class) ${way === "ASC" ? ">" : "<"} (@key, @at))
+     ORDER BY ${key} ${way}, class ${way} LIMIT @count`,
+    )
+    .pluck();
+}
+
+/** The first of some classes in one order and way. */
+function firstOf(db: Preparer, sort: SortKey, way: "ASC" | "DESC") {
+  const key = KEYS[sort];
+  return db.prepare<[Pick<ClassRange, "teamId" | "now" | "count"> & { classes: string }], ListedClassRow>(
+    `SELECT class, occurrences, first_seen AS firstSeen, last_seen AS lastSeen, repo_key AS repoKey, repos, kind, title, rule,
+       newest_id AS newestId, state, owner_id AS ownerId, snoozed_until AS snoozedUntil, tracker, ${key} AS key
+     FROM (${standing("c.class IN (SELECT value FROM json_each(@classes))")})
      ORDER BY ${key} ${way}, class ${way} LIMIT @count`,
   );
 }
 
+const bySort = <Made>(make: (sort: SortKey, way: "ASC" | "DESC") => Made) =>
+  Object.fromEntries(SORT_KEYS.map((sort) => [sort, { ASC: make(sort, "ASC"), DESC: make(sort, "DESC") }])) as Record<
+    SortKey,
+    Record<"ASC" | "DESC", Made>
+  >;
+
 export const classRows = statements((db) => ({
-  pages: Object.fromEntries(
-    SORT_KEYS.map((sort) => [sort, { ASC: page(db, sort, "ASC"), DESC: page(db, sort, "DESC") }]),
-  ) as Record<SortKey, Record<"ASC" | "DESC", ReturnType<typeof page>>>,
+  pages: bySort((sort, way) => page(db, sort, way)),
+  firstOf: bySort((sort, way) => firstOf(db, sort, way)),
   counts: db.prepare<[ClassFilter], { state: State; classes: number; nobodys: number; entries: number }>(
     `SELECT state, count(*) AS classes, count(*) FILTER (WHERE owner_id IS NULL) AS nobodys, sum(occurrences) AS entries
      FROM (${STANDING}) GROUP BY state`,
@@ -111,10 +132,11 @@ export const classRows = statements((db) => ({
     `SELECT r.value AS repoKey, count(*) AS open FROM (${STANDING}) s, json_each(s.repos) r
      WHERE s.state IN ('open', 'again') GROUP BY r.value`,
   ),
-  // By primary key, all classes of a team.
-  newByDay: db.prepare<[string, string | null, string | null, string], { date: string; count: number }>(
+  // By primary key.
+  newByDay: db.prepare<[ClassFilter & { from: string }], { date: string; count: number }>(
     `SELECT first_seen AS date, count(*) AS count FROM triage_classes
-     WHERE team_id = ? AND occurrences > 0 AND first_repo = coalesce(?, first_repo) AND kind = coalesce(?, kind) AND first_seen >= ?
+     WHERE team_id = @teamId AND class >= @low AND class < @high AND occurrences > 0 AND first_repo = coalesce(@repoKey, first_repo)
+       AND kind = coalesce(@kind, kind) AND first_seen >= @from
      GROUP BY first_seen`,
   ),
 }));

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { inHashSlices, sliceOf } from "../../kit/hash-slices.ts";
 import { cutPage, type Page, pageSize, type Towards } from "../../kit/page.ts";
 import {
   type ClassFilter,
@@ -37,29 +38,38 @@ interface ListQuery extends ClassQuery {
 
 export type ListedClass = Omit<ListedClassRow, "key" | "class"> & { readonly fingerprint: string };
 
-function filterOf(core: Core, teamId: string, { repoKey, kind, owner, only }: ClassQuery): ClassFilter {
-  return {
-    ...{ teamId, now: core.clock.now(), repoKey: repoKey ?? null, kind: kind ?? null, owner: owner ?? null },
-    only: only ? JSON.stringify(only) : null,
-  };
+/** What is read of the classes that a query leaves, slice by slice. */
+function readSlices<Row>(
+  core: Core,
+  teamId: string,
+  { repoKey, kind, owner, only }: ClassQuery,
+  read: (filter: ClassFilter) => readonly Row[],
+): Promise<Row[]> {
+  const narrowed = { repoKey: repoKey ?? null, kind: kind ?? null, owner: owner ?? null };
+  const filter = { teamId, now: core.clock.now(), ...narrowed };
+  const bySlice = only && Map.groupBy(only, sliceOf);
+  return inHashSlices(core.clock, ({ low, high }) => {
+    if (!bySlice) return read({ ...filter, low, high, only: null });
+    const some = bySlice.get(low);
+    return some ? read({ ...filter, low, high, only: JSON.stringify(some) }) : [];
+  });
 }
 
 /** A page of a team's classes in an order. @param query `limit` 1 to 200, 50 by default */
-export function pageOfErrors(core: Core, teamId: string, query: ListQuery): Page<ListedClass> {
+export async function pageOfErrors(core: Core, teamId: string, query: ListQuery): Promise<Page<ListedClass>> {
   const { sort, ascending, states, cursor } = query;
   const size = pageSize(query.limit);
   const at = readPlace(cursor);
   const sql = classRows(core.store);
-  const filter = { ...filterOf(core, teamId, query), states: JSON.stringify(states) };
-  const read = (towards: Towards, key: string | number | null, of: string | null) =>
-    sql.pages[sort][ascending === (towards === "older") ? "ASC" : "DESC"].all({
-      ...filter,
-      ...{ key, at: of, count: size + 1 },
-    });
-  const found = read(at?.towards ?? "older", at?.key ?? null, at?.of ?? null);
+  const way = ascending === ((at?.towards ?? "older") === "older") ? "ASC" : "DESC";
+  const count = size + 1;
+  const range = { states: JSON.stringify(states), key: at?.key ?? null, at: at?.of ?? null, count };
+  const classes = await readSlices(core, teamId, query, (filter) => sql.pages[sort][way].all({ ...filter, ...range }));
+  const now = core.clock.now();
+  const found = sql.firstOf[sort][way].all({ teamId, now, classes: JSON.stringify(classes), count });
   const page =
     cutPage(found, size, at?.towards, (row, towards) => writePlace({ towards, key: row.key, of: row.class })) ??
-    pageOfErrors(core, teamId, { ...query, cursor: undefined });
+    (await pageOfErrors(core, teamId, { ...query, cursor: undefined }));
   return { ...page, rows: page.rows.map(listed) };
 }
 
@@ -101,52 +111,68 @@ export interface ClassCounts {
   readonly entries: number;
 }
 
-export function countClasses(core: Core, teamId: string, query: ClassQuery = {}): ClassCounts {
-  const counted = classRows(core.store).counts.all(filterOf(core, teamId, query));
-  const of = (state: State) => counted.find((row) => row.state === state);
+export async function countClasses(core: Core, teamId: string, query: ClassQuery = {}): Promise<ClassCounts> {
+  const counted = await readSlices(core, teamId, query, (filter) => classRows(core.store).counts.all(filter));
+  const sumOf = (name: "classes" | "nobodys" | "entries", states: readonly State[]) =>
+    counted.reduce((sum, row) => sum + (states.includes(row.state) ? row[name] : 0), 0);
   return {
-    classes: Object.fromEntries(STATES.map((state) => [state, of(state)?.classes ?? 0])) as Record<State, number>,
-    unassigned: (of("open")?.nobodys ?? 0) + (of("again")?.nobodys ?? 0),
-    entries: counted.reduce((sum, { entries }) => sum + entries, 0),
+    classes: Object.fromEntries(STATES.map((state) => [state, sumOf("classes", [state])])) as Record<State, number>,
+    unassigned: sumOf("nobodys", ["open", "again"]),
+    entries: sumOf("entries", STATES),
   };
 }
 
 /** Classes that somebody should look at, and how many there are. */
 interface Pressing {
   readonly count: number;
-  readonly rows: readonly Omit<PressingRow, "cameAgain" | "count">[];
+  readonly rows: readonly Omit<PressingRow, "cameAgain" | "count" | "rank">[];
 }
+
+const newestFirst = (a: PressingRow, b: PressingRow): number =>
+  a.lastSeen < b.lastSeen || (a.lastSeen === b.lastSeen && a.fingerprint < b.fingerprint) ? 1 : -1;
 
 /**
  * The errors that came again since a day, and the others that are open: an entry says so, or somebody did. Of errors files alone.
  * @param since YYYY-MM-DD
  * @param most of each
  */
-function pressing(core: Core, teamId: string, since: string, most: number) {
-  const found = classRows(core.store).pressing.all({ ...filterOf(core, teamId, { kind: "error" }), since, most });
+async function pressing(core: Core, teamId: string, since: string, most: number) {
+  const found = await readSlices(core, teamId, { kind: "error" }, (filter) =>
+    classRows(core.store).pressing.all({ ...filter, since, most }),
+  );
   const of = (sort: number): Pressing => {
     const rows = found.filter(({ cameAgain }) => cameAgain === sort);
-    return { count: rows[0]?.count ?? 0, rows };
+    // Each slice tells how many it has with the newest of them.
+    const count = rows.reduce((sum, { rank, count }) => sum + (rank === 1 ? count : 0), 0);
+    return { count, rows: rows.sort(newestFirst).slice(0, most) };
   };
   return { cameAgain: of(1), open: of(0) };
 }
 
 /** How many classes of each repository are open or came again; those without any are left out. */
-const byRepo = (core: Core, teamId: string): Map<string, number> =>
-  new Map(
-    classRows(core.store)
-      .openByRepo.all(filterOf(core, teamId, {}))
-      .map(({ repoKey, open }) => [repoKey, open]),
-  );
+async function byRepo(core: Core, teamId: string): Promise<Map<string, number>> {
+  const found = await readSlices(core, teamId, {}, (filter) => classRows(core.store).openByRepo.all(filter));
+  return summed(found.map(({ repoKey, open }) => [repoKey, open]));
+}
+
+function summed(list: readonly (readonly [name: string, count: number])[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [name, count] of list) sums.set(name, (sums.get(name) ?? 0) + count);
+  return sums;
+}
 
 /** What is open, as the pages beside the list of errors tell it. */
 export const openErrors = { pressing, byRepo };
 
 /** How many classes began on each day. @param from YYYY-MM-DD */
-export const newClassesByDay = (
+export async function newClassesByDay(
   core: Core,
   teamId: string,
   from: string,
-  { repoKey, kind }: Pick<ClassQuery, "repoKey" | "kind"> = {},
-): { readonly date: string; readonly count: number }[] =>
-  classRows(core.store).newByDay.all(teamId, repoKey ?? null, kind ?? null, from);
+  query: Pick<ClassQuery, "repoKey" | "kind"> = {},
+): Promise<Map<string, number>> {
+  const found = await readSlices(core, teamId, query, (filter) =>
+    classRows(core.store).newByDay.all({ ...filter, from }),
+  );
+  return summed(found.map(({ date, count }) => [date, count]));
+}

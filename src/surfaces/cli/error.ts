@@ -84,7 +84,7 @@ function addList(error: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, caller) => {
         const team = teamNamed(core, caller, options.team);
         await catchUp(core, entriesProjection);
-        const { rows, older } = pageOfErrors(core, team.id, {
+        const { rows, older } = await pageOfErrors(core, team.id, {
           states: options.state ? [options.state] : STATES,
           repoKey: options.repo,
           owner: options.nobody ? "" : options.owner && personNamed(core, caller, options.owner).id,
@@ -96,7 +96,7 @@ function addList(error: Command, cli: Cli): void {
     );
 }
 
-function printList(core: Core, output: Output, rows: ReturnType<typeof pageOfErrors>["rows"]): void {
+function printList(core: Core, output: Output, rows: Awaited<ReturnType<typeof pageOfErrors>>["rows"]): void {
   const owners = ownersOf(
     core,
     rows.map(({ ownerId }) => ownerId),

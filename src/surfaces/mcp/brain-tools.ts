@@ -61,11 +61,10 @@ export async function recurringOf(visit: Visit, { repo, team }: About, bytes = A
   const repoKey = repoWithin(visit, repo);
   const teams = teamsOf(visit, team);
   await freshenEntries(visit.core);
-  const parts = teams.flatMap(({ id, name }) =>
-    recurringClasses(visit.core, id, repoKey, MAX_CLASSES).map((found) =>
-      classText(visit, id, found, { repoKey, of: teams.length > 1 ? `, team ${word(name)}` : "" }),
-    ),
-  );
+  const parts: string[] = [];
+  for (const { id, name } of teams)
+    for (const found of await recurringClasses(visit.core, id, repoKey, MAX_CLASSES))
+      parts.push(classText(visit, id, found, { repoKey, of: teams.length > 1 ? `, team ${word(name)}` : "" }));
   const head = parts.length === 0 ? "No class of error came more than once." : `Errors that came again. ${NOTICE}`;
   const { text, shown } = fitted(head, parts, { bytes });
   return { texts: [text], question: `errors_recurring ${repo ?? ""}`.trim(), total: parts.length, shown };
@@ -74,7 +73,7 @@ export async function recurringOf(visit: Visit, { repo, team }: About, bytes = A
 function classText(
   { core }: Visit,
   teamId: string,
-  { fingerprint, occurrences, firstSeen, lastSeen, titles, rule }: ReturnType<typeof recurringClasses>[number],
+  { fingerprint, occurrences, firstSeen, lastSeen, titles, rule }: Awaited<ReturnType<typeof recurringClasses>>[number],
   { repoKey, of }: { readonly repoKey: string | undefined; readonly of: string },
 ): string {
   const places = defectsOfClass(core, teamId, fingerprint, repoKey).filter(({ kind }) => kind === "error");

@@ -4,8 +4,8 @@ import {
   entryText,
   findDefect,
   listDefects,
+  newestWith,
   onWire,
-  pageOfDefects,
   weeklyHistory,
 } from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
@@ -87,39 +87,28 @@ it("gathers a class by the beginning of its fingerprint, and nothing for what is
   expect(defectsOfClass(core, team, "ffffffff").map(({ title }) => title)).toEqual(["Bare"]);
 });
 
-it("pages through entries newest first, narrowed, the same forth and back", async () => {
+it("finds the newest entries with a text, as many as asked for, however far back they are", async () => {
+  const day = (i: number) => new Date(Date.UTC(2026, 10, 21 - (i % 300))).toISOString().slice(0, 10);
   const entries = Array.from(
-    { length: 30 },
-    (_, i) => `## ${i % 3 === 0 ? "⏳ " : ""}2026-10-${10 + (i % 7)} N${i} 100%\n`,
+    { length: 4_900 },
+    (_, i) => `## ${day(i)} N${i} ${i % 300 > 297 ? "far" : "near"} 100%\n`,
   );
   const { core, team } = await published(entries.join("\n"));
-  const walk = (towards: "older" | "newer", cursor?: string) => {
-    const titles: string[][] = [];
-    let last = cursor;
-    for (let at: string | undefined = cursor ?? ""; at !== undefined; ) {
-      const page = pageOfDefects(core, team, { cursor: at, limit: 7 });
-      titles.push(page.rows.map(({ title }) => title));
-      last = at;
-      at = page[towards];
-    }
-    return { titles, last };
-  };
-  const { titles, last } = walk("older");
-  expect(titles.map((page) => page.length)).toEqual([7, 7, 7, 7, 2]);
-  expect(new Set(titles.flat()).size).toBe(30);
-  const dates = pageOfDefects(core, team, { limit: 200 }).rows.map(({ date }) => date);
-  expect(dates).toEqual(dates.toSorted().reverse());
-  expect(walk("newer", last).titles.at(-1)).toEqual(titles[0]);
-  expect(pageOfDefects(core, team, { open: true }).rows).toHaveLength(10);
-  expect(pageOfDefects(core, team, { kind: "security" }).rows).toEqual([]);
-  expect(pageOfDefects(core, team, { repoKey: "other" }).rows).toEqual([]);
-  expect(pageOfDefects(core, team, { text: "n29" }).rows).toHaveLength(1);
-  expect(pageOfDefects(core, team, { text: "100%" }).rows).toHaveLength(30);
-  expect(pageOfDefects(core, team, { text: "1_0%" }).rows).toEqual([]);
-  expect(pageOfDefects(core, team, { cursor: "nonsense", limit: 1 }).rows[0]?.title).toBe(titles[0]?.[0]);
+  const found = async (text: string, most = 50) =>
+    (await newestWith(core, team, text, most)).map(({ date, title }) => `${date} ${title}`);
+  expect(await found("near", 3)).toEqual([
+    "2026-11-21 N0 near 100%",
+    "2026-11-21 N300 near 100%",
+    "2026-11-21 N600 near 100%",
+  ]);
+  expect(await found("FAR")).toHaveLength(32);
+  expect((await found("far", 2)).every((one) => one.startsWith(day(298)))).toBe(true);
+  expect(await found("n4899")).toEqual([`${day(4899)} N4899 near 100%`]);
+  expect(await found("1_0%")).toEqual([]);
+  expect(await found("", 5)).toEqual(await found("near", 5));
 });
 
-it("lists the entries of a day in the order of their files, however often these were changed, and goes on where one is gone", async () => {
+it("lists the entries of a day in the order of their files, however often these were changed", async () => {
   const { t, core, team, token } = await published("## 2026-11-20 C\n\n## 2026-11-20 D\n");
   const put = async (version: number, files: Record<string, string>) => {
     const json = {
@@ -133,19 +122,11 @@ it("lists the entries of a day in the order of their files, however often these 
   const titled = (...titles: string[]) => titles.map((title) => `## 2026-11-20 ${title}\n`).join("\n");
   const errors = ".claude/brain/errors.md";
   await put(2, { [errors]: titled("A", "B", "C", "D"), "security.md": `${titled("Z")}## 2026-11-21 New\n` });
-  const page = (cursor?: string) => pageOfDefects(core, team, { cursor, limit: 2 });
-  const read = () => pageOfDefects(core, team).rows.map(({ title }) => title);
-  expect(read()).toEqual(["New", "A", "B", "C", "D", "Z"]);
-  expect(listDefects(core, team).map(({ title }) => title)).toEqual(read());
-  const first = page();
+  const read = async () => (await newestWith(core, team, "", 50)).map(({ title }) => title);
+  expect(await read()).toEqual(["New", "A", "B", "C", "D", "Z"]);
+  expect(listDefects(core, team).map(({ title }) => title)).toEqual(await read());
   await put(3, { [errors]: titled("B", "C", "D"), "security.md": `${titled("Z")}## 2026-11-21 New\n` });
-  const second = page(first.older);
-  expect([first.rows, second.rows].map((rows) => rows.map(({ title }) => title))).toEqual([
-    ["New", "A"],
-    ["B", "C"],
-  ]);
-  expect(page(second.older).rows.map(({ title }) => title)).toEqual(["D", "Z"]);
-  expect(page(second.newer).rows.map(({ title }) => title)).toEqual(["New", "B"]);
+  expect(await read()).toEqual(["New", "B", "C", "D", "Z"]);
 });
 
 it("counts weeks as far back as asked, the last four as the trend does", async () => {
@@ -168,16 +149,18 @@ it("finds a text in any case, with nothing in it that stands for others, however
     const files = contents.map((content, i) => ({ path: `f${i}/errors.md`, content }));
     return t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version, files } });
   };
-  const found = (text: string) => pageOfDefects(t.instance.core, team.id, { text }).rows.map(({ title }) => title);
+  const found = async (text: string) =>
+    (await newestWith(t.instance.core, team.id, text, 50)).map(({ title }) => title);
   await publish(1, ["## 2026-11-20 Half of 100%_of it\n\n**Prevention rule:** Ask FIRST, then look.\n"]);
   await t.instance.settle();
   for (const text of ["100%_OF", "ask first, then", "F0/errors.md", " of 100%_ "])
-    expect([text, found(text).length]).toEqual([text, 1]);
-  for (const text of ["100__of", "half%it", "ask first, then turn"]) expect([text, found(text)]).toEqual([text, []]);
+    expect([text, (await found(text)).length]).toEqual([text, 1]);
+  for (const text of ["100__of", "half%it", "ask first, then turn"])
+    expect([text, await found(text)]).toEqual([text, []]);
 
   const alike = "a".repeat(900);
   const entry = (i: number) => `## 2026-11-20 ${i} ${alike}\n\n**Prevention rule:** ${i} ${alike}\n`;
   await publish(2, Array<string>(7).fill(Array.from({ length: 500 }, (_, i) => entry(i)).join("\n")));
   await t.instance.settle();
-  expect(found(`${"a".repeat(190)}b`)).toEqual([]);
+  expect(await found(`${"a".repeat(190)}b`)).toEqual([]);
 });

@@ -13,7 +13,7 @@ it("counts the errors files of all of a team's current brains, of nobody else's 
     });
   const count = async () => {
     await t.instance.settle();
-    const { repositories, entries, open } = countEntries(t.instance.core, device.team.id);
+    const { repositories, entries, open } = await countEntries(t.instance.core, device.team.id);
     return { repositories, entries, open };
   };
   expect(await count()).toEqual({ repositories: 0, entries: 0, open: 0 });

@@ -36,7 +36,7 @@ const sum = (rows: readonly LakeRow[], column: string) =>
 /** What pages say of a team, over all time. */
 async function pagesOf({ instance: { core } }: TestInstance, teamId: string) {
   const report = spendReport(core, teamId, { from: Date.UTC(1900, 0), to: Date.UTC(3000, 0), by: "model" });
-  return { spend: report.total, sessions: await sumSessions(core, teamId), errors: countEntries(core, teamId) };
+  return { spend: report.total, sessions: await sumSessions(core, teamId), errors: await countEntries(core, teamId) };
 }
 
 async function expectAsPages(t: TestInstance, lake: string, teamId: string) {

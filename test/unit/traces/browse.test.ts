@@ -217,6 +217,7 @@ it("offers the values that a team's sessions hold to narrow by", async () => {
     agents: ["claude-code", "codex"],
     models: ["m"],
     branches: ["feature", "main"],
+    partial: false,
   });
 });
 

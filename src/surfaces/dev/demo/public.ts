@@ -107,7 +107,7 @@ export function pulses({ core }: InstanceHandle, team: CreatedTeam, startAt: num
     at: startAt - minutesAgo * MINUTE_MS,
     happen: async () => {
       await catchUp(core, entriesProjection);
-      const { recurring } = brainMetrics(core, team.teamId);
+      const { recurring } = await brainMetrics(core, team.teamId);
       const fingerprints = recurring.slice(...classes).map(({ fingerprint }) => fingerprint);
       const at = isoInstant(startAt - minutesAgo * MINUTE_MS);
       await send(device, "/api/brain-pulse/ingest", { repoKey: REPOS.shop, at, counts, fingerprints });

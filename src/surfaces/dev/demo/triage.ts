@@ -16,7 +16,7 @@ export function triage({ core }: InstanceHandle, team: CreatedTeam, startAt: num
     happen: async () => {
       const by = actorOf(core, team, name);
       await catchUp(core, entriesProjection);
-      const { rows } = pageOfErrors(core, teamId, { states: STATES, sort: "count", ascending: false });
+      const { rows } = await pageOfErrors(core, teamId, { states: STATES, sort: "count", ascending: false });
       const one = rows.find(({ rule }) => rule?.includes(word));
       if (!one) throw new Error(`the demo data names no such error: ${word}`);
       for (const what of acts)

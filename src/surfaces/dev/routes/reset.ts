@@ -9,6 +9,6 @@ export const resetRoute = control(
   },
   async ({ local }) => {
     const tookMs = await local.reset();
-    return { tookMs, ...describeState(local) };
+    return { tookMs, ...(await describeState(local)) };
   },
 );

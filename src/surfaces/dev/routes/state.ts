@@ -12,11 +12,11 @@ import { control } from "./route.ts";
 import { describeTeam } from "./team.ts";
 
 /** How the instance stands. */
-export function describeState({ core, clock, credentials, kept, faults, journal }: LocalInstance) {
+export async function describeState({ core, clock, credentials, kept, faults, journal }: LocalInstance) {
   const devices = listDevices(core, credentials.teamId).toReversed();
   const totals = [...deviceTotals(core, credentials.teamId).values()];
   const sum = (count: (device: DeviceTotals) => number) => totals.reduce((total, device) => total + count(device), 0);
-  const errors = countEntries(core, credentials.teamId);
+  const errors = await countEntries(core, credentials.teamId);
   return {
     clock: clock.describe(),
     seed: kept.seed,

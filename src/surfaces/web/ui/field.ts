@@ -13,6 +13,8 @@ export interface Option {
   readonly value: string;
   readonly label: string;
   readonly hint?: Content;
+  /** Says something and cannot be chosen. */
+  readonly disabled?: boolean;
 }
 
 /** A one-line input. */
@@ -110,7 +112,7 @@ function control(look: InputField | TextareaField | SelectField, id: string): Ht
 
 /** The options of a select. */
 export function options(list: readonly Option[], chosen: string): Html {
-  return html`${list.map(({ value, label }) => html`<option${attributes({ value, selected: value === chosen })}>${label}</option>`)}`;
+  return html`${list.map(({ value, label, disabled }) => html`<option${attributes({ value, selected: value === chosen && !disabled, disabled })}>${label}</option>`)}`;
 }
 
 function group(look: RadiosField | CheckboxesField, id: string): Html {

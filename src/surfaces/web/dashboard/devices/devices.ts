@@ -14,7 +14,7 @@ import { seesOwn } from "../shared/sight.ts";
 import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
 import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
 import { reporting } from "./figures.ts";
-import { deviceList, visibleDevices } from "./list.ts";
+import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
 import { OTEL_PATH, otelPages } from "./otel.ts";
 import { pulsesSection } from "./pulses.ts";
@@ -39,7 +39,7 @@ async function devicesPage(call: Member): Promise<Html> {
   const { active } = countDevices(core, session.team.id, core.clock.now());
   const { seats, bindingClosedAt } = getTeam(core, session.team.id);
   const all = listDevices(core, session.team.id);
-  const any = visibleDevices(call).length > 0;
+  const any = all.some(({ personId }) => admin || personId === session.userId);
   const none = empty({
     title: admin ? "No devices yet" : "No devices of yours yet",
     intro: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${binds ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,

@@ -37,7 +37,7 @@ export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
 }
 
 /** Those that whoever looks may see: all of the team's, or their own. */
-export const visibleDevices = (call: Member): DeviceOverview[] =>
+const visibleDevices = (call: Member): DeviceOverview[] =>
   deviceOverview(call.core, call.session.team.id).filter(
     ({ personId }) => isAdmin(call) || personId === call.session.userId,
   );

@@ -26,25 +26,28 @@ async function errorsPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
   const team = session.team.id;
   await freshenLinks(core);
+  const yieldNow = cooperative(core.clock);
   const params = readParams(PARAMS, query);
   const repoKey = repoKeyIn(params.repo);
   const repos = listRepositories(core, team).map((repository) => repository.repoKey);
-  const counts = countClasses(core, team, { repoKey });
+  const counts = await countClasses(core, team, { repoKey });
   if (counts.entries === 0 && repoKey === undefined)
     return frame(call, {
       title: "Errors",
       main: html`${pageHead(HEAD)}${nothing(call, repos.length)}${undatedNote(call, repoKey)}`,
     });
-  await cooperative(core.clock)();
+  await yieldNow();
   const causes = attribution(core, team, repoKey === undefined ? {} : { repoKey });
-  const course = courseOf(call, repoKey);
+  await yieldNow();
+  const course = await courseOf(call, repoKey);
+  await yieldNow();
   const kept = setOf({ repo: params.repo });
   const main = html`${pageHead({
     ...HEAD,
     actions: html`${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo)}${viewMenu(call, "/errors")}`,
   })}
 ${figures(call, { counts, course, causes, kept })}
-${listSection(call, params, causes)}
+${await listSection(call, params, causes)}
 ${
   !query.has("cursor") &&
   columns(

@@ -12,7 +12,7 @@ import { shaText, short } from "../shared/text.ts";
 
 /** How entries and what they are put down to are named and addressed, on every page that shows them. */
 
-type Row = ReturnType<typeof pageOfErrors>["rows"][number];
+type Row = Awaited<ReturnType<typeof pageOfErrors>>["rows"][number];
 
 const MAX_TITLE = 160;
 const MAX_SESSION = 72;

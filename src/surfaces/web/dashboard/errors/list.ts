@@ -60,12 +60,12 @@ export const PARAMS = {
 export type ErrorParams = Params<typeof PARAMS>;
 
 /** What the query asks for, whatever the state. */
-export function queryOf(call: Member, params: ErrorParams, { models }: Attribution): ClassQuery {
+async function queryOf(call: Member, params: ErrorParams, { models }: Attribution): Promise<ClassQuery> {
   const { repo, q, kind, owner, model, from, to } = params;
   const lists: (readonly string[])[] = [];
   if (q.trim() !== "" || from !== "" || to !== "")
     lists.push(
-      errorCalendar.classesWith(call.core, call.session.team.id, {
+      await errorCalendar.classesWith(call.core, call.session.team.id, {
         ...{ text: q, from: from || undefined, to: to || undefined },
       }),
     );
@@ -79,14 +79,14 @@ export function queryOf(call: Member, params: ErrorParams, { models }: Attributi
   };
 }
 
-export function listSection(call: Member, params: ErrorParams, causes: Attribution): Html {
+export async function listSection(call: Member, params: ErrorParams, causes: Attribution): Promise<Html> {
   const { core, session } = call;
   const team = session.team.id;
-  const query = queryOf(call, params, causes);
+  const query = await queryOf(call, params, causes);
   const { sort = "last", state = "open" } = params;
   const key = sort.replace("-", "") as (typeof SORTS)[number];
-  const { classes } = countClasses(core, team, query);
-  const page = pageOfErrors(core, team, {
+  const { classes } = await countClasses(core, team, query);
+  const page = await pageOfErrors(core, team, {
     ...query,
     states: TABS[state].states,
     sort: key,
@@ -181,7 +181,7 @@ function nothing(call: Member, params: ErrorParams, others: number): Html {
   });
 }
 
-type Row = ReturnType<typeof pageOfErrors>["rows"][number];
+type Row = Awaited<ReturnType<typeof pageOfErrors>>["rows"][number];
 
 interface Look {
   sort(name: (typeof SORTS)[number]): Sort;

@@ -33,12 +33,12 @@ interface CourseSpan {
 const dayOf = (number: number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
 
 /** When entries came, by week, or by day while there are only a few weeks of them; at most half a year. */
-export function courseOf({ core, session }: Member, repoKey: string | undefined): Course {
+export async function courseOf({ core, session }: Member, repoKey: string | undefined): Promise<Course> {
   const team = session.team.id;
   const from = errorCalendar.dayBefore(core, MAX_WEEKS * WEEK_DAYS - 1);
   const all = errorCalendar.entriesByDay(core, team, from, repoKey);
   const query: Pick<ClassQuery, "repoKey"> = { repoKey };
-  const fresh = new Map(newClassesByDay(core, team, from, query).map(({ date, count }) => [date, count]));
+  const fresh = await newClassesByDay(core, team, from, query);
   const today = Math.floor(core.clock.now() / DAY_MS);
   const first = Math.min(today, Math.floor(Date.parse(all[0]?.date ?? dayOf(today)) / DAY_MS));
   const unit = today - first < MIN_WEEKS * WEEK_DAYS ? "day" : "week";

@@ -14,7 +14,7 @@ const MAX_TITLE = 160;
 export const watchErrors: Watch = async (call, since, most) => {
   const { core, session, href } = call;
   await freshenEntries(core);
-  const { cameAgain, open } = openErrors.pressing(core, session.team.id, isoInstant(since).slice(0, 10), most);
+  const { cameAgain, open } = await openErrors.pressing(core, session.team.id, isoInstant(since).slice(0, 10), most);
   const owners = ownersOf(
     core,
     [...cameAgain.rows, ...open.rows].map(({ ownerId }) => ownerId),

@@ -1,6 +1,6 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
-import { countEntries } from "../../../../insight/defects/defects.ts";
+import { errorCalendar } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import { listSessions } from "../../../../record/traces/traces.ts";
@@ -30,7 +30,7 @@ export async function begunBy({ core, session }: Member): Promise<Begun> {
   return {
     device: listDevices(core, id).length > 0,
     session: listRepoKeys(core, id).length > 0 || (await listSessions(core, id, { limit: 1 })).rows.length > 0,
-    error: holdsBrain ? countEntries(core, id).entries > 0 : null,
+    error: holdsBrain ? errorCalendar.holdsErrors(core, id) : null,
   };
 }
 

@@ -1,8 +1,9 @@
 import { OUTCOME_KINDS, type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
 import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
-import { countEntries, errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
+import { errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
 import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
+import { listRepositories } from "../../../../record/brain/brain.ts";
 import { sessionCounts } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
 import { type Course, courseOf, dayIso, type Period } from "./period.ts";
@@ -46,14 +47,14 @@ export async function look({ core, session }: Member, period: Period): Promise<S
       reported: said.length === 0 ? null : said.reduce((sum, usd) => sum + usd, 0),
       prices: report.prices,
     },
-    errors: errorsOf({ core, session }, period),
+    errors: await errorsOf({ core, session }, period),
   };
 }
 
-function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Seen["errors"] {
+async function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Promise<Seen["errors"]> {
   const { id } = session.team;
-  if (!tiersWith("brain").includes(getTeam(core, id).tier) || countEntries(core, id).repositories === 0) return null;
-  const { days } = errorDays(core, id, dayIso(period.before), dayIso(period.last), 0);
+  if (!tiersWith("brain").includes(getTeam(core, id).tier) || listRepositories(core, id).length === 0) return null;
+  const days = await errorDays(core, id, dayIso(period.before), dayIso(period.last));
   return {
     all: courseOf(period, summed(days.map(({ date, entries }) => [dayOf(date), entries]))),
     again: courseOf(period, summed(days.map(({ date, again }) => [dayOf(date), again]))),

@@ -32,13 +32,13 @@ export const ORDERS = ["name", "sessions", "success", "usd", "open", "last"] as 
 export type OrderBy = (typeof ORDERS)[number];
 
 /** All repositories that anything was sent of. */
-export function repoFacts({ core, session }: Member): RepoFacts[] {
+export async function repoFacts({ core, session }: Member): Promise<RepoFacts[]> {
   const team = session.team.id;
   const now = core.clock.now();
   const sums = new Map(sumRepos(core, team, firstShown(now)).map((one) => [one.repoKey, one]));
   const { groups } = spendReport(core, team, { from: firstShown(now), to: now, by: "repo" });
   const spent = new Map(groups.map((group) => [group.key, group]));
-  const errors = openErrors.byRepo(core, team);
+  const errors = await openErrors.byRepo(core, team);
   const keys = new Set([...reposTold(core, team), ...sums.keys(), ...spent.keys()]);
   return Array.from(keys, (repoKey) => {
     const sum = sums.get(repoKey);

@@ -52,7 +52,7 @@ export async function overviewPage(call: Member): Promise<Html> {
   const latest = await findSessions(core, team, { repoKey, limit: SESSIONS });
   if (streams.length === 0 && !brain && latest.rows.length === 0)
     fail(notFound, "Nothing of this repository is in the team's record.");
-  const { classes } = countClasses(core, team, { repoKey });
+  const { classes } = await countClasses(core, team, { repoKey });
   const main = html`${pageHead({
     title: short(repoName(repoKey), 120),
     crumbs: [{ label: "Repositories", href: call.href("/repositories") }, { label: short(repoName(repoKey), 60) }],
@@ -67,7 +67,7 @@ ${section({
     empty: empty({ title: "No sessions yet", intro: "None of this repository's telemetry came with a session." }),
   }),
 })}
-${columns(openErrors(call, repoKey, classes), commits(call, repoKey))}
+${columns(await openErrors(call, repoKey, classes), commits(call, repoKey))}
 ${columns(brainFacts(call, brain), sources(call, streams))}`;
   return frame(call, { title: repoName(repoKey), main, wide: true });
 }
@@ -154,11 +154,11 @@ function outcomes(call: Member, repoKey: string): Content {
   })}</section>`;
 }
 
-function openErrors(call: Member, repoKey: string, { open, again }: Classes): Html {
+async function openErrors(call: Member, repoKey: string, { open, again }: Classes): Promise<Html> {
   const { core, session } = call;
   const states = ["open", "again"] as const;
   const query = { repoKey, states, sort: "last", ascending: false, limit: ERRORS } as const;
-  const { rows } = pageOfErrors(core, session.team.id, query);
+  const { rows } = await pageOfErrors(core, session.team.id, query);
   const more = open + again - rows.length;
   return section({
     title: "Errors",

@@ -27,7 +27,7 @@ async function repositoriesPage(call: Member): Promise<Html> {
   const { core, query } = call;
   await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
   const { q, sort: by = "last", dir } = readParams(PARAMS, query);
-  const all = repoFacts(call);
+  const all = await repoFacts(call);
   const title = "Repositories";
   if (all.length === 0)
     return frame(call, {

@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { type Html, html } from "../../../../kit/html.ts";
-import { conflict, fail } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import {
   ADVISED_DAYS,
@@ -18,7 +17,7 @@ import { codeBlock, empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
 
 /** For how long the team's records are kept, what is held all the same, and what the last night let go. */
 
@@ -81,7 +80,7 @@ ${section({
   body: RETENTION.draw(call, {
     action: "/retention",
     values: keeps,
-    hidden: { drawn: drawnWith(keeps) },
+    hidden: drawnWith(shownOf(keeps)),
     submit: "Keep it so long",
     error,
   }),
@@ -100,26 +99,12 @@ ${section({
   return frame(call, { title: "Retention", main });
 }
 
-/** What stands in the form when it is drawn, so that what somebody else changed meanwhile is not changed back. */
-const drawnWith = (keeps: Retention): string =>
-  String(new URLSearchParams(RETENTION_KINDS.map((kind) => [kind, `${keeps[kind] ?? ""}`])));
+const shownOf = (keeps: Retention) =>
+  Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, `${keeps[kind] ?? ""}`])) as Record<RetentionKind, string>;
 
-/**
- * The kinds that whoever sent the form changed in it.
- * @throws Problem 409 where somebody else has changed one of them since it was drawn
- */
-function changedKinds(keeps: Retention, sent: Retention, drawn: URLSearchParams): RetentionKind[] {
-  const drawnAs = (kind: RetentionKind) => drawn.get(kind) ?? `${keeps[kind] ?? ""}`;
-  const mine = RETENTION_KINDS.filter((kind) => `${sent[kind] ?? ""}` !== drawnAs(kind));
-  const overtaken = mine.find((kind) => drawnAs(kind) !== `${keeps[kind] ?? ""}` && sent[kind] !== keeps[kind]);
-  if (overtaken !== undefined) {
-    const now = keeps[overtaken];
-    fail(
-      conflict,
-      `Somebody changed this meanwhile: ${WHAT[overtaken].label} is kept ${now === null ? "for ever" : `for ${plural(now, "day")}`} now. Nothing was changed; send it again if yours is right.`,
-    );
-  }
-  return mine;
+function keptNow(kind: RetentionKind, keeps: Retention): string {
+  const now = keeps[kind];
+  return `${WHAT[kind].label} is kept ${now === null ? "for ever" : `for ${plural(now, "day")}`} now`;
 }
 
 function nights({ core, session }: PageCall<"admin">): Html {
@@ -165,8 +150,8 @@ function change(call: PageCall<"admin">) {
     RETENTION,
     async (sent) => {
       let changed = false;
-      const drawn = new URLSearchParams(call.form.get("drawn") ?? "");
-      for (const kind of changedKinds(retentionOf(core, session.team.id), sent, drawn))
+      const keeps = retentionOf(core, session.team.id);
+      for (const kind of changedFields(call, shownOf(keeps), shownOf(sent), (one) => keptNow(one, keeps)))
         changed = (await setRetention(core, session.team.id, kind, sent[kind], by(call))) || changed;
       return redirect(
         "/retention",

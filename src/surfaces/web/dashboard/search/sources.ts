@@ -1,6 +1,6 @@
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { listMembers } from "../../../../identity/members/members.ts";
-import { freshenEntries, pageOfDefects } from "../../../../insight/defects/defects.ts";
+import { freshenEntries, newestWith } from "../../../../insight/defects/defects.ts";
 import { findSessions, freshenFinds } from "../../../../insight/find/find.ts";
 import { freshenSessions, findSessions as listSessions, sessionFacets } from "../../../../insight/sessions/sessions.ts";
 import { searchBrain } from "../../../../record/brain/brain.ts";
@@ -101,7 +101,7 @@ export async function sessionHits(call: Member, text: string): Promise<Found> {
 export async function errorHits(call: Member, text: string): Promise<Found> {
   const { core, session, href } = call;
   await freshenEntries(core);
-  const { rows } = pageOfDefects(core, session.team.id, { text, limit: MOST });
+  const rows = await newestWith(core, session.team.id, text, MOST);
   return {
     label: "Errors",
     hits: rows.map((entry) => ({

@@ -10,6 +10,7 @@ import {
 import { freshenSpend } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
+import type { Option } from "../../ui/field.ts";
 import type { Filter } from "../../ui/list.ts";
 import { pageHead } from "../../ui/parts.ts";
 import { number, plural } from "../../ui/units.ts";
@@ -90,13 +91,15 @@ function presetTabs(call: Member, params: SessionParams): Html {
 
 function filtersOf(
   params: SessionParams,
-  { repoKeys, agents, models, outcomes, branches, devices }: ReturnType<typeof sessionFacets>,
+  { repoKeys, agents, models, outcomes, branches, devices, partial }: ReturnType<typeof sessionFacets>,
   all: readonly Device[],
 ): Filter[] {
+  const choice = (name: keyof SessionParams, label: string, values: readonly Option[]) =>
+    selectFilter({ name, label, value: params[name] }, "all", values, undefined, partial && "of the newest sessions");
   const select = (name: keyof SessionParams, label: string, values: readonly string[]) =>
-    selectFilter(
-      { name, label, value: params[name] },
-      "all",
+    choice(
+      name,
+      label,
       values.map((value) => ({ value, label: value })),
     );
   return [
@@ -108,14 +111,14 @@ function filtersOf(
       { value: "unknown", label: "not known" },
     ]),
     select("outcome", "Outcome", outcomes),
-    selectFilter({ name: "repo", label: "Repository", value: params.repo }, "all", repoOptions(repoKeys)),
+    choice("repo", "Repository", repoOptions(repoKeys)),
     select("branch", "Branch", branches),
     ...personFilter(all, params.person),
     select("agent", "Agent", agents),
     select("model", "Model", models),
-    selectFilter(
-      { name: "device", label: "Device", value: params.device },
-      "all",
+    choice(
+      "device",
+      "Device",
       devices.map(({ id, label }) => ({ value: id, label: label ?? id })),
     ),
     ...dayFilters(params),

@@ -20,7 +20,7 @@ import { table } from "../../ui/list.ts";
 import { anchor, codeBlock, empty, section } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
 import { settingsFrame } from "./parts.ts";
 import { scimSection, scimSettingsPages } from "./scim.ts";
 
@@ -112,10 +112,10 @@ const ADD = formSpec({
   ...FIELDS,
 });
 
-const changeOf = ({ clientSecret, label, ...rest }: Omit<Values<typeof FIELDS>, never>) => ({
+const changeOf = ({ clientSecret, label, ...rest }: Partial<Values<typeof FIELDS>>) => ({
   ...rest,
-  ...(label === "" ? {} : { label }),
-  ...(clientSecret === "" ? {} : { clientSecret }),
+  ...(label ? { label } : {}),
+  ...(clientSecret ? { clientSecret } : {}),
 });
 
 function issuersPage(call: ByOperator, error?: FormError) {
@@ -164,17 +164,30 @@ ${section({
   });
 }
 
+type Change = Omit<Values<typeof FIELDS>, "clientSecret" | "domains"> & { readonly domains: readonly string[] };
+
+/** What stands in its form, but for the secret. */
+const shownOf = ({ label, issuer, clientId, scopes, groupsClaim, groups, domains, ...rest }: Change) => ({
+  ...{ label, issuer, clientId, scopes, groupsClaim, groups: groups.join("\n"), domains: domains.join(", ") },
+  ...{ jit: String(rest.jit), trustEmail: String(rest.trustEmail), sessionHours: String(rest.sessionHours) },
+});
+
+const shownNow = ({ core }: ByOperator, issuer: Issuer) =>
+  shownOf({ ...issuer, groups: issuer.groups.map((one) => groupLine(core, one)) });
+
 function issuerPage(call: ByOperator, issuer: Issuer, error?: FormError) {
   const { core, baseUrl, href } = call;
-  const values = {
-    ...issuer,
-    clientSecret: "",
-    domains: issuer.domains.join(", "),
-    groups: issuer.groups.map((one) => groupLine(core, one)).join("\n"),
-    sessionHours: String(issuer.sessionHours),
-  };
+  const shown = shownNow(call, issuer);
+  const { jit, trustEmail } = issuer;
+  const form = CHANGE.draw(call, {
+    action: `${PATH}/${issuer.name}`,
+    values: { ...shown, jit, trustEmail },
+    hidden: drawnWith(shown),
+    error,
+    submit: "Save",
+  });
   const body = html`${codeBlock(`${baseUrl}${callbackPath(issuer.name)}`, { label: "Redirect address", titled: true })}
-${section({ title: "Settings", framed: true, body: CHANGE.draw(call, { action: `${PATH}/${issuer.name}`, values, error, submit: "Save" }) })}
+${section({ title: "Settings", framed: true, body: form })}
 ${scimSection(call, issuer)}
 ${section({
   title: "Remove",
@@ -212,9 +225,13 @@ export const ssoSettingsPages = [
     handleForm(
       call,
       CHANGE,
-      async (values) => {
-        const { name } = issuerIn(call);
-        await changeIssuer(call.core, name, changeOf(values), by(call));
+      async ({ clientSecret, ...sent }) => {
+        const issuer = issuerIn(call);
+        const { name } = issuer;
+        const now = shownNow(call, issuer);
+        const mine = changedFields(call, now, shownOf(sent), (field) => `${FIELDS[field].label} is other than it was`);
+        const change = Object.fromEntries(mine.map((field) => [field, sent[field]]));
+        await changeIssuer(call.core, name, changeOf({ ...change, clientSecret }), by(call));
         return redirect(`${PATH}/${name}`, "Saved. It counts from the next sign-in on.");
       },
       (error) => issuerPage(call, issuerIn(call), error),

@@ -15,7 +15,7 @@ import { anchor, badge, columns, empty, facts, type Kind, section } from "../../
 import { ago, time } from "../../ui/units.ts";
 import { INVITATION, invitationSays, linkPage, named, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
 import { flag, readParams } from "../shared/params.ts";
 import { settingsFrame } from "./parts.ts";
 
@@ -92,6 +92,18 @@ const TEAM = formSpec({
   },
 });
 
+type Planned = Pick<Team, "name" | "tier" | "seats" | "subscription" | "periodEndAt">;
+
+const shownOf = ({ name, tier, seats, subscription, periodEndAt }: Planned) => ({
+  ...{ name, tier, seats: String(seats), subscription },
+  periodEnd: periodEndAt === null ? "" : isoInstant(periodEndAt).slice(0, 10),
+});
+
+const LABELS = {
+  ...{ name: "the name", tier: "the tier", seats: "the number of seats", subscription: "the subscription" },
+  periodEnd: "the end of the paid period",
+} as const satisfies Record<keyof ReturnType<typeof shownOf>, string>;
+
 function teamPage(call: ByOperator, team: Team, error?: FormError) {
   const { core, href } = call;
   const now = core.clock.now();
@@ -108,7 +120,8 @@ ${columns(
     framed: true,
     body: TEAM.draw(call, {
       action: `${PATH}/${team.id}`,
-      values: { ...team, periodEnd: team.periodEndAt === null ? "" : isoInstant(team.periodEndAt).slice(0, 10) },
+      values: shownOf(team),
+      hidden: drawnWith(shownOf(team)),
       error,
       submit: "Save",
     }),
@@ -198,8 +211,17 @@ export const teamDetailPages = [
     return handleForm(
       call,
       TEAM,
-      async ({ periodEnd, ...change }) => {
-        await updateTeam(call.core, team.id, { ...change, periodEndAt: periodEnd }, by(call), noteSeats);
+      async ({ periodEnd: periodEndAt, ...rest }) => {
+        const sent = { ...rest, periodEndAt };
+        const now = shownOf(team);
+        const mine = changedFields(
+          call,
+          now,
+          shownOf(sent),
+          (name) => `${LABELS[name]} is ${now[name] || "blank"} now`,
+        );
+        const change = mine.map((name) => (name === "periodEnd" ? { periodEndAt } : { [name]: sent[name] }));
+        await updateTeam(call.core, team.id, Object.assign({}, ...change), by(call), noteSeats);
         return redirect(`${PATH}/${team.id}`, "Saved.");
       },
       (error) => teamPage(call, team, error),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Html } from "../../../../kit/html.ts";
-import { Problem } from "../../../../kit/problem.ts";
+import { conflict, fail, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, retryAfter } from "../../../../platform/http/page.ts";
 import { type FieldSpec, type Fields, type FormError, type FormSpec, typed, type Values } from "../../ui/form-spec.ts";
 import { plural } from "../../ui/units.ts";
@@ -20,6 +20,36 @@ export async function handleForm<F extends Fields>(
     if (!(problem instanceof Problem)) throw problem;
     return { status: problem.status, headers: retryAfter(problem), body: await again({ form, problem }) };
   }
+}
+
+/** What stands in the fields of a form, by their names. */
+type Texts<Name extends string> = Readonly<Record<Name, string>>;
+
+/** A hidden field with what a form was drawn with, so that what somebody else changes meanwhile is not changed back. */
+export const drawnWith = (values: Texts<string>) => ({ drawn: String(new URLSearchParams(values)) });
+
+/**
+ * The fields that whoever sent a form changed in it.
+ * @param now what is in force
+ * @param says what a field is now, e.g. `Seats is now 50`
+ * @throws Problem 409 where somebody else has changed one of them since it was drawn
+ */
+export function changedFields<Name extends string>(
+  { form }: Pick<PageCall, "form">,
+  now: Texts<Name>,
+  sent: Texts<Name>,
+  says: (name: Name) => string,
+): Name[] {
+  const drawn = new URLSearchParams(form.get("drawn") ?? "");
+  const drawnAs = (name: Name) => drawn.get(name) ?? now[name];
+  const mine = (Object.keys(now) as Name[]).filter((name) => sent[name] !== drawnAs(name));
+  const overtaken = mine.find((name) => drawnAs(name) !== now[name] && sent[name] !== now[name]);
+  if (overtaken !== undefined)
+    fail(
+      conflict,
+      `Somebody changed this meanwhile: ${says(overtaken)}. Nothing was changed; send it again if yours is right.`,
+    );
+  return mine;
 }
 
 const LIFETIMES = [7, 30, 90, 365];

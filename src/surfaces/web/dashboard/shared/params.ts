@@ -4,6 +4,7 @@ import { isDate } from "../../../../kit/date.ts";
 import type { Option } from "../../ui/field.ts";
 import { typed } from "../../ui/form-spec.ts";
 import type { Filter } from "../../ui/list.ts";
+import { number } from "../../ui/units.ts";
 
 /** What lists are asked for in the query. What makes no sense asks for nothing. */
 
@@ -79,14 +80,28 @@ export const dayFilters = ({ from, to }: Days): Filter[] => [
   { kind: "date", name: "to", label: "To (UTC)", value: to },
 ];
 
-/** A choice among values. One from an old link stays to be seen and taken back. @param nameOf how such a one is called */
+/** So many values a choice offers: a page with thousands of them would weigh more than it may. */
+export const MAX_OPTIONS = 500;
+
+/**
+ * A choice among values. One from an old link stays to be seen and taken back.
+ * @param known of more than `MAX_OPTIONS` the first are offered, and how many are not is said
+ * @param nameOf how one is called that is not known
+ * @param note what is said below the values
+ */
 export function selectFilter(
   filter: Pick<Filter, "name" | "label" | "value">,
   all: string,
   known: readonly Option[],
   nameOf: (value: string) => string = (value) => value,
+  note = known.length > MAX_OPTIONS && `${number(known.length - MAX_OPTIONS)} more, from their own pages`,
 ): Filter {
   const { value } = filter;
-  const other = value === "" || known.some((option) => option.value === value) ? [] : [{ value, label: nameOf(value) }];
-  return { kind: "select", ...filter, options: [{ value: "", label: all }, ...known, ...other] };
+  const offered = known.slice(0, MAX_OPTIONS);
+  const other =
+    value === "" || offered.some((option) => option.value === value)
+      ? []
+      : [known.find((option) => option.value === value) ?? { value, label: nameOf(value) }];
+  const said = note ? [{ value: "", label: note, disabled: true }] : [];
+  return { kind: "select", ...filter, options: [{ value: "", label: all }, ...offered, ...other, ...said] };
 }

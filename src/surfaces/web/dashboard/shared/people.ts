@@ -1,10 +1,15 @@
 import type { Device } from "../../../../identity/devices/devices.ts";
 import type { Filter } from "../../ui/list.ts";
-import { selectFilter } from "./params.ts";
+import { MAX_OPTIONS, selectFilter } from "./params.ts";
 
 /** Narrowing lists to the machines of one person, as they are assigned now. */
 
 export type Owned = Pick<Device, "id" | "person">;
+type Seen = Pick<Device, "lastSeenAt">;
+
+/** Machines in the order in which they were heard of last. */
+export const seenLastFirst = <D extends Seen>(devices: readonly D[]): D[] =>
+  devices.toSorted((a, b) => (b.lastSeenAt ?? 0) - (a.lastSeenAt ?? 0));
 
 /** Stands for no person at all where an empty value means "all"; no id looks so. */
 export const NOBODY = "nobody";
@@ -18,12 +23,17 @@ export const devicesOf = <D extends Owned>(devices: readonly D[], person: string
   devices.filter((device) => person === "" || (device.person?.id ?? NOBODY) === person);
 
 /** A choice among the people whose some devices are; none where they are nobody's. */
-export function personFilter(devices: readonly Owned[], value: string): Filter[] {
-  const people = new Map(devices.flatMap(({ person }) => (person ? [[person.id, person] as const] : [])));
-  if (people.size === 0 && value === "") return [];
-  const options = Array.from(people.values(), (person) => ({ value: person.id, label: personName(person) })).sort(
-    (a, b) => a.label.localeCompare(b.label, "en"),
+export function personFilter(devices: readonly (Owned & Seen)[], value: string): Filter[] {
+  const people = new Map(
+    seenLastFirst(devices).flatMap(({ person }) => (person ? [[person.id, person] as const] : [])),
   );
+  if (people.size === 0 && value === "") return [];
+  const all = Array.from(people.values(), (person) => ({ value: person.id, label: personName(person) }));
+  // Beside the one for nobody; those of whom nothing was heard for longest are left out.
+  const options = [
+    ...all.slice(0, MAX_OPTIONS - 1).sort((a, b) => a.label.localeCompare(b.label, "en")),
+    ...all.slice(MAX_OPTIONS - 1),
+  ];
   return [
     selectFilter({ name: "person", label: "Person", value }, "all", [{ value: NOBODY, label: "nobody’s" }, ...options]),
   ];

@@ -1,4 +1,4 @@
-import { freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
+import { findSessions, freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import {
   freshenSpend,
   type SpendFigures,
@@ -10,7 +10,7 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { filters } from "../../ui/list.ts";
-import { pageHead, type Stat, stats } from "../../ui/parts.ts";
+import { empty, pageHead, type Stat, stats } from "../../ui/parts.ts";
 import { compact, dayText, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
@@ -20,7 +20,7 @@ import { repoName, repoOptions } from "../shared/links.ts";
 import { dayFilters, selectFilter, spanOf } from "../shared/params.ts";
 import { personFilter } from "../shared/people.ts";
 import { repoOfStream, reposTold } from "../shared/repositories.ts";
-import { devicesSeen, seesOwn } from "../shared/sight.ts";
+import { deviceIdsSeen, devicesSeen, seesOwn } from "../shared/sight.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
 import { repoKeysSeen } from "../telemetry/list.ts";
 import { budgetPages, budgetStat, budgetsSection } from "./budgets.ts";
@@ -55,7 +55,7 @@ async function spendPage(call: Member): Promise<Html> {
   })}
 ${behind(call)}
 <div class="stack">${periods(call, params)}${params.backwards && html`<div class="flash wrong" role="alert">The last day must not lie before the first: the last ${params.days} days are shown.</div>`}${chosen(call, params)}</div>
-${report.total.usages === 0 ? html`${nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
+${report.total.usages === 0 ? html`${await nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -144,7 +144,12 @@ async function perSession({ core, session }: Member, { repoKey, deviceIds, first
   return [{ label: "Per session", value: dollars(usd / sessions), sub: `${plural(sessions, "session")}${each}` }];
 }
 
-function nothing(call: Member): Html {
+/** How to begin, for whose sessions none came yet; who has some looks at days or for things that nothing was spent in. */
+async function nothing(call: Member): Promise<Html> {
+  const { core, session } = call;
+  const sent = await findSessions(core, session.team.id, { deviceIds: deviceIdsSeen(call), limit: 1 });
+  if (sent.rows.length > 0)
+    return empty({ title: "No usage in these days", intro: "Take a filter back, or choose other days." });
   return nothingSent(call, "No usage in these days", "What agents use comes with the sessions that they send.");
 }
 

@@ -7,7 +7,8 @@ import { anchor, badge, type Kind } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
-import { dayFilters, selectFilter } from "../shared/params.ts";
+import { dayFilters, MAX_OPTIONS, selectFilter } from "../shared/params.ts";
+import { seenLastFirst } from "../shared/people.ts";
 import { devicesSeen, seesDevice, seesOwn } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { type EntryParams, NO_REPO, repoValue } from "./filter.ts";
@@ -24,7 +25,9 @@ export const repoKeysSeen = (call: Member): string[] =>
 
 /** The filters that tell streams apart. */
 export function streamFilters(call: Member, { device, repo }: EntryParams): Filter[] {
-  const devices = devicesSeen(call).map(({ id, label }) => ({ value: id, label: label ?? id }));
+  const seen = devicesSeen(call);
+  const first = seen.length > MAX_OPTIONS ? seenLastFirst(seen) : seen;
+  const devices = first.map(({ id, label }) => ({ value: id, label: label ?? id }));
   const repos = repoKeysSeen(call).map((key) => ({ value: repoValue(key), label: repoName(key) }));
   return [
     selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
