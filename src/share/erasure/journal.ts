@@ -35,6 +35,9 @@ export type Target = v.InferOutput<typeof Target>;
 /** An erasure that somebody asked for. */
 export type Erasure = Readonly<v.InferOutput<typeof Journalled>>;
 
+/** @throws ValiError where it is none that the file could have */
+export const requireSound = (erasure: Erasure): Erasure => v.parse(Journalled, erasure);
+
 /** @throws DataDirectoryError when it is there and cannot be read: without it what was erased might come back */
 export function readJournal(directory: string): readonly Erasure[] {
   const path = join(directory, JOURNAL);

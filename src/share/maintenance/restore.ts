@@ -14,6 +14,7 @@ import {
   requireOurs,
   schemaVersion,
 } from "../../platform/store/store.ts";
+import { journalBeforeReplaced } from "../erasure/erasure.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
@@ -142,6 +143,7 @@ function keepAside(directory: string, stamp: string): string | null {
   );
   if (names.length === 0) return null;
   moveLogIntoDatabase(directory);
+  noteErasures(directory);
   const aside = join(directory, "backups", `replaced-${stamp}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
@@ -161,5 +163,20 @@ function moveLogIntoDatabase(directory: string): void {
     // Damage is why people restore.
   } finally {
     db?.close();
+  }
+}
+
+/** What only the database that goes has of erasures is kept beside the one that comes. @throws DataDirectoryError where that file is no good */
+function noteErasures(directory: string): void {
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(databasePath(directory), { readonly: true });
+  } catch {
+    return;
+  }
+  try {
+    journalBeforeReplaced(directory, db);
+  } finally {
+    db.close();
   }
 }
