@@ -43,6 +43,9 @@ export function copyDurably(from: string, to: string): void {
   syncFile(to);
 }
 
+/** An error of writing to a file that is open, which does not tell by itself which disk is full. @returns it, with the file's path */
+export const withPath = (path: string, error: unknown): Error => Object.assign(error as Error, { path });
+
 /**
  * Writes a file whole or not at all, durably.
  * @param replace whether an existing file may be replaced
@@ -52,16 +55,18 @@ export function copyDurably(from: string, to: string): void {
 export function writeFileAtomically(path: string, content: string | Uint8Array, replace = false, mode = 0o600): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
-  const fd = openSync(temporary, "wx", mode);
   try {
-    writeFileSync(fd, content);
-    // Whatever the umask: it is not asked a second time for a file that stood.
-    if (mode !== 0o600) fchmodSync(fd, mode);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  try {
+    const fd = openSync(temporary, "wx", mode);
+    try {
+      writeFileSync(fd, content);
+      // Whatever the umask: it is not asked a second time for a file that stood.
+      if (mode !== 0o600) fchmodSync(fd, mode);
+      fsyncSync(fd);
+    } catch (error) {
+      throw withPath(path, error);
+    } finally {
+      closeSync(fd);
+    }
     // A hard link fails where a rename would overwrite: two first starts cannot replace each other's key.
     if (replace) renameSync(temporary, path);
     else linkSync(temporary, path);

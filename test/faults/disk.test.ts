@@ -7,12 +7,15 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { writeFileAtomically } from "../../src/kit/files.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
 import { ask } from "./support/http.ts";
@@ -154,6 +157,41 @@ describe.skipIf(noMounts)("a full disk", () => {
     const started = await startRefused(join(mount.path, "other"));
     expect(started.code).toBe(1);
     expectOneLine(started.stderr, join(mount.path, "other"));
+  });
+});
+
+describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
+  it("is named, and nothing is left on it of what did not fit", async () => {
+    const mount = testMount("16m");
+    const directory = join(mount.path, "data");
+    await makeData({ directory, devices: 1, keyPem: runKeyPem() });
+    const folder = mkdtempSync(join(tmpdir(), "reckon-backup-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const backup = join(folder, "one.db");
+    expect((await reckon(["backup", backup, "--data", directory])).code).toBe(0);
+    writeFileSync(join(directory, "prices.json"), " ".repeat(4 << 20));
+    const before = [...readdirSync(directory), "backups", "serve.lock"];
+    const size = statSync(backup).size;
+    fill(mount);
+    // No room to claim the directory, to copy the backup, to make a database of it, and to keep aside what is there.
+    for (const room of [0, size >> 1, size + (size >> 3), 4 * size]) {
+      if (room > 0) truncateSync(join(mount.path, "ballast"), statSync(join(mount.path, "ballast")).size - room);
+      const { code, stderr } = await reckon(["restore", backup, "--data", directory]);
+      expect([room, code, stderr]).toEqual([
+        room,
+        1,
+        expect.stringContaining(`${directory} has too little free space`),
+      ]);
+      expect(readdirSync(directory).filter((name) => !before.includes(name))).toEqual([]);
+      expect(readdirSync(directory, { recursive: true }).filter((name) => `${name}`.includes("replaced"))).toEqual([]);
+      fill(mount);
+    }
+    // So with what else is written there.
+    const path = join(directory, "signing-key.pem");
+    expect(() => writeFileAtomically(path, "x".repeat(100_000), true)).toThrow(
+      expect.objectContaining({ code: "ENOSPC", path }),
+    );
+    expect(readdirSync(directory).filter((name) => name.startsWith("."))).toEqual([]);
   });
 });
 

@@ -1,11 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams } from "../../identity/teams/teams.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
 import {
   BESIDE,
+  type DirectoryLock,
   databasePath,
   isCarried,
   lockDirectory,
@@ -73,18 +75,39 @@ export interface Restored extends BackupFacts {
  */
 export function restore(file: string, directory: string, stamp: string): Restored {
   const facts = inspectBackup(file);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = lockDirectory(directory);
+  const lock = lockToRestore(directory);
+  const incoming = join(directory, "restoring.db");
   try {
-    const incoming = join(directory, "restoring.db");
     removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
     const keptAside = putInPlace(directory, incoming, files, stamp);
     return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)) };
+  } catch (error) {
+    throw whereFull(directory, error);
   } finally {
+    // What did not fit must not fill the disk of what is there.
+    removeDatabase(incoming);
     lock.release();
   }
+}
+
+/** Claims a directory, making it if need be. @throws DataDirectoryInUse while a server runs */
+export function lockToRestore(directory: string): DirectoryLock {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return lockDirectory(directory);
+  } catch (error) {
+    throw whereFull(directory, error);
+  }
+}
+
+/** Says which disk is full, where one is: SQLite does not, and a copy that fails names what was copied. @returns any other error as it is */
+export function whereFull(directory: string, error: unknown): unknown {
+  if (!/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code))) return error;
+  return new DataDirectoryError(
+    `${directory} has too little free space: a restore takes as much as the database that comes, and as what is there, which is kept aside`,
+  );
 }
 
 /** A file that belongs beside a database. */
@@ -147,8 +170,13 @@ function keepAside(directory: string, stamp: string): string | null {
   const aside = join(directory, "backups", `replaced-${stamp}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
-  for (const name of names.filter((file) => existsSync(join(directory, file)))) {
-    copyDurably(join(directory, name), join(aside, name));
+  try {
+    for (const name of names.filter((file) => existsSync(join(directory, file))))
+      copyDurably(join(directory, name), join(aside, name));
+  } catch (error) {
+    // Half of it is of no use to anybody, and the whole is where it was.
+    rmSync(aside, { recursive: true });
+    throw error;
   }
   return aside;
 }
@@ -170,7 +198,7 @@ function moveLogIntoDatabase(directory: string): void {
 function noteErasures(directory: string): void {
   let db: ReturnType<typeof openFile> | undefined;
   try {
-    db = openFile(databasePath(directory), { readonly: true });
+    db = openFile(databasePath(directory));
   } catch {
     return;
   }

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
-import { syncDirectory } from "../../kit/files.ts";
+import { syncDirectory, withPath } from "../../kit/files.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 
@@ -62,7 +62,11 @@ export async function keepFile(core: Core, path: string, onProgress: (share: num
     const copy = await open(partial, "wx", 0o600);
     let summed: Summed;
     try {
-      summed = await sumFile(path, onProgress, (bytes) => copy.writeFile(bytes));
+      summed = await sumFile(path, onProgress, async (bytes) => {
+        await copy.writeFile(bytes).catch((error) => {
+          throw withPath(partial, error);
+        });
+      });
       await copy.sync();
     } finally {
       await copy.close();
