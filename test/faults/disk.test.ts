@@ -256,6 +256,35 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
+  it.skipIf(noOtherUser)("is still its owner's after commands that root ran on it", async () => {
+    const data = await testData();
+    spawnSync("chown", ["-R", "65534:65534", data.directory]);
+    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    const backup = join(place, "one.db");
+    const installer = ["--platform", "win32", "--version", "1.0.0", "--file", import.meta.filename];
+    const start = () => testServer(data.directory, { under: ANOTHER_USER });
+    const asRoot = async (...args: string[]) => {
+      const { code, stderr } = await reckon([...args, "--data", data.directory]);
+      expect([args[0], code, stderr]).toEqual([args[0], 0, stderr]);
+    };
+    const server = await start();
+    await asRoot("backup", backup);
+    await asRoot("erase", "--repo", "shop", "--reason", "asked for", "--yes");
+    await asRoot("key", "rotate");
+    await asRoot("release", "add", ...installer);
+    await server.end();
+    const again = await start();
+    expect(await ask(again.port, { path: "/api/download/latest?platform=win32" })).toMatchObject({ status: 200 });
+    await again.end();
+    await asRoot("restore", backup);
+    await (await start()).end();
+    const owners = readdirSync(data.directory, { recursive: true, encoding: "utf8" })
+      .map((name) => [name, statSync(join(data.directory, name)).uid] as const)
+      .filter(([name, uid]) => uid !== 65534 && name !== "last-backup.json");
+    expect(owners).toEqual([]);
+  });
+
   it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {
     const data = await testData();
     const place = mkdtempSync(join(tmpdir(), "reckon-place-"));

@@ -1,8 +1,15 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams } from "../../identity/teams/teams.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
-import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
+import {
+  copyDurably,
+  leaveToOwner,
+  makeFolder,
+  syncDirectory,
+  syncFile,
+  writeFileAtomically,
+} from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
 import {
@@ -95,7 +102,7 @@ export function restore(file: string, directory: string, stamp: string): Restore
 /** Claims a directory, making it if need be. @throws DataDirectoryInUse while a server runs */
 export function lockToRestore(directory: string): DirectoryLock {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     return lockDirectory(directory);
   } catch (error) {
     throw whereFull(directory, error);
@@ -127,10 +134,11 @@ export function putInPlace(
   files: readonly FileBeside[],
   stamp: string,
 ): string | null {
+  leaveToOwner(incoming);
   syncFile(incoming);
   const keptAside = keepAside(directory, stamp);
   for (const { name, content } of files) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(join(directory, name)));
     writeFileAtomically(join(directory, name), content, true);
   }
   // The old database's log must not be played into the new one; what it held is in the copy put aside.
@@ -168,7 +176,7 @@ function keepAside(directory: string, stamp: string): string | null {
   moveLogIntoDatabase(directory);
   noteErasures(directory);
   const aside = join(directory, "backups", `replaced-${stamp}`);
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  makeFolder(aside);
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
   try {
     for (const name of names.filter((file) => existsSync(join(directory, file))))
