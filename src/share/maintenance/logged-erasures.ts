@@ -198,7 +198,8 @@ export class LoggedErasures {
     const noted = notedErasure(this.#core, erasedBy);
     if (!noted) return NO_ERASURE;
     const logged = this.#erasures.get(erasedBy);
-    if (!logged)
+    // Where a restore repeated it before its team came (again), the log tells of that too, which was before.
+    if (!logged || (noted.teamId === null && this.#arrivals.isErasure(id, erasedBy)))
       return this.#isUntold(row, erasedBy, noted)
         ? undefined
         : "it is said to be erased, by an erasure that the log does not tell of";
