@@ -73,6 +73,9 @@ function takeIn(file: string, incoming: string): void {
   const db = openFile(incoming);
   try {
     db.pragma("journal_mode = DELETE");
+    // It may be a backup: its keys would stay within the database, and what carries them in the way of the next backup.
+    db.pragma("secure_delete = ON");
+    db.exec("DROP TABLE IF EXISTS backup_files; DROP TABLE IF EXISTS backup_facts");
   } catch (error) {
     fail(invalid, `${file} is no sound copy: ${(error as Error).message}`);
   } finally {
