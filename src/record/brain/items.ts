@@ -20,15 +20,26 @@ export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] 
     return sound.get(id);
   };
   return ({ entries }) => {
-    if (entries === null) return undefined;
+    const listed = entries === null ? undefined : entriesIn(entries);
+    if (!listed) return undefined;
     const files: File[] = [];
-    for (const [path, blobId] of JSON.parse(entries) as ManifestEntries) {
+    for (const [path, blobId] of listed) {
       const digest = blobDigest(blobId);
       if (!digest) return undefined;
       files.push({ path, sha256: digest });
     }
     return files;
   };
+}
+
+/** A list of files as it is stored; undefined where somebody put something else there. */
+function entriesIn(stored: string): ManifestEntries | undefined {
+  try {
+    const entries = JSON.parse(stored) as ManifestEntries;
+    return entries.every(([path, id]) => typeof path === "string" && typeof id === "number") ? entries : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
@@ -6,7 +7,7 @@ import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
 import { type Hold, heldOf, readReason } from "./holds.ts";
-import { type Erasure, journal, readJournal, requireSound, type Target } from "./journal.ts";
+import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
 import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
 import { devicesOf, digestOf, type Resolved, reachOf, teamsOf } from "./targets.ts";
@@ -204,11 +205,17 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
 const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureRow): Erasure => ({
   id,
   teamId,
-  target: JSON.parse(target) as Target,
+  target: readTarget(target) ?? failAltered(id),
   reason,
   requestedBy,
   requestedAt,
 });
+
+function failAltered(id: string): never {
+  throw new DataDirectoryError(
+    `what the erasure ${id} is of was altered in the database: "reckon ledger verify" tells what else was, and "reckon restore" goes back`,
+  );
+}
 
 /**
  * The same for a database that gives way to another, and that no process has open: what was killed before it did that is not lost with it.

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { deliverAll } from "../../support/erasure.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const SOMETHING_ELSE = ["'x'", "'{}'", "'[1]'", "'null'", "'-1'"];
+
+it.each([
+  ["log_epochs", "data", "chain"],
+  ["deliveries", "kind", "content"],
+  ["deliveries", "moved_from", "chain"],
+  ["brain_manifests", "entries", "content"],
+  ["erasures", "target", "erasure"],
+])("tells of %s whose %s somebody made something else of, instead of ending there", async (table, column, problem) => {
+  const t = await startInstance();
+  const device = await t.device();
+  await deliverAll(t, device, "shop", "marigold");
+  await deliverAll(t, device, "till", "crocus");
+  const { core } = t.instance;
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for"));
+  const problems = () => verifyLedger(core, undefined, () => {}).faults.map((one) => one.problem);
+  expect(problems()).toEqual([]);
+  core.store.db.pragma("ignore_check_constraints = ON");
+  for (const value of SOMETHING_ELSE) {
+    const where = `rowid = (SELECT max(rowid) FROM ${table})`;
+    core.store.db.exec(`CREATE TEMP TABLE kept AS SELECT ${column} AS value FROM ${table} WHERE ${where}`);
+    core.store.db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${where}`);
+    expect([value, problems()]).toEqual([value, expect.arrayContaining([problem])]);
+    core.store.db.exec(`UPDATE ${table} SET ${column} = (SELECT value FROM kept) WHERE ${where}; DROP TABLE kept`);
+  }
+});
