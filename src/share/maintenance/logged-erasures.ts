@@ -178,6 +178,11 @@ export class LoggedErasures {
     );
   }
 
+  /** Whether a delivery is said to have come from another log, and with no import: its leaf would be made of what stands beside it. */
+  isNoArrival({ id, movedFrom }: Delivery): boolean {
+    return movedFrom !== null && !this.#isExcerpt && !this.#arrivals.has(id);
+  }
+
   /** Why nothing backs that something of a delivery is erased; undefined where the log does. Call after `atEvents`. */
   atDelivery(row: Delivery): string | undefined {
     const { erasedBy } = row;

@@ -236,6 +236,8 @@ function* wrongOf(
 ): Generator<Pick<Finding, "problem" | "detail">> {
   const { chained, foreign, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
+  if (erasures?.isNoArrival(row))
+    yield { problem: "chain", detail: "it is said to have come from another log, and no import brought it" };
   const isNoted = row.erasedBy === null || notedErasure(core, row.erasedBy) !== undefined;
   const unbacked = erasures ? erasures.atDelivery(row) : isNoted ? undefined : NO_ERASURE;
   if (unbacked) yield { problem: "erasure", detail: unbacked };

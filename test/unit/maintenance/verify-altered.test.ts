@@ -30,3 +30,14 @@ it.each([
     core.store.db.exec(`UPDATE ${table} SET ${column} = (SELECT value FROM kept) WHERE ${where}; DROP TABLE kept`);
   }
 });
+
+it("tells of a delivery that was put into another stream, as if it had come from another log", async () => {
+  const t = await startInstance();
+  await deliverAll(t, await t.device(), "shop", "marigold");
+  const { core } = t.instance;
+  const faults = () => verifyLedger(core, undefined, () => {}).faults.map(({ problem, detail }) => [problem, detail]);
+  expect(faults()).toEqual([]);
+  core.store.db.exec(`UPDATE deliveries SET moved_from = json_object('id', id, 'stream', stream_id, 'previous', previous),
+    stream_id = (SELECT min(stream_id) FROM deliveries) WHERE id = (SELECT max(id) FROM deliveries)`);
+  expect(faults()).toEqual([["chain", "it is said to have come from another log, and no import brought it"]]);
+});
