@@ -10,7 +10,7 @@ import { bind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
 import { FILES, FOLDERS } from "./brain/tree.ts";
 import { ask } from "./client.ts";
-import { removeHome } from "./home.ts";
+import { agentHome, placesIn, removeHome } from "./home.ts";
 import type { Change } from "./install/installer.ts";
 import { type PassResult, runPass } from "./pass.ts";
 import {
@@ -22,7 +22,7 @@ import {
   startTimer,
   stopTimer,
 } from "./setup.ts";
-import { type Capture, type Credentials, readCredentials, writeSetting } from "./state.ts";
+import { type Capture, type CaptureParts, type Credentials, readCredentials, writeSetting } from "./state.ts";
 import { readStatus } from "./status.ts";
 
 /** How far back is read where nobody says. */
@@ -64,19 +64,20 @@ export interface ConnectPlan {
  * @throws Problem for an address that is none
  */
 export function planConnect(
-  capture: Capture,
+  { machine, clock }: Pick<CaptureParts, "machine" | "clock">,
   url: string | undefined,
   code: string | undefined,
   options: ConnectOptions,
 ): ConnectPlan | undefined {
-  const since = capture.clock.now() - (options.sinceMs ?? DEFAULT_SINCE_MS);
-  const known = code === undefined ? readCredentials(capture.places) : undefined;
+  const here = { machine, places: placesIn(agentHome(machine)) };
+  const since = clock.now() - (options.sinceMs ?? DEFAULT_SINCE_MS);
+  const known = code === undefined ? readCredentials(here.places) : undefined;
   if ((url === undefined || code === undefined) && (url !== undefined || !known)) return undefined;
   return {
     url: known?.url ?? readServerUrl(url ?? "", options.insecure),
     code,
-    found: findAgents(capture, since, options.agents),
-    timer: options.timer ? planTimerHere(capture) : [],
+    found: findAgents(here, since, options.agents),
+    timer: options.timer ? planTimerHere(here) : [],
     brain: [...FOLDERS.map((folder) => `${folder}/**.md`), ...FILES],
     since,
     options,
@@ -148,13 +149,13 @@ function watch(capture: Capture, since: number, agents: readonly string[] | null
 export async function disconnectMachine(
   capture: Capture,
   force: boolean,
-): Promise<Pick<Connected, "changed" | "problems">> {
+): Promise<Pick<Connected, "changed" | "problems"> & { readonly wasConnected: boolean }> {
   if (!force && readCredentials(capture.places)) await sendTheRest(capture);
   const release = await lockOutPasses(capture);
-  const { changed, problems } = await undo(capture, force).finally(release);
+  const undone = await undo(capture, force).finally(release);
   capture.close();
   removeHome(capture.places);
-  return { changed, problems };
+  return undone;
 }
 
 /** Waits for the pass that is running. @returns what lets the next one in @throws Problem when it does not end */
@@ -167,7 +168,7 @@ async function lockOutPasses({ places }: Capture): Promise<() => void> {
 }
 
 /** All but the folder. Without credentials no pass that comes late begins. */
-async function undo(capture: Capture, force: boolean): Promise<Pick<Connected, "changed" | "problems">> {
+async function undo(capture: Capture, force: boolean) {
   const credentials = readCredentials(capture.places);
   const untold = credentials && (await unbind(credentials));
   if (untold !== undefined && !force)
@@ -178,7 +179,7 @@ async function undo(capture: Capture, force: boolean): Promise<Pick<Connected, "
   const { changed, problems } = removeHooks(capture);
   problems.push(...stopTimer(capture), ...removeManagedBlocks(capture));
   rmSync(capture.places.credentials, { force: true });
-  return { changed, problems };
+  return { changed, problems, wasConnected: credentials !== undefined };
 }
 
 async function sendTheRest(capture: Capture): Promise<void> {

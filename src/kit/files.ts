@@ -1,8 +1,10 @@
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   fchmodSync,
   fsyncSync,
+  lchownSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -34,14 +36,35 @@ export function syncFile(path: string): void {
   sync(dirname(path));
 }
 
+/**
+ * Leaves to the owner of a folder what root makes in it, as SQLite does with its files: a command may run as root, and the server that has
+ * the folder could not read it then.
+ */
+export function leaveToOwner(path: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  if (uid !== 0) lchownSync(path, uid, gid);
+}
+
+/** Makes a folder for its owner alone, and those that lack above it. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  leaveToOwner(path);
+}
+
 /** Copies a file, or a folder with all that is in it, and flushes contents and names, that of the copy itself too. */
 export function copyDurably(from: string, to: string): void {
   if (statSync(from).isDirectory()) {
-    mkdirSync(to, { mode: 0o700 });
+    makeFolder(to);
     for (const name of readdirSync(from)) copyDurably(join(from, name), join(to, name));
   } else copyFileSync(from, to);
   syncFile(to);
 }
+
+/** An error of writing to a file that is open, which does not tell by itself which disk is full. @returns it, with the file's path */
+export const withPath = (path: string, error: unknown): Error => Object.assign(error as Error, { path });
 
 /**
  * Writes a file whole or not at all, durably.
@@ -52,16 +75,19 @@ export function copyDurably(from: string, to: string): void {
 export function writeFileAtomically(path: string, content: string | Uint8Array, replace = false, mode = 0o600): void {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
-  const fd = openSync(temporary, "wx", mode);
   try {
-    writeFileSync(fd, content);
-    // Whatever the umask: it is not asked a second time for a file that stood.
-    if (mode !== 0o600) fchmodSync(fd, mode);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  try {
+    const fd = openSync(temporary, "wx", mode);
+    try {
+      writeFileSync(fd, content);
+      // Whatever the umask: it is not asked a second time for a file that stood.
+      if (mode !== 0o600) fchmodSync(fd, mode);
+      fsyncSync(fd);
+    } catch (error) {
+      throw withPath(path, error);
+    } finally {
+      closeSync(fd);
+    }
+    leaveToOwner(temporary);
     // A hard link fails where a rename would overwrite: two first starts cannot replace each other's key.
     if (replace) renameSync(temporary, path);
     else linkSync(temporary, path);

@@ -1,6 +1,4 @@
-import { parseJson } from "../formats/values.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
-import { isObject } from "../kit/json.ts";
 import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
 
@@ -17,10 +15,15 @@ export type MovedFrom =
   /** Of what was chained: its number there, and the hash that it was chained to, in hexadecimal digits. */
   | { readonly id: number; readonly chain: string };
 
-/** @returns undefined also for what was altered to something else: the leaf shows that */
-function movedFrom({ movedFrom: text }: DeliveryRow): MovedFrom | undefined {
-  const moved = text === null ? undefined : parseJson(text);
-  return isObject(moved) ? (moved as unknown as MovedFrom) : undefined;
+/** @returns undefined for what came here first, null where somebody put something else there */
+function movedFrom({ movedFrom: text }: DeliveryRow): MovedFrom | undefined | null {
+  if (text === null) return undefined;
+  try {
+    const moved = JSON.parse(text) as MovedFrom;
+    return "stream" in moved || typeof moved.chain === "string" ? moved : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */
@@ -52,6 +55,8 @@ export const chainedLeafText = (chainSha256: Buffer): string =>
 export function leafTextOf(row: DeliveryRow): string {
   if (row.chainSha256) return chainedLeafText(row.chainSha256);
   const moved = movedFrom(row);
+  // Of which there is no leaf.
+  if (moved === null) return "";
   if (!moved || !("stream" in moved)) return leafText(row);
   return leafText({ ...row, streamId: moved.stream, previous: moved.previous });
 }
@@ -65,6 +70,7 @@ export const GENESIS = Buffer.alloc(32);
 /** Whether what was chained says what it did when it was. @param previous the hash before it, `expected` its number, in this log */
 export function isChained(row: DeliveryRow, previous: Buffer, expected: number): boolean {
   const moved = movedFrom(row);
+  if (moved === null) return false;
   const [before, id] =
     moved && "chain" in moved
       ? [Buffer.from(String(moved.chain), "hex"), moved.id]

@@ -120,6 +120,10 @@ export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep>
   }
 }
 
+/** Whether a device ever delivered anything of a repository, erased or not; its sessions may stand in others. */
+export const hasDelivered = (core: Core, deviceId: string, repoKey: string): boolean =>
+  rows(core.store).delivered.get(deviceId, repoKey) === 1;
+
 /** The number of the newest delivery; 0 before the first. */
 export const newestDelivery = (core: Core): number => rows(core.store).last.get() ?? 0;
 

@@ -105,6 +105,12 @@ export const rows = statements((db, has) => {
     stream: db.prepare<[string, string, string], StreamRow>(
       "SELECT id, last FROM delivery_streams WHERE device_id = ? AND kind = ? AND repo_key = ?",
     ),
+    // By the same, as far as the device goes: it has a few.
+    delivered: db
+      .prepare<[string, string], number>(
+        "SELECT EXISTS (SELECT 1 FROM delivery_streams WHERE device_id = ? AND repo_key = ?)",
+      )
+      .pluck(),
     insertStream: db
       .prepare<[string, string, string, number], number>(
         "INSERT INTO delivery_streams (device_id, kind, repo_key, last) VALUES (?, ?, ?, ?) RETURNING id",

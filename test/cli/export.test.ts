@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
@@ -105,6 +105,13 @@ it("writes everything of a team, a repository or a person into an archive whose 
       .map(({ type }) => type)
       .sort(),
   ).toEqual(["label", "label", "label", "label", "session", "session", "span", "span"]);
+
+  const mistyped = join(t.directory, "mistyped.tar.zst");
+  for (const team of [[], ["--team", "Acme"]]) {
+    const refused = await reckon(["export", "--repo", "tlil", ...team, "--out", mistyped, "--data", t.directory]);
+    expect(refused).toEqual({ code: 1, stdout: "", stderr: 'reckon: nothing was recorded of a repository "tlil"\n' });
+  }
+  expect(existsSync(mistyped)).toBe(false);
 
   const person = await made("ada.tar.zst", "--person", "ada@example.com");
   const theirs = [...person.files.values()].join("");

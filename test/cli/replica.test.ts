@@ -97,6 +97,18 @@ it("restores into the directory that lost it, keeps aside what was there and tel
   expect(rowsOf(directory, "SELECT count(*) AS n FROM telemetry_segments")).toEqual([{ n: 3 }]);
 });
 
+it("takes a backup for a plain copy, without leaving its keys in the database or what they came in", async () => {
+  const { directory, server } = await replicated();
+  await server.end();
+  const file = join(folder(), "one.backup");
+  await json(["backup", file, "--data", directory]);
+  const pem = readFileSync(join(directory, "signing-key.pem"), "latin1").split("\n")[5] as string;
+  expect(readFileSync(file).includes(pem)).toBe(true);
+  await json(["restore", "--from", file, "--data", directory]);
+  expect(readFileSync(join(directory, "reckon.db")).includes(pem)).toBe(false);
+  expect(await json(["backup", `${file}.next`, "--data", directory])).toMatchObject({ keys: 1 });
+});
+
 it("carries keys under a passphrase, which another key or passphrase does not open", async () => {
   const { directory, server, replica, copy } = await replicated(1);
   const wrap = ["key", "wrap", "--passphrase-stdin", "--data", directory];

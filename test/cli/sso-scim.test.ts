@@ -31,3 +31,16 @@ it("makes SCIM tokens beside a running server, lists them, and ends them", async
     { actor_kind: "command", target_kind: "scim_token" },
   ]);
 });
+
+it("changes an issuer by what is named alone, and takes its word for addresses back", async () => {
+  const t = await startInstance();
+  const change = { issuer: "https://acme.example", clientId: "reckon", domains: ["acme.example"], trustEmail: true };
+  await addIssuer(t.instance.core, "acme", change);
+  const set = (...args: string[]) => reckon(["sso", "set", "acme", ...args, "--data", t.directory, "--json"]);
+  const changes = () => t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'sso.changed'")[0].n;
+  const nothing = await set();
+  expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("name what to change")]);
+  expect(changes()).toBe(0);
+  expect(JSON.parse((await set("--no-trust-email")).stdout)).toMatchObject({ trustEmail: false, jit: false });
+  expect(changes()).toBe(1);
+});

@@ -5,7 +5,8 @@ import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ROOMS } from "../../src/app.ts";
-import { listDevices } from "../../src/identity/devices/devices.ts";
+import { assignDevice, listDevices } from "../../src/identity/devices/devices.ts";
+import { setRole } from "../../src/identity/members/members.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
@@ -214,6 +215,48 @@ describe("a team that moves", () => {
     await arrive(u, await leave(again, "Acme"));
     expect([faults(again), faults(u)]).toEqual([[], []]);
     expect([again.count("erasures"), u.count("erasures")]).toEqual([2, 0]);
+  });
+
+  it("comes after another of which the same erasure took something, and again where what came was undone", async () => {
+    const { t, ada, robot, stranger } = await shop();
+    const { core } = t.instance;
+    await deliverAll(t, stranger, "shop", "lavender", 20);
+    const { id } = await personWith(t, stranger, "lou@example.com");
+    await setRole(core, ada.team.id, "lou@example.com", "member");
+    await assignDevice(core, robot.deviceId, "lou@example.com");
+    // Of all teams, and of somebody with devices in two.
+    for (const target of [{ repo: "shop" }, { person: "lou@example.com" }])
+      await carryOut(core, await requestErasure(core, resolveTarget(core, target), "asked for"));
+    const [acme, lavender] = [await leave(t, "Acme"), await leave(t, "Lavender")];
+    const u = await startInstance();
+    const before = join(folder(), "before");
+    await backup(u.instance.core, before, () => {});
+    await arrive(u, acme);
+    await arrive(u, lavender);
+    expect([faults(t), faults(u)]).toEqual([[], []]);
+    const targets = (v: TestInstance) =>
+      v.rows("SELECT kind, target FROM erasures ORDER BY kind").map(({ target }) => JSON.parse(target));
+    expect(targets(u)).toEqual([
+      {
+        kind: "person",
+        personId: id,
+        deviceIds: expect.toSatisfy((ids) => ids.length === 2 && ids.includes(robot.deviceId)),
+      },
+      {
+        kind: "repo",
+        repoKey: "shop",
+        teamIds: expect.toSatisfy((ids) => ids.length === 2 && ids.includes(ada.team.id)),
+      },
+    ]);
+    await u.close();
+    restore(before, u.directory, "then");
+    const again = await startInstance({ directory: u.directory, clock: u.clock });
+    expect(again.count("erasures")).toBe(2);
+    await arrive(again, lavender);
+    await arrive(again, acme);
+    expect(faults(again)).toEqual([]);
+    expect(filesWith(again.directory, "crocus").filter((name) => !name.startsWith("backups"))).toEqual([]);
+    expect(new Set(targets(again)[1].teamIds)).toEqual(new Set([ada.team.id, stranger.team.id]));
   });
 
   it("gives accounts to those who have none, without password or rights beyond the team", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -81,6 +81,20 @@ it("calls it wrong usage to connect a machine without saying where to", async ()
     const { code, stderr } = await reckon(["agent", "connect", ...args, "--yes"], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: a URL and a code are needed/)]);
   }
+});
+
+it("makes no file where connecting is only looked at, and says when there was nothing to disconnect", async () => {
+  const home = folder();
+  const env = { HOME: home, RECKON_AGENT_HOME: join(home, "agent"), CLAUDE_CONFIG_DIR: join(home, "claude") };
+  const agent = (...args: string[]) => reckon(["agent", ...args], { env });
+  const looked = await agent("connect", "http://127.0.0.1:1", "CODE", "--agents", "claude-code", "--dry-run");
+  expect([looked.code, looked.stderr]).toEqual([0, expect.stringContaining("Connecting would send to")]);
+  expect(readdirSync(home)).toEqual([]);
+  expect(await agent("disconnect")).toEqual({
+    ...{ code: 0, stderr: "", stdout: "This machine was not connected. There was nothing to undo.\n" },
+  });
+  expect(JSON.parse((await agent("disconnect", "--json")).stdout)).toMatchObject({ disconnected: false, changed: [] });
+  expect(readdirSync(home)).toEqual([]);
 });
 
 it("says which file of the capture client is damaged, and what to do", async () => {

@@ -7,12 +7,15 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { writeFileAtomically } from "../../src/kit/files.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
 import { ask } from "./support/http.ts";
@@ -157,6 +160,41 @@ describe.skipIf(noMounts)("a full disk", () => {
   });
 });
 
+describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
+  it("is named, and nothing is left on it of what did not fit", async () => {
+    const mount = testMount("16m");
+    const directory = join(mount.path, "data");
+    await makeData({ directory, devices: 1, keyPem: runKeyPem() });
+    const folder = mkdtempSync(join(tmpdir(), "reckon-backup-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const backup = join(folder, "one.db");
+    expect((await reckon(["backup", backup, "--data", directory])).code).toBe(0);
+    writeFileSync(join(directory, "prices.json"), " ".repeat(4 << 20));
+    const before = [...readdirSync(directory), "backups", "serve.lock"];
+    const size = statSync(backup).size;
+    fill(mount);
+    // No room to claim the directory, to copy the backup, to make a database of it, and to keep aside what is there.
+    for (const room of [0, size >> 1, size + (size >> 3), 4 * size]) {
+      if (room > 0) truncateSync(join(mount.path, "ballast"), statSync(join(mount.path, "ballast")).size - room);
+      const { code, stderr } = await reckon(["restore", backup, "--data", directory]);
+      expect([room, code, stderr]).toEqual([
+        room,
+        1,
+        expect.stringContaining(`${directory} has too little free space`),
+      ]);
+      expect(readdirSync(directory).filter((name) => !before.includes(name))).toEqual([]);
+      expect(readdirSync(directory, { recursive: true }).filter((name) => `${name}`.includes("replaced"))).toEqual([]);
+      fill(mount);
+    }
+    // So with what else is written there.
+    const path = join(directory, "signing-key.pem");
+    expect(() => writeFileAtomically(path, "x".repeat(100_000), true)).toThrow(
+      expect.objectContaining({ code: "ENOSPC", path }),
+    );
+    expect(readdirSync(directory).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+});
+
 /** A refusal that an operator can act upon: one line that names the directory and says what to check. */
 function expectOneLine(stderr: string, directory: string): void {
   const lines = stderr.trim().split("\n");
@@ -216,6 +254,35 @@ describe("a data directory that cannot be used", () => {
       expect([args, looked.code, looked.stderr]).toEqual([args, 1, expect.stringContaining("permission denied")]);
       expectOneLine(looked.stderr, data.directory);
     }
+  });
+
+  it.skipIf(noOtherUser)("is still its owner's after commands that root ran on it", async () => {
+    const data = await testData();
+    spawnSync("chown", ["-R", "65534:65534", data.directory]);
+    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    const backup = join(place, "one.db");
+    const installer = ["--platform", "win32", "--version", "1.0.0", "--file", import.meta.filename];
+    const start = () => testServer(data.directory, { under: ANOTHER_USER });
+    const asRoot = async (...args: string[]) => {
+      const { code, stderr } = await reckon([...args, "--data", data.directory]);
+      expect([args[0], code, stderr]).toEqual([args[0], 0, stderr]);
+    };
+    const server = await start();
+    await asRoot("backup", backup);
+    await asRoot("erase", "--repo", "shop", "--reason", "asked for", "--yes");
+    await asRoot("key", "rotate");
+    await asRoot("release", "add", ...installer);
+    await server.end();
+    const again = await start();
+    expect(await ask(again.port, { path: "/api/download/latest?platform=win32" })).toMatchObject({ status: 200 });
+    await again.end();
+    await asRoot("restore", backup);
+    await (await start()).end();
+    const owners = readdirSync(data.directory, { recursive: true, encoding: "utf8" })
+      .map((name) => [name, statSync(join(data.directory, name)).uid] as const)
+      .filter(([name, uid]) => uid !== 65534 && name !== "last-backup.json");
+    expect(owners).toEqual([]);
   });
 
   it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {

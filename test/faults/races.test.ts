@@ -1,4 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readJournal } from "../../src/share/erasure/erasure.ts";
 import { rowsOf } from "./support/data.ts";
 import { type RawReply, RawSocket, requestBytes } from "./support/http.ts";
 import { expectJsonRefusal, testData, testServer } from "./support/test.ts";
@@ -104,4 +108,17 @@ describe("fifty at once", () => {
     expectJsonRefusal((await late.reply()) as RawReply, 401);
     late.close();
   });
+});
+
+it("processes that erase at a time keep every erasure beside the database", async () => {
+  const { directory } = await testData();
+  const eraser = join(import.meta.dirname, "support/eraser.ts");
+  const exits = [1, 2].map(() =>
+    once(spawn(process.execPath, [eraser, directory, "50"], { stdio: "inherit" }), "exit"),
+  );
+  expect(await Promise.all(exits)).toEqual([
+    [0, null],
+    [0, null],
+  ]);
+  expect(readJournal(directory)).toHaveLength(100);
 });

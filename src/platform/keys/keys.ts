@@ -2,11 +2,11 @@
  * Keys: the signing key of an installation and its predecessors: made at the first start, loaded, rotated, retired, published.
  * Not here: what is signed with them (license, device-flow).
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Core, slot } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
-import { syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
+import { makeFolder, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
@@ -118,7 +118,7 @@ export async function rotateKey(core: Core, by: Actor = COMMAND_LINE): Promise<K
   const pem = await generateSigningPem();
   const key = await readSigningKey(pem);
   writeFileAtomically(nextKeyFile(directory, key.kid), pem, true);
-  mkdirSync(join(directory, "retired-keys"), { recursive: true, mode: 0o700 });
+  makeFolder(join(directory, "retired-keys"));
   writeFileAtomically(join(directory, "retired-keys", `${old.kid}.pem`), old.publicPem, true);
   await core.store.write(() => {
     const now = core.clock.now();

@@ -59,6 +59,8 @@ export function finishBackup(partial: string, target: string, directory: string,
     chmodSync(partial, 0o600);
     copy = openFile(partial);
     copy.pragma("journal_mode = DELETE");
+    // A backup that was put in place as if it were a plain copy left them there.
+    copy.exec("DROP TABLE IF EXISTS backup_files; DROP TABLE IF EXISTS backup_facts");
     copy.exec("CREATE TABLE backup_files (name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT");
     copy.exec("CREATE TABLE backup_facts (made_at TEXT NOT NULL) STRICT");
     copy.prepare("INSERT INTO backup_facts VALUES (?)").run(nowIso);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { DataDirectoryInUse } from "../../kit/errors.ts";
+import { leaveToOwner } from "../../kit/files.ts";
 
 export interface DirectoryLock {
   /** Tells later comers where this server answers, and at which address the public finds it. */
@@ -22,6 +23,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   const holder = new Sqlite(join(directory, "serve.lock"), { timeout: 0 });
   try {
     holder.exec("BEGIN EXCLUSIVE");
+    leaveToOwner(holder.name);
   } catch (error) {
     holder.close();
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;

@@ -27,8 +27,14 @@ export function currentEpoch(core: Core): Epoch | undefined {
 /** The text of an epoch's leaf. */
 export const epochText = (epoch: Epoch): string => JSON.stringify({ v: 2, kind: "epoch", ...epoch });
 
-/** All epochs with the numbers of their leaves, oldest first. */
+/** All epochs with the numbers of their leaves, oldest first. One in whose place somebody put something else is none: its leaf tells. */
 export const epochs = (core: Core): { readonly leaf: number; readonly text: string }[] =>
   rows(core.store)
     .epochs.all()
-    .map(({ leaf, data }) => ({ leaf, text: epochText(JSON.parse(data) as Epoch) }));
+    .flatMap(({ leaf, data }) => {
+      try {
+        return [{ leaf, text: epochText(JSON.parse(data) as Epoch) }];
+      } catch {
+        return [];
+      }
+    });

@@ -50,9 +50,18 @@ async function openEpoch(core: Core, last: Epoch | undefined): Promise<void> {
   if (last) core.log.warn("ledger_epoch_opened", { epoch, after: last.origin });
 }
 
+/** The current epoch's; undefined where somebody put something else in its place, which its leaf tells. */
+function originHeld(core: Core): string | undefined {
+  try {
+    return currentEpoch(core)?.origin;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What was signed last, as it lies beside the database; undefined where that is not of the current epoch, or none of ours. */
 export function signedBeside(core: Core): Checkpoint | undefined {
-  const origin = currentEpoch(core)?.origin;
+  const origin = originHeld(core);
   const path = checkpointFile(core);
   if (origin === undefined || !existsSync(path) || !hasLedgerKey(core)) return undefined;
   try {

@@ -1,7 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import type { Core } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
-import { writeFileAtomically } from "../../kit/files.ts";
+import { withPath, writeFileAtomically } from "../../kit/files.ts";
 import { figure, type Metric } from "../metrics/metrics.ts";
 import { room } from "../rooms/rooms.ts";
 import { type Checkpoint, checkpoint } from "./checkpoint.ts";
@@ -24,7 +24,9 @@ async function writeCheckpoint(core: Core): Promise<void> {
   if (newest === undefined) return;
   const { note, size } = newest;
   const path = checkpointFile(core);
-  await writeFile(`${path}.tmp`, note, { mode: 0o600, flush: true });
+  await writeFile(`${path}.tmp`, note, { mode: 0o600, flush: true }).catch((error) => {
+    throw withPath(path, error);
+  });
   await rename(`${path}.tmp`, path);
   Object.assign(written(core), { note, size, at: core.clock.now() });
 }

@@ -1,7 +1,6 @@
 import type { Core } from "../../core.ts";
-import { parseJson } from "../../formats/values.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
-import { rows, type StoredSnapshotRow } from "./rows.ts";
+import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
 import { withheldDigest } from "./snapshot.ts";
 import { snapshotTexts } from "./store-snapshot.ts";
 
@@ -21,17 +20,26 @@ export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] 
     return sound.get(id);
   };
   return ({ entries }) => {
-    const listed = entries === null ? undefined : parseJson(entries);
-    if (!Array.isArray(listed)) return undefined;
+    const listed = entries === null ? undefined : entriesIn(entries);
+    if (!listed) return undefined;
     const files: File[] = [];
-    for (const entry of listed) {
-      const [path, blobId] = Array.isArray(entry) ? entry : [];
-      const digest = typeof path === "string" && typeof blobId === "number" ? blobDigest(blobId) : undefined;
+    for (const [path, blobId] of listed) {
+      const digest = blobDigest(blobId);
       if (!digest) return undefined;
       files.push({ path, sha256: digest });
     }
     return files;
   };
+}
+
+/** A list of files as it is stored; undefined where somebody put something else there. */
+function entriesIn(stored: string): ManifestEntries | undefined {
+  try {
+    const entries = JSON.parse(stored) as ManifestEntries;
+    return entries.every(([path, id]) => typeof path === "string" && typeof id === "number") ? entries : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;

@@ -7,13 +7,14 @@ export {
   carryOut,
   type ErasureState,
   erasuresOf,
+  journalBeforeReplaced,
   notedErasure,
   requestErasure,
   resumeErasures,
   unfinishedErasures,
 } from "./erasures.ts";
 export { type Hold, heldOf, listHolds, placeHold, releaseHold } from "./holds.ts";
-export { JOURNAL, readJournal } from "./journal.ts";
+export { readJournal } from "./journal.ts";
 export { lastRuns } from "./nightly.ts";
 export { type ErasurePlan, planErasure } from "./plan.ts";
 export {

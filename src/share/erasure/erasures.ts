@@ -1,12 +1,14 @@
 import type { Core } from "../../core.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
+import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
 import { type Hold, heldOf, readReason } from "./holds.ts";
-import { type Erasure, journal, readJournal, type Target } from "./journal.ts";
-import { type ErasureRow, rows } from "./rows.ts";
+import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
+import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
 import { devicesOf, digestOf, type Resolved, reachOf, teamsOf } from "./targets.ts";
 
@@ -86,9 +88,16 @@ export async function requestErasure(
     note(core, erasure);
     recordErasure(core, by, "erasure.requested", recorded(erasure));
   });
-  journal(core.store.directory, [erasure]);
+  await journalAll(core);
   return erasure;
 }
+
+/**
+ * Puts into the file beside the database what the database has on record, and the file lacks. Other processes do the same to the file, which
+ * is read and written as a whole: whoever has the database to write in does it.
+ */
+const journalAll = (core: Core): Promise<void> =>
+  core.store.write(() => journal(core.store.directory, rows(core.store).requested.all().map(read)));
 
 const note = (core: Core, { target, ...erasure }: Erasure): boolean =>
   rows(core.store).insert.run({ ...erasure, kind: target.kind, target: JSON.stringify(target) }).changes === 1;
@@ -186,8 +195,8 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
       await core.store.write(() => {
         if (note(core, entry)) recordErasure(core, SYSTEM, "erasure.replayed", recorded(entry));
       });
+  await journalAll(core);
   const requested = rows(core.store).requested.all();
-  journal(directory, requested.map(read));
   const open = requested.filter(({ completedAt }) => completedAt === null).map(read);
   for (const erasure of open) await carryOut(core, erasure);
   return open;
@@ -196,11 +205,31 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
 const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureRow): Erasure => ({
   id,
   teamId,
-  target: JSON.parse(target) as Target,
+  target: readTarget(target) ?? failAltered(id),
   reason,
   requestedBy,
   requestedAt,
 });
+
+function failAltered(id: string): never {
+  throw new DataDirectoryError(
+    `what the erasure ${id} is of was altered in the database: "reckon ledger verify" tells what else was, and "reckon restore" goes back`,
+  );
+}
+
+/**
+ * The same for a database that gives way to another, and that no process has open: what was killed before it did that is not lost with it.
+ * @param db of whatever schema; where it cannot be read, what the file has is all that is known
+ */
+export function journalBeforeReplaced(directory: string, db: Preparer): void {
+  let known: readonly Erasure[];
+  try {
+    known = requestedIn(db).map(read).map(requireSound);
+  } catch {
+    return;
+  }
+  journal(directory, known);
+}
 
 /** What became of an erasure that was asked for. */
 export interface ErasureState extends Erasure {

@@ -35,6 +35,18 @@ export type Target = v.InferOutput<typeof Target>;
 /** An erasure that somebody asked for. */
 export type Erasure = Readonly<v.InferOutput<typeof Journalled>>;
 
+/** A target as the database has it, in JSON; undefined where somebody put something else there. */
+export function readTarget(stored: string): Target | undefined {
+  try {
+    return v.parse(Target, JSON.parse(stored));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws ValiError where it is none that the file could have */
+export const requireSound = (erasure: Erasure): Erasure => v.parse(Journalled, erasure);
+
 /** @throws DataDirectoryError when it is there and cannot be read: without it what was erased might come back */
 export function readJournal(directory: string): readonly Erasure[] {
   const path = join(directory, JOURNAL);

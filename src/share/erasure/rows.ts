@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 
 export type ErasureKind = "person" | "device" | "session" | "entry" | "repo" | "retention";
 
@@ -18,6 +18,10 @@ export interface ErasureRow {
 
 const ERASURE = `SELECT id, kind, team_id AS teamId, target, reason, requested_by AS requestedBy, requested_at AS requestedAt, counts,
   completed_at AS completedAt FROM erasures`;
+
+/** Walks of the table, which is short: ids rise with time. */
+export const requestedIn = (db: Preparer): ErasureRow[] =>
+  db.prepare<[], ErasureRow>(`${ERASURE} WHERE kind <> 'retention' ORDER BY requested_at, id`).all();
 
 export const rows = statements((db) => ({
   insert: db.prepare<[Omit<ErasureRow, "counts" | "completedAt">]>(

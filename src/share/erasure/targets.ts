@@ -9,7 +9,7 @@ import type { Portion } from "../../log/log.ts";
 import { leafOfAct } from "../../platform/audit/audit.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
-import type { Erasure, Target } from "./journal.ts";
+import { type Erasure, readTarget, type Target } from "./journal.ts";
 
 /** What somebody asks to be erased: one of these. */
 export interface TargetRequest {
@@ -154,7 +154,8 @@ interface Reached {
  * @param stored as it is stored
  */
 export function reachOf(core: Core, stored: string): (delivery: Reached) => boolean {
-  const target = JSON.parse(stored) as Target;
+  const target = readTarget(stored);
+  if (!target) return () => false;
   const deviceIds = new Set(target.kind === "repo" ? [] : devicesOf(core, target));
   return ({ teamId, deviceId, kind, repoKey, mode }) => {
     if (traceErasure.isOfNotes(mode)) return true;

@@ -2,7 +2,9 @@ import type { Core } from "../../core.ts";
 import { deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
 import { getListedUser, getUser } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
-import { fail, invalid } from "../../kit/problem.ts";
+import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { hasDelivered } from "../../log/log.ts";
+import { traceExport } from "../../record/traces/traces.ts";
 
 /** What somebody asks for: one of these. */
 export interface ExportRequest {
@@ -35,6 +37,8 @@ export function resolveScope(core: Core, { team, repo, person }: ExportRequest):
   });
   if (person === undefined) {
     const teams = (team === undefined ? listTeams(core) : [getTeam(core, team)]).map(withDevices);
+    if (repo !== undefined && !teams.some(({ deviceIds }) => deviceIds.some((id) => isKnown(core, id, repo))))
+      fail(notFound, `nothing was recorded of a repository "${repo}"`);
     return { kind: repo === undefined ? "team" : "repo", teams, repoKey: repo ?? null, person: null };
   }
   const { id } = getUser(core, person);
@@ -46,3 +50,7 @@ export function resolveScope(core: Core, { team, repo, person }: ExportRequest):
   }));
   return { kind: "person", teams, repoKey: null, person: getListedUser(core, id) };
 }
+
+/** Whether there is anything of a repository, be it that something was erased. */
+const isKnown = (core: Core, deviceId: string, repoKey: string): boolean =>
+  hasDelivered(core, deviceId, repoKey) || !traceExport.sessions(core, deviceId, repoKey).next().done;

@@ -178,6 +178,11 @@ export class LoggedErasures {
     );
   }
 
+  /** Whether a delivery is said to have come from another log, and with no import: its leaf would be made of what stands beside it. */
+  isNoArrival({ id, movedFrom }: Delivery): boolean {
+    return movedFrom !== null && !this.#isExcerpt && !this.#arrivals.has(id);
+  }
+
   /** Why nothing backs that something of a delivery is erased; undefined where the log does. Call after `atEvents`. */
   atDelivery(row: Delivery): string | undefined {
     const { erasedBy } = row;
@@ -198,7 +203,8 @@ export class LoggedErasures {
     const noted = notedErasure(this.#core, erasedBy);
     if (!noted) return NO_ERASURE;
     const logged = this.#erasures.get(erasedBy);
-    if (!logged)
+    // Where a restore repeated it before its team came (again), the log tells of that too, which was before.
+    if (!logged || (noted.teamId === null && this.#arrivals.isErasure(id, erasedBy)))
       return this.#isUntold(row, erasedBy, noted)
         ? undefined
         : "it is said to be erased, by an erasure that the log does not tell of";

@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { readSigningKey } from "../../kit/jwt.ts";
@@ -7,10 +7,10 @@ import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
 import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
-import { BESIDE, lockDirectory, openFile, removeDatabase } from "../../platform/store/store.ts";
+import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { epochs } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
-import { type FileBeside, putInPlace } from "./restore.ts";
+import { type FileBeside, lockToRestore, putInPlace, whereFull } from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
 export interface GivenKeys {
@@ -45,8 +45,7 @@ export async function restoreCopy(
 ): Promise<RestoredCopy> {
   const directory = parts.config.data;
   if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = lockDirectory(directory);
+  const lock = lockToRestore(directory);
   const incoming = join(directory, "restoring.db");
   try {
     takeIn(file, incoming);
@@ -58,6 +57,8 @@ export async function restoreCopy(
     const signed = signedSize(directory, origin);
     const lostLeaves = signed === undefined ? null : Math.max(0, signed - (facts.head?.id ?? 0));
     return { ...facts, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp) };
+  } catch (error) {
+    throw whereFull(directory, error);
   } finally {
     removeDatabase(incoming);
     lock.release();
@@ -72,6 +73,9 @@ function takeIn(file: string, incoming: string): void {
   const db = openFile(incoming);
   try {
     db.pragma("journal_mode = DELETE");
+    // It may be a backup: its keys would stay within the database, and what carries them in the way of the next backup.
+    db.pragma("secure_delete = ON");
+    db.exec("DROP TABLE IF EXISTS backup_files; DROP TABLE IF EXISTS backup_facts");
   } catch (error) {
     fail(invalid, `${file} is no sound copy: ${(error as Error).message}`);
   } finally {

@@ -1,11 +1,20 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams } from "../../identity/teams/teams.ts";
-import { copyDurably, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
+import {
+  copyDurably,
+  leaveToOwner,
+  makeFolder,
+  syncDirectory,
+  syncFile,
+  writeFileAtomically,
+} from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
 import {
   BESIDE,
+  type DirectoryLock,
   databasePath,
   isCarried,
   lockDirectory,
@@ -14,6 +23,7 @@ import {
   requireOurs,
   schemaVersion,
 } from "../../platform/store/store.ts";
+import { journalBeforeReplaced } from "../erasure/erasure.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
@@ -72,18 +82,39 @@ export interface Restored extends BackupFacts {
  */
 export function restore(file: string, directory: string, stamp: string): Restored {
   const facts = inspectBackup(file);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = lockDirectory(directory);
+  const lock = lockToRestore(directory);
+  const incoming = join(directory, "restoring.db");
   try {
-    const incoming = join(directory, "restoring.db");
     removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
     const keptAside = putInPlace(directory, incoming, files, stamp);
     return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)) };
+  } catch (error) {
+    throw whereFull(directory, error);
   } finally {
+    // What did not fit must not fill the disk of what is there.
+    removeDatabase(incoming);
     lock.release();
   }
+}
+
+/** Claims a directory, making it if need be. @throws DataDirectoryInUse while a server runs */
+export function lockToRestore(directory: string): DirectoryLock {
+  try {
+    makeFolder(directory);
+    return lockDirectory(directory);
+  } catch (error) {
+    throw whereFull(directory, error);
+  }
+}
+
+/** Says which disk is full, where one is: SQLite does not, and a copy that fails names what was copied. @returns any other error as it is */
+export function whereFull(directory: string, error: unknown): unknown {
+  if (!/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code))) return error;
+  return new DataDirectoryError(
+    `${directory} has too little free space: a restore takes as much as the database that comes, and as what is there, which is kept aside`,
+  );
 }
 
 /** A file that belongs beside a database. */
@@ -103,10 +134,11 @@ export function putInPlace(
   files: readonly FileBeside[],
   stamp: string,
 ): string | null {
+  leaveToOwner(incoming);
   syncFile(incoming);
   const keptAside = keepAside(directory, stamp);
   for (const { name, content } of files) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(join(directory, name)));
     writeFileAtomically(join(directory, name), content, true);
   }
   // The old database's log must not be played into the new one; what it held is in the copy put aside.
@@ -142,11 +174,17 @@ function keepAside(directory: string, stamp: string): string | null {
   );
   if (names.length === 0) return null;
   moveLogIntoDatabase(directory);
+  noteErasures(directory);
   const aside = join(directory, "backups", `replaced-${stamp}`);
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  makeFolder(aside);
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
-  for (const name of names.filter((file) => existsSync(join(directory, file)))) {
-    copyDurably(join(directory, name), join(aside, name));
+  try {
+    for (const name of names.filter((file) => existsSync(join(directory, file))))
+      copyDurably(join(directory, name), join(aside, name));
+  } catch (error) {
+    // Half of it is of no use to anybody, and the whole is where it was.
+    rmSync(aside, { recursive: true });
+    throw error;
   }
   return aside;
 }
@@ -161,5 +199,20 @@ function moveLogIntoDatabase(directory: string): void {
     // Damage is why people restore.
   } finally {
     db?.close();
+  }
+}
+
+/** What only the database that goes has of erasures is kept beside the one that comes. @throws DataDirectoryError where that file is no good */
+function noteErasures(directory: string): void {
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(databasePath(directory));
+  } catch {
+    return;
+  }
+  try {
+    journalBeforeReplaced(directory, db);
+  } finally {
+    db.close();
   }
 }

@@ -167,7 +167,7 @@ function walkDeliveries(
       for (const wrong of wrongOf(core, erasures, step)) faults.report({ deliveryId, kind, ...wrong });
       const check = checks.get(kind);
       if (check) check.check(row);
-      else faults.report({ deliveryId, kind, problem: "content", detail: "nothing that is stored is of this kind" });
+      else faults.report({ deliveryId, kind, problem: "content", detail: "there are no deliveries of this kind" });
       if (chainSha256) chain = { id: deliveryId, chainSha256: chainSha256.toString("hex") };
       if (chainSha256 && anchor?.id === deliveryId) anchored = chain?.chainSha256 === anchor.chainSha256;
       if (deliveries % 100 === 0) onProgress(deliveryId / newest);
@@ -243,6 +243,8 @@ function* wrongOf(
 ): Generator<Pick<Finding, "problem" | "detail">> {
   const { chained, foreign, row } = step;
   if (!chained) yield { problem: "chain", detail: "it, or what stood before it, was altered or removed" };
+  if (erasures?.isNoArrival(row))
+    yield { problem: "chain", detail: "it is said to have come from another log, and no import brought it" };
   const isNoted = row.erasedBy === null || notedErasure(core, row.erasedBy) !== undefined;
   const unbacked = erasures ? erasures.atDelivery(row) : isNoted ? undefined : NO_ERASURE;
   if (unbacked) yield { problem: "erasure", detail: unbacked };

@@ -8,6 +8,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { areCaughtUp, passOver } from "../../platform/projections/projections.ts";
 import { logImports, nextLeaf, recordImport } from "../../platform/transparency/transparency.ts";
 import type { CheckedFile } from "./check-file.ts";
+import { mergeErasures } from "./merge-erasures.ts";
 import {
   type Account,
   accountOf,
@@ -113,6 +114,7 @@ function takeIn(
   const offsets = new Map(numberSpaces().map((space) => [space, lastNumber(db, space)]));
   const newest = nextLeaf(core) - 1;
   const leaves = appendLeaves(db, newest);
+  mergeErasures(db);
   const importLeaf = newest + leaves + 1;
   for (const table of MOVED)
     if (!withoutPacks || !PACK_TABLES.includes(table.name))

@@ -17,7 +17,7 @@ CREATE TABLE file_nodes (
 ) STRICT;`;
 
 /** Under which name a file is attached. */
-const FILE = "moving";
+export const FILE = "moving";
 
 export const attach = (db: Store["db"], path: string): unknown => db.prepare(`ATTACH ? AS ${FILE}`).run(path);
 export const detach = (db: Store["db"]): unknown => db.exec(`DETACH ${FILE}`);
@@ -239,9 +239,11 @@ export function notePeople(db: Store["db"], people: readonly Account[]): void {
   for (const { there, here, isKnown } of people) insert.run(there, here, Number(isKnown));
 }
 
-/** Which rows of a table do not come, where not all do: accounts that were there are left as they are. */
+/** Which rows of a table come, where not all do: accounts that were there are left as they are. */
 export const NARROWED: Readonly<Record<string, string>> = {
   users: "t.id IN (SELECT there FROM temp.moving_people WHERE known = 0)",
+  // What is on record of it here stays, see `mergeErasures`.
+  erasures: "t.id NOT IN (SELECT id FROM main.erasures)",
   former_addresses: "t.user_id IN (SELECT there FROM temp.moving_people WHERE known = 0)",
 };
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { renameSync, rmSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
-import { syncDirectory } from "../../kit/files.ts";
+import { leaveToOwner, makeFolder, syncDirectory, withPath } from "../../kit/files.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 
@@ -55,18 +55,23 @@ export async function sumFile(
 /** Copies a file into the data directory under the name of its content, durably. @throws Problem */
 export async function keepFile(core: Core, path: string, onProgress: (share: number) => void): Promise<Summed> {
   const folder = join(core.store.directory, FOLDER);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const partial = join(folder, `.incoming-${process.pid}`);
   rmSync(partial, { force: true });
   try {
     const copy = await open(partial, "wx", 0o600);
     let summed: Summed;
     try {
-      summed = await sumFile(path, onProgress, (bytes) => copy.writeFile(bytes));
+      summed = await sumFile(path, onProgress, async (bytes) => {
+        await copy.writeFile(bytes).catch((error) => {
+          throw withPath(partial, error);
+        });
+      });
       await copy.sync();
     } finally {
       await copy.close();
     }
+    leaveToOwner(partial);
     renameSync(partial, pathOf(core, summed.sha512));
     syncDirectory(folder);
     return summed;

@@ -8,10 +8,10 @@ import {
   planConnect,
 } from "../../capture/capture.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { agentNames, withCapture, withJson } from "./agent-context.ts";
+import { agentNames, partsOf, withCapture, withJson } from "./agent-context.ts";
 import { passLine, planLines } from "./agent-texts.ts";
 import type { Cli, CommonOptions } from "./context.ts";
-import { dollars, type Output } from "./output.ts";
+import { createOutput, dollars, type Output } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface ConnectOptions extends CommonOptions {
@@ -38,25 +38,25 @@ export function connectCommand(agent: Command, cli: Cli): void {
     .option("--pin", "stay with this server, also when it says that the team moved to another", false)
     .option("--yes", "do not ask", false)
     .addHelpText("after", "\nOn a machine that is connected, without URL and CODE, it puts the hooks in place again.")
-    .action((url: string | undefined, code: string | undefined, options: ConnectOptions, command: Command) =>
-      withCapture(cli, options, (capture, output) => {
-        const { agents, since: sinceMs, label, timer, insecure, pin } = options;
-        const plan = planConnect(capture, url, code, { agents, sinceMs, label, timer, insecure, pin });
-        if (!plan) command.error("error: a URL and a code are needed: the page Devices shows both", { exitCode: 2 });
-        return connect(capture, output, plan, options);
-      }),
-    );
+    .action((url: string | undefined, code: string | undefined, options: ConnectOptions, command: Command) => {
+      const { agents, since: sinceMs, label, timer, insecure, pin } = options;
+      const plan = planConnect(partsOf(cli), url, code, { agents, sinceMs, label, timer, insecure, pin });
+      if (!plan) command.error("error: a URL and a code are needed: the page Devices shows both", { exitCode: 2 });
+      // The client's own folder is made with what is opened.
+      if (options.dryRun) return showPlan(createOutput(options.json ?? false), plan);
+      return withCapture(cli, options, (capture, output) => connect(capture, output, plan, options));
+    });
 }
 
-async function connect(
-  capture: Capture,
-  output: Output,
-  plan: ConnectPlan,
-  { dryRun, yes }: ConnectOptions,
-): Promise<void> {
+function showPlan(output: Output, plan: ConnectPlan): void {
   const { url, found, timer, brain } = plan;
-  if (!output.json) output.note(planLines(plan, dryRun ?? false));
-  if (dryRun) return output.result({ url, agents: found, timer, brain }, () => "");
+  if (!output.json) output.note(planLines(plan, true));
+  output.result({ url, agents: found, timer, brain }, () => "");
+}
+
+async function connect(capture: Capture, output: Output, plan: ConnectPlan, { yes }: ConnectOptions): Promise<void> {
+  const { url, found } = plan;
+  if (!output.json) output.note(planLines(plan, false));
   if (!yes) await confirm();
   const { credentials, changed, problems, pass, usd } = await connectMachine(
     capture,
@@ -98,11 +98,12 @@ export function disconnectCommand(agent: Command, cli: Cli): void {
     .option("--force", "even when the server cannot be told, or not everything was sent", false)
     .action((options: CommonOptions & { force: boolean }) =>
       withCapture(cli, options, async (capture, output) => {
-        const { changed, problems } = await disconnectMachine(capture, options.force);
+        const { changed, problems, wasConnected } = await disconnectMachine(capture, options.force);
         for (const problem of problems) output.note(problem);
-        output.result(
-          { disconnected: true, changed: namesOf(changed), problems },
-          () => "Disconnected. What was sent stays on the server.",
+        output.result({ disconnected: wasConnected, changed: namesOf(changed), problems }, () =>
+          wasConnected
+            ? "Disconnected. What was sent stays on the server."
+            : `This machine was not connected. ${changed.length > 0 ? "What was left of it is taken away." : "There was nothing to undo."}`,
         );
       }),
     );

@@ -99,8 +99,11 @@ function addSet(sso: Command, cli: Cli): void {
     .option("--client-id <id>", "the client's id there")
     .option("--jit", "make an account for who has none and is in a group that is mapped")
     .option("--no-jit", "do not");
-  withSettings(command).action(async (name: string, options: IssuerOptions) => {
+  withSettings(command).option("--no-trust-email", "do not");
+  command.action(async (name: string, options: IssuerOptions) => {
     const change = await changeOf(cli, options);
+    if (Object.values(change).every((value) => value === undefined))
+      command.error("error: name what to change, e.g. --label Okta", { exitCode: 2 });
     return withCore(cli, options, async (core, output, { by }) => {
       const changed = await changeIssuer(core, name, change, by);
       output.result(described(core, changed), () => `${changed.name} is changed`);

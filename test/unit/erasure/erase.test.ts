@@ -14,13 +14,13 @@ import { seal } from "../../../src/record/telemetry/seal.ts";
 import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
 import {
   carryOut,
-  JOURNAL,
   placeHold,
   planErasure,
   releaseHold,
   requestErasure,
   resolveTarget,
 } from "../../../src/share/erasure/erasure.ts";
+import { JOURNAL } from "../../../src/share/erasure/journal.ts";
 import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
@@ -302,6 +302,26 @@ it("erases again what a restored backup brings back, once, and says so", async (
     await again.close();
   }
   expect(filesWith(t.directory, mine.deviceId)).toContain(JOURNAL);
+});
+
+it("erases again after a restore what only the database that was replaced has on record", async () => {
+  const { t, mine } = await twoDevices();
+  const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
+  await backup(t.instance.core, file, () => {});
+  t.clock.advance(30 * 86_400_000);
+  await request(t, { device: mine.deviceId });
+  await t.close();
+  // As it is left by what is killed at once, and by earlier versions where two processes erased at a time.
+  rmSync(join(t.directory, JOURNAL));
+  restore(file, t.directory, "then");
+  rmSync(file);
+  rmSync(join(t.directory, "backups"), { recursive: true });
+  const again = await startInstance({ directory: t.directory, clock: t.clock });
+  expect(filesWith(again.directory, "marigold")).toEqual([]);
+  expect(again.rows("SELECT kind, completed_at IS NOT NULL AS done FROM erasures")).toEqual([
+    { kind: "device", done: 1 },
+  ]);
+  await again.close();
 });
 
 it("leaves nothing behind of what was not worked through yet, or comes again, while it is erased", async () => {

@@ -105,6 +105,7 @@ it.each([undefined, "till"])(
     };
     await deliver("shop", "s", "t");
     await deliver(next, "s", "u");
-    for (const repo of ["shop", "till"]) expect(await faultsOfArchive(t, { team: team.id, repo })).toEqual([]);
+    for (const repo of ["shop", ...(next ? [next] : [])])
+      expect(await faultsOfArchive(t, { team: team.id, repo })).toEqual([]);
   },
 );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createTeam } from "../../../src/identity/teams/teams.ts";
 import { openFile } from "../../../src/platform/store/store.ts";
-import { backup } from "../../../src/share/maintenance/maintenance.ts";
+import { backup, inspectBackup } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it("copies one instant while the same process goes on writing", async () => {
@@ -19,5 +19,15 @@ it("copies one instant while the same process goes on writing", async () => {
   const copy = openFile(file, { readonly: true });
   expect(copy.prepare(names).all()).toEqual([{ name: "Before" }]);
   copy.close();
+  rmSync(file);
+});
+
+it("is made of a database that was a backup itself, and put in place as it was", async () => {
+  const t = await startInstance();
+  t.instance.core.store.db.exec("CREATE TABLE backup_files (name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT");
+  t.instance.core.store.db.exec("CREATE TABLE backup_facts (made_at TEXT NOT NULL) STRICT");
+  const file = join(t.directory, "..", `${t.directory.split("/").at(-1)}.backup`);
+  await backup(t.instance.core, file, () => {});
+  expect(inspectBackup(file)).toMatchObject({ keys: 1 });
   rmSync(file);
 });
