@@ -13,6 +13,7 @@ import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
 import { notify } from "../platform/notices/notices.ts";
 import { appendLeaf, findLeaf, nextLeaf } from "../platform/transparency/transparency.ts";
+import { itemDigests } from "./items.ts";
 import { GENESIS, isChained, leafOf, leafText, leafTextOf } from "./leaf.ts";
 import { type DayFacts, type DeliveryFacts, type DeliveryRow, rows } from "./rows.ts";
 
@@ -120,10 +121,6 @@ export function* walkLedger(core: Core, hasTree: boolean): Generator<LedgerStep>
   }
 }
 
-/** Whether a device ever delivered anything of a repository, erased or not; its sessions may stand in others. */
-export const hasDelivered = (core: Core, deviceId: string, repoKey: string): boolean =>
-  rows(core.store).delivered.get(deviceId, repoKey) === 1;
-
 /** The number of the newest delivery; 0 before the first. */
 export const newestDelivery = (core: Core): number => rows(core.store).last.get() ?? 0;
 
@@ -162,7 +159,7 @@ export function deliveriesAfter(core: Core, id: number, count: number): Delivery
  * A team's deliveries with what their leaves are made of, bytes in hexadecimal digits, oldest first; `noted` has the hashes of items
  * that are not held any more, by their places. Reads in short queries.
  */
-export function* exportDeliveries(core: Core, teamId: string) {
+function* exportDeliveries(core: Core, teamId: string) {
   const sql = rows(core.store);
   for (let after = 0; ; ) {
     const some = sql.export.all(teamId, after, EXPORT_ROWS);
@@ -184,6 +181,13 @@ export function* exportDeliveries(core: Core, teamId: string) {
 
 const EXPORT_ROWS = 500;
 
+/** Whether a device ever delivered anything of a repository, erased or not; its sessions may stand in others. */
+const hasDelivered = (core: Core, deviceId: string, repoKey: string): boolean =>
+  rows(core.store).delivered.get(deviceId, repoKey) === 1;
+
+/** What archives have of the log. */
+export const deliveryExport = { deliveries: exportDeliveries, hasDelivered, itemDigests };
+
 /** A team's deliveries from one on, itself included, in the order of arrival or against it. */
 export function teamDeliveries(
   core: Core,
@@ -200,6 +204,6 @@ export { activity, type FlagRow, recentFlags } from "./activity.ts";
 export { timedWalk } from "./arrivals.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
 export { deliveryErasure, type Portion } from "./erased.ts";
-export { isAsDelivered, itemDigests, keepItems, proveDelivery } from "./items.ts";
+export { isAsDelivered, keepItems, proveDelivery } from "./items.ts";
 export { countDeliveries } from "./rows.ts";
 export type { DeliveryFacts };

@@ -6,7 +6,7 @@ import { parseJson } from "../../kit/transparency/bundle.ts";
 import { countOf, itemsOf } from "../../kit/transparency/check.ts";
 import type { SignedCheckpoint } from "../../kit/transparency/checkpoint.ts";
 
-/** A delivery as an export tells of it, see `exportDeliveries`. */
+/** A delivery as an export tells of it, see `deliveryExport`. */
 interface DeliveryLine extends Readonly<Record<string, unknown>> {
   readonly id: number;
   readonly leaf: string;

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
 import { exportTriage } from "../../insight/triage/triage.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { exportDeliveries, itemDigests } from "../../log/log.ts";
+import { deliveryExport } from "../../log/log.ts";
 import { exportEvents } from "../../platform/audit/audit.ts";
 import { checkpoint, proveLeaf } from "../../platform/transparency/transparency.ts";
 import { brainExport, readBlob } from "../../record/brain/brain.ts";
@@ -64,12 +64,12 @@ function* deliveries(
   { teamId, devices, repoKey, head, written }: DeliveriesOfTeam,
   name: "deliveries" | "deliveries-since",
 ): Generator<Part> {
-  for (const delivery of exportDeliveries(core, teamId)) {
+  for (const delivery of deliveryExport.deliveries(core, teamId)) {
     const { id, kind } = delivery;
     if (!devices.has(delivery.deviceId)) continue;
     const placed = repoKey !== null && kind === "traces" ? traceExport.besideRepo(core, id, repoKey) : undefined;
     if (repoKey !== null && delivery.repoKey !== repoKey && !placed?.isAny) continue;
-    const others = placed && placed.others.size > 0 ? itemDigests(core, id, placed.others) : undefined;
+    const others = placed && placed.others.size > 0 ? deliveryExport.itemDigests(core, id, placed.others) : undefined;
     const isChanged = delivery.erasedBy !== null || delivery.itemSalts !== null || delivery.noted || others;
     if (written.has(id) && !isChanged) continue;
     written.add(id);

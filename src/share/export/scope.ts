@@ -3,7 +3,7 @@ import { deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
 import { getListedUser, getUser } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
-import { hasDelivered } from "../../log/log.ts";
+import { deliveryExport } from "../../log/log.ts";
 import { traceExport } from "../../record/traces/traces.ts";
 
 /** What somebody asks for: one of these. */
@@ -53,4 +53,4 @@ export function resolveScope(core: Core, { team, repo, person }: ExportRequest):
 
 /** Whether there is anything of a repository, be it that something was erased. */
 const isKnown = (core: Core, deviceId: string, repoKey: string): boolean =>
-  hasDelivered(core, deviceId, repoKey) || !traceExport.sessions(core, deviceId, repoKey).next().done;
+  deliveryExport.hasDelivered(core, deviceId, repoKey) || !traceExport.sessions(core, deviceId, repoKey).next().done;
