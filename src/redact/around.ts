@@ -56,6 +56,17 @@ export class Around {
   }
 }
 
+const choices = new WeakMap<Kind, number>();
+
+/** How many signs are of a kind; asked again and again of the few kinds that there are. */
+function choiceOf(kind: Kind): number {
+  const known = choices.get(kind);
+  if (known !== undefined) return known;
+  const choice = kind.reduce((sum, stands) => sum + stands, 0);
+  choices.set(kind, choice);
+  return choice;
+}
+
 /** The places to look at: of the anchor those furthest from the window, of the rest those that leave the least choice. */
 function placesOf({ kinds, end, width, from, to }: Context): number[] {
   const distinct = [...kinds.keys()].filter((place) => {
@@ -63,7 +74,7 @@ function placesOf({ kinds, end, width, from, to }: Context): number[] {
     // Bytes are the low ones of code units: what may stand beyond them cannot be told apart.
     return !isInWindow && Math.abs(place - end) < REACH && kinds[place]?.[BEYOND] === 0;
   });
-  const choice = (place: number) => kinds[place]?.reduce((sum, stands) => sum + stands, 0) ?? 0;
+  const choice = (place: number) => choiceOf(kinds[place] as Kind);
   const distance = (place: number) => Math.abs(place - end);
   const isOfAnchor = (place: number) => place >= from && place < to;
   const ofAnchor = distinct.filter(isOfAnchor).toSorted((a, b) => choice(a) - choice(b) || distance(b) - distance(a));
