@@ -2,7 +2,7 @@
  * The second look of the first pass: where the window of an anchor stands, some signs around it tell most often that nothing
  * looked for can. That is a comparison or a few, where asking a row of the table takes ten times as long.
  */
-import { BEYOND, KIND_SIZE, type Kind } from "./pattern.ts";
+import { BEYOND, choiceOf, KIND_SIZE, type Kind } from "./pattern.ts";
 
 /** No sign as far from a window's end as this is looked at. */
 export const REACH = 128;
@@ -54,17 +54,6 @@ export class Around {
     this.#begins.set(kind, begin);
     return begin;
   }
-}
-
-const choices = new WeakMap<Kind, number>();
-
-/** How many signs are of a kind; asked again and again of the few kinds that there are. */
-function choiceOf(kind: Kind): number {
-  const known = choices.get(kind);
-  if (known !== undefined) return known;
-  const choice = kind.reduce((sum, stands) => sum + stands, 0);
-  choices.set(kind, choice);
-  return choice;
 }
 
 /** The places to look at: of the anchor those furthest from the window, of the rest those that leave the least choice. */

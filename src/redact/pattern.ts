@@ -52,6 +52,17 @@ export const nodeOf = (pattern: RegExp): Node => new Parser(pattern.source, patt
 const unions = new Map<string, Kind>();
 const numbers = new Map<Kind, number>();
 
+const choices = new WeakMap<Kind, number>();
+
+/** How many signs are of a kind; asked again and again of the few kinds that there are. */
+export function choiceOf(kind: Kind): number {
+  const known = choices.get(kind);
+  if (known !== undefined) return known;
+  const choice = kind.reduce((sum, stands) => sum + stands, 0);
+  choices.set(kind, choice);
+  return choice;
+}
+
 /** What may stand where any of several kinds may. The same kinds give the same union. */
 export function union(kinds: ReadonlySet<Kind>): Kind {
   const [only] = kinds;

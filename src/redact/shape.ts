@@ -2,7 +2,7 @@
  * What every match of a rule's pattern has in common: how long it is at least, and which characters may stand at each
  * place. A scan looks at these before it runs the pattern, so that rows of marks cost a look at a character or two.
  */
-import { KIND_SIZE, type Kind, type Node, nodeOf, union } from "./pattern.ts";
+import { choiceOf, KIND_SIZE, type Kind, type Node, nodeOf, union } from "./pattern.ts";
 
 /** Places looked at; a few forms are longer, and what lies behind is the pattern's to judge. */
 const MAX_PLACES = 256;
@@ -59,9 +59,7 @@ export function shapeOf(pattern: RegExp, anchored?: Anchored): Shape {
   const kinds = places.map(union);
   const run = longestRun(kinds);
   const choice = kinds.map(
-    (kind, place) =>
-      kind.reduce((sum, stands) => sum + stands, 0) +
-      (place >= (known[0] as number) && place < (known[1] as number) ? KIND_SIZE : 0),
+    (kind, place) => choiceOf(kind) + (place >= (known[0] as number) && place < (known[1] as number) ? KIND_SIZE : 0),
   );
   const order = Uint16Array.from(kinds.keys().filter((place) => place < run.from || place >= run.to)).sort(
     (a, b) => (choice[a] as number) - (choice[b] as number) || a - b,
