@@ -164,7 +164,8 @@ function requireHeld({ maxSnapshotBytes }: SnapshotGiven, files: readonly SentFi
   if (files.every(isWhole)) return;
   const missing = files.flatMap((file, i) => (isWhole(file) || stored[i]?.isWithheld === 0 ? [] : [i]));
   if (missing.length > 0) {
-    const message = `The content of ${missing.length} files that are named by a digest is missing, first ${named(files[missing[0] as number]?.path)}. Nothing was stored; send their contents.`;
+    const first = named(files[missing[0] as number]?.path);
+    const message = `The team's record lacks contents that are named by a digest (${missing.length}; the first is of ${first}). Nothing was stored; send them.`;
     fail(contentNeeded, { message, members: { missing } });
   }
   const sizes = files.map((file, i) => (isWhole(file) ? Buffer.byteLength(file.content) : (stored[i]?.bytes ?? 0)));
