@@ -20,8 +20,19 @@ export type Node =
 /** @param code a UTF-16 code unit */
 export const mayStand = (kind: Kind, code: number): boolean => (code < BEYOND ? kind[code] : kind[BEYOND]) === 1;
 
-/** The characters of a kind, as code units. */
-export const codesOf = (kind: Kind): number[] => [...kind.keys()].filter((code) => kind[code] === 1);
+const codes = new WeakMap<Kind, readonly number[]>();
+
+/** The characters of a kind, as code units; looked for once, since they are asked for again and again of the few kinds that there are. */
+export function codesOf(kind: Kind): readonly number[] {
+  const known = codes.get(kind);
+  if (known) return known;
+  const found = [...kind.keys()].filter((code) => kind[code] === 1);
+  codes.set(kind, found);
+  return found;
+}
+
+/** How many characters are of a kind. */
+export const choiceOf = (kind: Kind): number => codesOf(kind).length;
 
 const complements = new Map<Kind, RegExp>();
 
@@ -29,8 +40,8 @@ const complements = new Map<Kind, RegExp>();
 export function othersThan(kind: Kind): RegExp {
   const known = complements.get(kind);
   if (known) return known;
-  const codes = Array.from({ length: BEYOND }, (_, code) => code).filter((code) => kind[code] === 0);
-  const made = anyOf(codes, kind[BEYOND] === 0 ? BEYOND : undefined);
+  const others = Array.from({ length: BEYOND }, (_, code) => code).filter((code) => kind[code] === 0);
+  const made = anyOf(others, kind[BEYOND] === 0 ? BEYOND : undefined);
   complements.set(kind, made);
   return made;
 }
@@ -51,17 +62,6 @@ export const nodeOf = (pattern: RegExp): Node => new Parser(pattern.source, patt
 
 const unions = new Map<string, Kind>();
 const numbers = new Map<Kind, number>();
-
-const choices = new WeakMap<Kind, number>();
-
-/** How many signs are of a kind; asked again and again of the few kinds that there are. */
-export function choiceOf(kind: Kind): number {
-  const known = choices.get(kind);
-  if (known !== undefined) return known;
-  const choice = kind.reduce((sum, stands) => sum + stands, 0);
-  choices.set(kind, choice);
-  return choice;
-}
 
 /** What may stand where any of several kinds may. The same kinds give the same union. */
 export function union(kinds: ReadonlySet<Kind>): Kind {

@@ -69,7 +69,7 @@ function perMille(code: number): number {
 const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) => sum + perMille(c), 0));
 
 /** The start of the stretch of `width` positions least often seen; its last pair counts twice, as the search stops there. */
-function rarest(sets: readonly number[][], width: number): number {
+function rarest(sets: readonly (readonly number[])[], width: number): number {
   let best = 0;
   let bestScore = Number.POSITIVE_INFINITY;
   for (let start = 0; start + width <= sets.length; start++) {
