@@ -51,6 +51,8 @@ export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   yield* each(strays, (stray) => beside.get(stray.missing)?.strays.push(stray));
   const found: T[] = [];
   for (const group of beside.values()) {
+    // Most are small, and there may be as many as sums.
+    yield;
     const notBelow = yield* timeline(group.strays);
     const below = (from: number, to: number): Tokens => less(usedBy(from, to), notBelow(from, to));
     const mayBe: Claim<T>[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Call, callsOnce, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
+import { type Call, callsOnce, countCalls, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
 import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
@@ -240,6 +240,16 @@ describe("of spans below each other", () => {
     ]);
     // An agent's agent, between which and it nothing is told, is the sum of the same calls.
     expect(idsOf([agent("a", null, 10, 20), agent("b", "x", 11, 19), stray("c", 12)])).toEqual(["c"]);
+  });
+
+  it("agents' sums are looked at in slices where each misses a parent of its own", () => {
+    const ids = Array.from({ length: 2_000 }, (_, i) => i);
+    const timed = { startedAt: 1, endedAt: 2 };
+    const agents = ids.map((i) => span(`a${i}`, `x${i}`, some, { operation: "invoke_agent", ...timed }));
+    const strays = ids.map((i) => span(`b${i}`, `y${i}`, some, timed));
+    const slicesOf = (spans: readonly Call[]) => [...countCalls(spans)].length;
+    expect(slicesOf([...agents, ...strays]) - slicesOf([...strays, ...strays])).toBeGreaterThan(1_000);
+    expect(idsOf([...agents, ...strays])).toEqual(ids.map((i) => `b${i}`));
   });
 
   it("what wraps a call gives way to it, through any number of spans without usage", () => {
