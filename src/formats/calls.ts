@@ -1,5 +1,5 @@
 import { each, finish, type Slices } from "../kit/slices.ts";
-import { type Stray, sumsOf, type Timed } from "./stray-calls.ts";
+import { type Stray, type Sum, sumsOf, type Timed } from "./stray-calls.ts";
 import { total, type Usage } from "./usage.ts";
 
 /** A span as far as it matters for what is counted. */
@@ -76,7 +76,10 @@ export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { 
   const nameOf = yield* nameMessages(spans);
   const fullest = yield* fullestOfEach(spans, nameOf);
   const nodes = yield* linked(spans);
-  yield* each(fromBelow(nodes), ({ span, part, above, all, direct }) => {
+  const order: Node<T>[] = [];
+  yield* each(fromBelow(nodes), (node) => {
+    const { span, part, above, all, direct } = node;
+    order.push(node);
     const name = nameOf(span);
     const counts = hasTokens(span) && (name !== undefined || !repeats(span, part, all, direct));
     if (counts) {
@@ -92,13 +95,25 @@ export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { 
     addUp(above.all, all);
     if (part !== "tool" && part !== "sum") addUp(above.direct, direct);
   });
-  const sums: T[] = [];
+  const sums: Sum<T>[] = [];
   const strays: Stray[] = [];
-  yield* each(nodes, ({ span, part, above, all }) => {
+  const tops = yield* topsOf(order.reverse());
+  yield* each(nodes, (node) => {
+    const { span, part, above, all } = node;
+    const top = tops.get(node) ?? node;
     if (part === "sum" && counted.has(span)) {
-      if (nameOf(span) === undefined) sums.push(span);
+      if (nameOf(span) !== undefined) return;
+      sums.push({ span, missing: top.span.parentId });
+      // It is no call among what is below a stray.
+      if (top !== node)
+        addUp(top.all, { count: -1, context: -(span.usage?.context ?? 0), output: -(span.usage?.output ?? 0) });
     } else if (!above && span.parentId !== null)
-      strays.push({ startedAt: span.startedAt ?? null, endedAt: span.endedAt ?? null, ...all });
+      strays.push({
+        missing: span.parentId,
+        startedAt: span.startedAt ?? null,
+        endedAt: span.endedAt ?? null,
+        used: all,
+      });
   });
   for (const sum of yield* sumsOf(sums, strays)) counted.delete(sum);
   return spans.filter((span): span is T & { usage: Usage } => counted.has(span));
@@ -163,6 +178,15 @@ function* linked<T extends Call>(spans: readonly T[]): Slices<readonly Node<T>[]
     above.open++;
   });
   return nodes;
+}
+
+/** What stands above all else that is told of above each span, it may be itself. @param nodes each after what is above it */
+function* topsOf<T extends Call>(nodes: readonly Node<T>[]): Slices<ReadonlyMap<Node<T>, Node<T>>> {
+  const tops = new Map<Node<T>, Node<T>>();
+  yield* each(nodes, (node) => {
+    tops.set(node, (node.above && tops.get(node.above)) ?? node);
+  });
+  return tops;
 }
 
 /** The spans, each after all below it; last those that are above each other in a circle. */

@@ -8,31 +8,107 @@ export interface Timed {
   readonly endedAt?: number | null;
 }
 
-/** A span whose own parent nobody told of: what counts at or below it, of how many spans, and their tokens. */
-export interface Stray extends Timed {
-  readonly count: number;
+interface Tokens {
   readonly context: number;
   readonly output: number;
+}
+
+/** A span whose own parent nobody told of: what counts at or below it, sums of agents apart, of how many spans, and their tokens. */
+export interface Stray extends Timed {
+  /** The parent's id. */
+  readonly missing: string;
+  readonly used: Tokens & { readonly count: number };
+}
+
+/** A sum that has nothing below it. */
+export interface Sum<T> {
+  readonly span: T;
+  /** The parent that nobody told of, of the topmost span that is told of above it, or of itself; null where that has none. */
+  readonly missing: string | null;
 }
 
 /**
  * Of sums that have nothing below them, those of stray calls: what stood between them came in a request of its own, and is not recorded.
  * A sum is taken for that of the strays that began in its time where these put out as much as it says, or more: then it tells of none
  * that is not counted. Of what went in, half is enough: where an input is told without what was cached, a single call whose input is larger
- * than that does not show it, and the sum does.
+ * than that does not show it, and the sum does. What is missing the same parent stands beside the sum, and is none of its calls; sums
+ * that do are not below each other, so that what one of them is the sum of is not the other's.
  */
 export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
-  sums: readonly T[],
+  sums: readonly Sum<T>[],
   strays: readonly Stray[],
 ): Slices<readonly T[]> {
+  if (sums.length === 0) return [];
+  const usedBy = yield* timeline(strays);
+  const beside = new Map<string | null, { sums: Claim<T>[]; strays: Stray[] }>();
+  yield* each(sums, ({ span, missing }) => {
+    const { usage, startedAt, endedAt } = span;
+    if (typeof startedAt !== "number" || typeof endedAt !== "number") return;
+    const group = beside.get(missing) ?? { sums: [], strays: [] };
+    group.sums.push({ span, from: startedAt, to: endedAt, context: usage?.context ?? 0, output: usage?.output ?? 0 });
+    beside.set(missing, group);
+  });
+  yield* each(strays, (stray) => beside.get(stray.missing)?.strays.push(stray));
   const found: T[] = [];
-  if (sums.length === 0) return found;
-  const begun = new Map<number, { context: number; output: number }>();
-  yield* each(strays, ({ startedAt, endedAt, count, context, output }) => {
+  for (const group of beside.values()) {
+    // Most are small, and there may be as many as sums.
+    yield;
+    const notBelow = yield* timeline(group.strays);
+    const below = (from: number, to: number): Tokens => less(usedBy(from, to), notBelow(from, to));
+    const mayBe: Claim<T>[] = [];
+    yield* each(group.sums, (sum) => {
+      if (covers(below(sum.from, sum.to), sum)) mayBe.push(sum);
+    });
+    mayBe.sort((a, b) => b.to - a.to);
+    yield* each(apart(mayBe), ({ from, sums }) => {
+      let claimed: Tokens = { context: 0, output: 0 };
+      for (const sum of sums.reverse()) {
+        const together = { context: claimed.context + sum.context, output: claimed.output + sum.output };
+        if (!covers(below(from, sum.to), together)) continue;
+        claimed = together;
+        found.push(sum.span);
+      }
+    });
+  }
+  return found;
+}
+
+interface Claim<T> extends Tokens {
+  readonly span: T;
+  readonly from: number;
+  readonly to: number;
+}
+
+const less = (all: Tokens, some: Tokens): Tokens => ({
+  context: all.context - some.context,
+  output: all.output - some.output,
+});
+
+/** Nothing covers a sum, be it of nothing. */
+const covers = (used: Tokens, says: Tokens): boolean =>
+  (used.context > 0 || used.output > 0) && 2 * used.context >= says.context && used.output >= says.output;
+
+/** Sums in groups whose times do not overlap. @param sums the last to end first, as they are within each group */
+function apart<T>(sums: readonly Claim<T>[]): { from: number; sums: Claim<T>[] }[] {
+  const groups: { from: number; sums: Claim<T>[] }[] = [];
+  for (const sum of sums) {
+    const group = groups.at(-1);
+    if (group && sum.to >= group.from) {
+      group.sums.push(sum);
+      group.from = Math.min(group.from, sum.from);
+    } else groups.push({ from: sum.from, sums: [sum] });
+  }
+  return groups;
+}
+
+/** Makes what tells how much strays used that began from an instant to another, both included. */
+function* timeline(strays: readonly Stray[]): Slices<(from: number, to: number) => Tokens> {
+  const begun = new Map<number, Tokens>();
+  yield* each(strays, ({ startedAt, endedAt, used }) => {
     const at = startedAt ?? endedAt;
-    if (at === null || at === undefined || count === 0) return;
+    if (at === null || at === undefined || used.count === 0) return;
     const then = begun.get(at);
-    begun.set(at, { context: context + (then?.context ?? 0), output: output + (then?.output ?? 0) });
+    begun.set(at, { context: used.context + (then?.context ?? 0), output: used.output + (then?.output ?? 0) });
   });
   const instants = new Float64Array(begun.size);
   let filled = 0;
@@ -41,22 +117,13 @@ export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   });
   instants.sort();
   /** What the strays used that began before each of the instants, and before the end. */
-  const before = [{ context: 0, output: 0 }];
+  const before: Tokens[] = [{ context: 0, output: 0 }];
   yield* each(instants, (at) => {
     const [sum, then] = [before.at(-1), begun.get(at)];
     if (sum && then) before.push({ context: sum.context + then.context, output: sum.output + then.output });
   });
-  yield* each(sums, (sum) => {
-    const { usage, startedAt, endedAt } = sum;
-    if (typeof startedAt !== "number" || typeof endedAt !== "number") return;
-    const [from, to] = [countBelow(instants, startedAt), countBelow(instants, endedAt + 1)];
-    const [first, last] = [before[from], before[to]];
-    if (!first || !last || to <= from) return;
-    const context = last.context - first.context;
-    const output = last.output - first.output;
-    if (2 * context >= (usage?.context ?? 0) && output >= (usage?.output ?? 0)) found.push(sum);
-  });
-  return found;
+  const none = { context: 0, output: 0 };
+  return (from, to) => less(before[countBelow(instants, to + 1)] ?? none, before[countBelow(instants, from)] ?? none);
 }
 
 /** How many of ascending numbers are below a bound. */

@@ -58,6 +58,19 @@ it("counts once where spans that are not recorded stand between an agent and its
   ]);
 });
 
+it("counts an agent whose calls are not exported, below a workflow that another program called", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const workflow = { "gen_ai.operation.name": "invoke_workflow", ...NAMED };
+  await send(
+    t,
+    device,
+    { id: STEP, parent: "d".repeat(16), name: "invoke_workflow", values: workflow },
+    { ...agent, parent: STEP },
+  );
+  expect(await spend(t, device)).toEqual({ "c-1": [1, 203, 3] });
+});
+
 it("leaves a span below what it names where nothing above it is known, and where spans name each other", async () => {
   const t = await startInstance();
   const device = await t.device();

@@ -4,33 +4,46 @@ import { sessionPieces } from "../traces/traces.ts";
 /** The session in which spans of a trace are recorded. */
 export type Place = readonly [traceId: string, session: string];
 
-/** A trace lasts for minutes; one of so many before is not looked for any more. */
+/** Of all devices together. A trace lasts for minutes; one of so many before is not looked for any more. */
 const MAX_KNOWN = 10_000;
 
 /** By device and trace, what spans called the session of the trace, while the server runs; the newest last. */
-const named = slot(() => new Map<string, string>());
-
-const keyOf = (deviceId: string, traceId: string) => `${deviceId} ${traceId}`;
+const named = slot(() => ({ size: 0, ofDevices: new Map<string, Map<string, string>>() }));
 
 /** Keeps in mind which sessions spans of a device named. */
 export function rememberPlaces(core: Core, deviceId: string, places: readonly Place[]): void {
+  if (places.length === 0) return;
   const known = named(core);
+  const own = known.ofDevices.get(deviceId) ?? new Map<string, string>();
+  known.ofDevices.set(deviceId, own);
+  known.size -= own.size;
   for (const [traceId, session] of places) {
-    const key = keyOf(deviceId, traceId);
-    known.delete(key);
-    known.set(key, session);
+    own.delete(traceId);
+    own.set(traceId, session);
   }
-  for (const key of known.keys()) {
-    if (known.size <= MAX_KNOWN) return;
-    known.delete(key);
+  known.size += own.size;
+  while (known.size > MAX_KNOWN) forgetSome(known);
+}
+
+/** Forgets the oldest of the device of which most is known: what one exports must not drive out what others did. */
+function forgetSome(known: ReturnType<typeof named>): void {
+  let [most, from] = ["", new Map<string, string>()];
+  for (const [deviceId, own] of known.ofDevices) if (own.size > from.size) [most, from] = [deviceId, own];
+  let left = Math.min(known.size - MAX_KNOWN, Math.ceil(from.size / 2));
+  known.size -= left;
+  for (const traceId of from.keys()) {
+    if (left-- === 0) break;
+    from.delete(traceId);
   }
+  if (from.size === 0) known.ofDevices.delete(most);
 }
 
 /** Where spans of some traces of a device are recorded: without a name in a session called by the trace, once that has calls; else by what was named. */
 export function placesOf(core: Core, deviceId: string, traceIds: readonly string[]): Place[] {
   const alone = new Set(sessionPieces.withCalls(core, deviceId, traceIds));
+  const own = named(core).ofDevices.get(deviceId);
   return traceIds.flatMap((traceId): Place[] => {
-    const session = alone.has(traceId) ? traceId : named(core).get(keyOf(deviceId, traceId));
+    const session = alone.has(traceId) ? traceId : own?.get(traceId);
     return session === undefined ? [] : [[traceId, session]];
   });
 }

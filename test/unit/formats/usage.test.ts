@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Call, callsOnce, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
+import { type Call, callsOnce, countCalls, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
 import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
@@ -208,6 +208,48 @@ describe("of spans below each other", () => {
     // No times are told.
     expect(idsOf([agent(10, 15), span("b", "y", some), span("c", "y", some)])).toEqual(["a", "b", "c"]);
     expect(idsOf([{ ...agent(10, 15), endedAt: null }, ...strays])).toEqual(["a", "b", "c"]);
+  });
+
+  it("an agent's does not give way to itself, to what stands beside it, nor to calls that are another's already", () => {
+    const at = (startedAt: number, endedAt: number) => ({ startedAt, endedAt });
+    const agent = (id: string, parent: string | null, from: number, to: number) =>
+      span(id, parent, some, { operation: "invoke_agent", ...at(from, to) });
+    // Its own caller begins with it, and has a parent elsewhere.
+    const caller = span("top", "elsewhere", null, { operation: "invoke_workflow", ...at(10, 20) });
+    expect(idsOf([caller, agent("a", "top", 10, 20)])).toEqual(["a"]);
+    expect(idsOf([caller, agent("a", "top", 10, 20), agent("b", "top", 10, 20)])).toEqual(["a", "b"]);
+    // Nor two to one another.
+    const other = { ...caller, externalId: "other", parentId: "somewhere" };
+    expect(idsOf([caller, agent("a", "top", 10, 20), other, agent("b", "other", 10, 20)])).toEqual(["a", "b"]);
+    // What is called from the same place is not called by it.
+    expect(idsOf([agent("a", "x", 10, 20), span("b", "x", some, at(12, 13))])).toEqual(["a", "b"]);
+    expect(idsOf([agent("a", "x", 10, 20), agent("c", "x", 10, 20), span("b", "c", some, at(12, 13))])).toEqual([
+      "a",
+      "b",
+    ]);
+    // Of agents side by side, whose calls are told of but one: these are told of once.
+    const stray = (id: string, from: number) => span(id, "y", some, at(from, from + 1));
+    for (const parent of ["x", null]) {
+      const two = [agent("a", parent, 10, 20), agent("b", parent, 11, 21)];
+      expect(idsOf([...two, stray("c", 12)])).toEqual(["b", "c"]);
+      expect(idsOf([...two, stray("c", 12), stray("d", 13)])).toEqual(["c", "d"]);
+    }
+    expect(idsOf([agent("a", "x", 10, 20), agent("b", "x", 21, 30), stray("c", 12), stray("d", 21)])).toEqual([
+      "c",
+      "d",
+    ]);
+    // An agent's agent, between which and it nothing is told, is the sum of the same calls.
+    expect(idsOf([agent("a", null, 10, 20), agent("b", "x", 11, 19), stray("c", 12)])).toEqual(["c"]);
+  });
+
+  it("agents' sums are looked at in slices where each misses a parent of its own", () => {
+    const ids = Array.from({ length: 2_000 }, (_, i) => i);
+    const timed = { startedAt: 1, endedAt: 2 };
+    const agents = ids.map((i) => span(`a${i}`, `x${i}`, some, { operation: "invoke_agent", ...timed }));
+    const strays = ids.map((i) => span(`b${i}`, `y${i}`, some, timed));
+    const slicesOf = (spans: readonly Call[]) => [...countCalls(spans)].length;
+    expect(slicesOf([...agents, ...strays]) - slicesOf([...strays, ...strays])).toBeGreaterThan(1_000);
+    expect(idsOf([...agents, ...strays])).toEqual(ids.map((i) => `b${i}`));
   });
 
   it("what wraps a call gives way to it, through any number of spans without usage", () => {
