@@ -265,3 +265,30 @@ it("changes back nothing of a team that somebody else changed while the form sto
   await page.getByText("Saved.").waitFor();
   expect(row().seats).toBe(55);
 });
+
+it("changes back nothing either where the form comes back with an error first", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { id } = await createTeam(core, "Engine", { seats: 5, tier: "team" });
+  const { page, go } = await site.open(operator);
+  const save = () => page.getByRole("button", { name: "Save" }).click();
+  const row = () => site.t.rows("SELECT name, seats, tier, subscription FROM teams WHERE id = ?", id)[0];
+  await go(`/settings/teams/${id}`);
+  await updateTeam(core, id, { seats: 50, tier: "enterprise" });
+  await page.getByLabel("Seats").fill("20");
+  await save();
+  await page.getByText("the number of seats is 50 now. Nothing was changed").waitFor();
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toMatchObject({ seats: 20, tier: "enterprise" });
+  await createTeam(core, "Taken");
+  await page.getByLabel("Name", { exact: true }).fill("Taken");
+  await updateTeam(core, id, { subscription: "past_due" });
+  await save();
+  await page.locator(".flash.wrong").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("Engines");
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toEqual({ name: "Engines", seats: 20, tier: "enterprise", subscription: "past_due" });
+});

@@ -182,7 +182,7 @@ function issuerPage(call: ByOperator, issuer: Issuer, error?: FormError) {
   const form = CHANGE.draw(call, {
     action: `${PATH}/${issuer.name}`,
     values: { ...shown, jit, trustEmail },
-    hidden: drawnWith(shown),
+    hidden: drawnWith(shown, call, error),
     error,
     submit: "Save",
   });

@@ -121,7 +121,7 @@ ${columns(
     body: TEAM.draw(call, {
       action: `${PATH}/${team.id}`,
       values: shownOf(team),
-      hidden: drawnWith(shownOf(team)),
+      hidden: drawnWith(shownOf(team), call, error),
       error,
       submit: "Save",
     }),
