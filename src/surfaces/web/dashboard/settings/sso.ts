@@ -27,6 +27,8 @@ import { scimSection, scimSettingsPages } from "./scim.ts";
 /** Issuers of single sign-on, for who runs the installation. */
 
 const PATH = "/settings/sso";
+/** A thousand groups by their distinguished names, as they are and as they were when the form was drawn. */
+const MAX_FORM_BYTES = 1024 * 1024;
 
 const lines = v.pipe(
   typed,
@@ -207,7 +209,7 @@ const issuerIn = ({ core, params }: ByOperator) => getIssuer(core, String(params
 
 export const ssoSettingsPages = [
   page({ id: "ssoIssuers", method: "GET", path: PATH, access: "operator" }, (call) => issuersPage(call)),
-  page({ id: "addSsoIssuer", method: "POST", path: PATH, access: "operator" }, (call) =>
+  page({ id: "addSsoIssuer", method: "POST", path: PATH, access: "operator", maxFormBytes: MAX_FORM_BYTES }, (call) =>
     handleForm(
       call,
       ADD,
@@ -221,21 +223,28 @@ export const ssoSettingsPages = [
   page({ id: "ssoIssuer", method: "GET", path: `${PATH}/:name`, access: "operator" }, (call) =>
     issuerPage(call, issuerIn(call)),
   ),
-  page({ id: "changeSsoIssuer", method: "POST", path: `${PATH}/:name`, access: "operator" }, (call) =>
-    handleForm(
-      call,
-      CHANGE,
-      async ({ clientSecret, ...sent }) => {
-        const issuer = issuerIn(call);
-        const { name } = issuer;
-        const now = shownNow(call, issuer);
-        const mine = changedFields(call, now, shownOf(sent), (field) => `${FIELDS[field].label} is other than it was`);
-        const change = Object.fromEntries(mine.map((field) => [field, sent[field]]));
-        await changeIssuer(call.core, name, changeOf({ ...change, clientSecret }), by(call));
-        return redirect(`${PATH}/${name}`, "Saved. It counts from the next sign-in on.");
-      },
-      (error) => issuerPage(call, issuerIn(call), error),
-    ),
+  page(
+    { id: "changeSsoIssuer", method: "POST", path: `${PATH}/:name`, access: "operator", maxFormBytes: MAX_FORM_BYTES },
+    (call) =>
+      handleForm(
+        call,
+        CHANGE,
+        async ({ clientSecret, ...sent }) => {
+          const issuer = issuerIn(call);
+          const { name } = issuer;
+          const now = shownNow(call, issuer);
+          const mine = changedFields(
+            call,
+            now,
+            shownOf(sent),
+            (field) => `${FIELDS[field].label} is other than it was`,
+          );
+          const change = Object.fromEntries(mine.map((field) => [field, sent[field]]));
+          await changeIssuer(call.core, name, changeOf({ ...change, clientSecret }), by(call));
+          return redirect(`${PATH}/${name}`, "Saved. It counts from the next sign-in on.");
+        },
+        (error) => issuerPage(call, issuerIn(call), error),
+      ),
   ),
   page({ id: "removeSsoIssuer", method: "POST", path: `${PATH}/:name/remove`, access: "operator" }, async (call) => {
     await removeIssuer(call.core, issuerIn(call).name, by(call));
