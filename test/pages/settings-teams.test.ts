@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -291,4 +292,29 @@ it("changes back nothing either where the form comes back with an error first", 
   await save();
   await page.getByText("Saved.").waitFor();
   expect(row()).toEqual({ name: "Engines", seats: 20, tier: "enterprise", subscription: "past_due" });
+});
+
+it("takes a form that is sent twice, whatever stands around what was typed", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { id } = await createTeam(core, "Engine", { seats: 5, tier: "team" });
+  const { issuer, clientId, label, scopes, groupsClaim } = await addIssuer(core, "acme", {
+    issuer: "https://login.example.com",
+    clientId: "reckon",
+  });
+  const typed = { issuer: ` ${issuer}x `, clientId: ` ${clientId}x `, scopes: ` ${scopes} a `, groupsClaim: " roles " };
+  const forms = {
+    [`/settings/teams/${id}`]: {
+      drawn: "name=Engine&tier=team&seats=5&subscription=active&periodEnd=",
+      ...{ name: " Engines ", tier: "team", seats: "05", subscription: "active", periodEnd: "" },
+    },
+    "/settings/sso/acme": {
+      drawn: String(new URLSearchParams({ label, issuer, clientId, scopes, groupsClaim, groups: "", domains: "" })),
+      ...{ ...typed, label: " Acme ", groups: "", domains: "@ACME.example", sessionHours: "24" },
+    },
+  };
+  for (const [path, form] of Object.entries(forms))
+    for (const time of [1, 2])
+      expect([path, time, (await send(site, operator, path, form)).status]).toEqual([path, time, 303]);
 });

@@ -30,12 +30,13 @@ const PATH = "/settings/sso";
 /** A thousand groups by their distinguished names, as they are and as they were when the form was drawn. */
 const MAX_FORM_BYTES = 1024 * 1024;
 
-const lines = v.pipe(
+/** As they are kept, for who sends a form twice changes nothing by the second. */
+const domains = v.pipe(
   typed,
   v.transform((text) =>
     text
       .split(/[\n,]/)
-      .map((line) => line.trim())
+      .map((one) => one.trim().toLowerCase().replace(/^@/, ""))
       .filter(Boolean),
   ),
 );
@@ -49,16 +50,24 @@ const FIELDS = {
     required: true,
     maxLength: 500,
     autocomplete: "off",
+    schema: trimmed,
   },
-  clientId: { kind: "text", label: "Client id", required: true, maxLength: 500, autocomplete: "off" },
+  clientId: {
+    kind: "text",
+    label: "Client id",
+    required: true,
+    maxLength: 500,
+    autocomplete: "off",
+    schema: trimmed,
+  },
   clientSecret: {
     kind: "password",
     label: "Client secret",
     hint: "Empty: a public client, or the secret that there is.",
     autocomplete: "off",
   },
-  scopes: { kind: "text", label: "Scopes", hint: "Beside openid.", maxLength: 500 },
-  groupsClaim: { kind: "text", label: "Groups claim", maxLength: 200 },
+  scopes: { kind: "text", label: "Scopes", hint: "Beside openid.", maxLength: 500, schema: trimmed },
+  groupsClaim: { kind: "text", label: "Groups claim", maxLength: 200, schema: trimmed },
   groups: {
     kind: "textarea",
     label: "Groups",
@@ -79,7 +88,7 @@ const FIELDS = {
     label: "E-mail domains",
     hint: "Separated by commas: an account is linked or made for addresses of these.",
     maxLength: 2000,
-    schema: lines,
+    schema: domains,
   },
   jit: {
     kind: "checkbox",
