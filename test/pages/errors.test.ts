@@ -238,6 +238,8 @@ it("finds errors by text, kind, owner, model and state, in the order of a column
   expect(await page.locator("th[aria-sort=ascending]").textContent()).toBe("Error");
   expect(await found("state=all&q=100%25&kind=%00&cursor=%ff&sort=x&from=9")).toEqual([]);
   expect(await page.getByText("No error fits").count()).toBe(1);
+  await go("/errors?to=2020-01-01");
+  expect(await page.getByText("No error fits").count()).toBe(1);
 
   const many = Array.from(
     { length: 120 },

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -264,4 +265,56 @@ it("changes back nothing of a team that somebody else changed while the form sto
   await save();
   await page.getByText("Saved.").waitFor();
   expect(row().seats).toBe(55);
+});
+
+it("changes back nothing either where the form comes back with an error first", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { id } = await createTeam(core, "Engine", { seats: 5, tier: "team" });
+  const { page, go } = await site.open(operator);
+  const save = () => page.getByRole("button", { name: "Save" }).click();
+  const row = () => site.t.rows("SELECT name, seats, tier, subscription FROM teams WHERE id = ?", id)[0];
+  await go(`/settings/teams/${id}`);
+  await updateTeam(core, id, { seats: 50, tier: "enterprise" });
+  await page.getByLabel("Seats").fill("20");
+  await save();
+  await page.getByText("the number of seats is 50 now. Nothing was changed").waitFor();
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toMatchObject({ seats: 20, tier: "enterprise" });
+  await createTeam(core, "Taken");
+  await page.getByLabel("Name", { exact: true }).fill("Taken");
+  await updateTeam(core, id, { subscription: "past_due" });
+  await save();
+  await page.locator(".flash.wrong").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("Engines");
+  await save();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toEqual({ name: "Engines", seats: 20, tier: "enterprise", subscription: "past_due" });
+});
+
+it("takes a form that is sent twice, whatever stands around what was typed", async () => {
+  const site = await startSite();
+  const operator = await site.person({ operator: true });
+  const { core } = site.t.instance;
+  const { id } = await createTeam(core, "Engine", { seats: 5, tier: "team" });
+  const { issuer, clientId, label, scopes, groupsClaim } = await addIssuer(core, "acme", {
+    issuer: "https://login.example.com",
+    clientId: "reckon",
+  });
+  const typed = { issuer: ` ${issuer}x `, clientId: ` ${clientId}x `, scopes: ` ${scopes} a `, groupsClaim: " roles " };
+  const forms = {
+    [`/settings/teams/${id}`]: {
+      drawn: "name=Engine&tier=team&seats=5&subscription=active&periodEnd=",
+      ...{ name: " Engines ", tier: "team", seats: "05", subscription: "active", periodEnd: "" },
+    },
+    "/settings/sso/acme": {
+      drawn: String(new URLSearchParams({ label, issuer, clientId, scopes, groupsClaim, groups: "", domains: "" })),
+      ...{ ...typed, label: " Acme ", groups: "", domains: "@ACME.example", sessionHours: "24" },
+    },
+  };
+  for (const [path, form] of Object.entries(forms))
+    for (const time of [1, 2])
+      expect([path, time, (await send(site, operator, path, form)).status]).toEqual([path, time, 303]);
 });

@@ -97,3 +97,19 @@ it("changes back nothing of an issuer that somebody else changed while the form 
   await page.getByText("Saved.").waitFor();
   expect(now().groups).toMatchObject([{ role: "member" }]);
 });
+
+it("takes the form of an issuer with as many groups as it may have", async () => {
+  const site = await startSite();
+  const team = await site.t.team({ name: "Engines" });
+  const root = await site.person({ operator: true, team });
+  const { core } = site.t.instance;
+  const groups = Array.from({ length: 1_000 }, (_, i) => `CN=Team ${i},OU=Groups,DC=acme,DC=example=Engines:member`);
+  await addIssuer(core, "acme", { issuer: "https://login.example.com", clientId: "reckon", groups });
+  const { page, go } = await site.open(root);
+  await go("/settings/sso/acme");
+  await page.getByLabel("Label").fill("Acme");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  const { label, groups: kept } = getIssuer(core, "acme");
+  expect([label, kept.length]).toEqual(["Acme", 1_000]);
+});

@@ -168,7 +168,7 @@ function listFilters(
 }
 
 function nothing(call: Member, params: ErrorParams, others: number): Html {
-  const isNarrowed = [params.q, params.owner, params.model, params.kind ?? "", params.from].some(
+  const isNarrowed = [params.q, params.owner, params.model, params.kind ?? "", params.from, params.to].some(
     (value) => value !== "",
   );
   const all = { ...params, state: "all", cursor: undefined };

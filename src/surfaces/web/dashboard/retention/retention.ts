@@ -80,7 +80,7 @@ ${section({
   body: RETENTION.draw(call, {
     action: "/retention",
     values: keeps,
-    hidden: drawnWith(shownOf(keeps)),
+    hidden: drawnWith(shownOf(keeps), call, error),
     submit: "Keep it so long",
     error,
   }),

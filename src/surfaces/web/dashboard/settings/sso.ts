@@ -27,13 +27,16 @@ import { scimSection, scimSettingsPages } from "./scim.ts";
 /** Issuers of single sign-on, for who runs the installation. */
 
 const PATH = "/settings/sso";
+/** A thousand groups by their distinguished names, as they are and as they were when the form was drawn. */
+const MAX_FORM_BYTES = 1024 * 1024;
 
-const lines = v.pipe(
+/** As they are kept, for who sends a form twice changes nothing by the second. */
+const domains = v.pipe(
   typed,
   v.transform((text) =>
     text
       .split(/[\n,]/)
-      .map((line) => line.trim())
+      .map((one) => one.trim().toLowerCase().replace(/^@/, ""))
       .filter(Boolean),
   ),
 );
@@ -47,16 +50,24 @@ const FIELDS = {
     required: true,
     maxLength: 500,
     autocomplete: "off",
+    schema: trimmed,
   },
-  clientId: { kind: "text", label: "Client id", required: true, maxLength: 500, autocomplete: "off" },
+  clientId: {
+    kind: "text",
+    label: "Client id",
+    required: true,
+    maxLength: 500,
+    autocomplete: "off",
+    schema: trimmed,
+  },
   clientSecret: {
     kind: "password",
     label: "Client secret",
     hint: "Empty: a public client, or the secret that there is.",
     autocomplete: "off",
   },
-  scopes: { kind: "text", label: "Scopes", hint: "Beside openid.", maxLength: 500 },
-  groupsClaim: { kind: "text", label: "Groups claim", maxLength: 200 },
+  scopes: { kind: "text", label: "Scopes", hint: "Beside openid.", maxLength: 500, schema: trimmed },
+  groupsClaim: { kind: "text", label: "Groups claim", maxLength: 200, schema: trimmed },
   groups: {
     kind: "textarea",
     label: "Groups",
@@ -77,7 +88,7 @@ const FIELDS = {
     label: "E-mail domains",
     hint: "Separated by commas: an account is linked or made for addresses of these.",
     maxLength: 2000,
-    schema: lines,
+    schema: domains,
   },
   jit: {
     kind: "checkbox",
@@ -182,7 +193,7 @@ function issuerPage(call: ByOperator, issuer: Issuer, error?: FormError) {
   const form = CHANGE.draw(call, {
     action: `${PATH}/${issuer.name}`,
     values: { ...shown, jit, trustEmail },
-    hidden: drawnWith(shown),
+    hidden: drawnWith(shown, call, error),
     error,
     submit: "Save",
   });
@@ -207,7 +218,7 @@ const issuerIn = ({ core, params }: ByOperator) => getIssuer(core, String(params
 
 export const ssoSettingsPages = [
   page({ id: "ssoIssuers", method: "GET", path: PATH, access: "operator" }, (call) => issuersPage(call)),
-  page({ id: "addSsoIssuer", method: "POST", path: PATH, access: "operator" }, (call) =>
+  page({ id: "addSsoIssuer", method: "POST", path: PATH, access: "operator", maxFormBytes: MAX_FORM_BYTES }, (call) =>
     handleForm(
       call,
       ADD,
@@ -221,21 +232,28 @@ export const ssoSettingsPages = [
   page({ id: "ssoIssuer", method: "GET", path: `${PATH}/:name`, access: "operator" }, (call) =>
     issuerPage(call, issuerIn(call)),
   ),
-  page({ id: "changeSsoIssuer", method: "POST", path: `${PATH}/:name`, access: "operator" }, (call) =>
-    handleForm(
-      call,
-      CHANGE,
-      async ({ clientSecret, ...sent }) => {
-        const issuer = issuerIn(call);
-        const { name } = issuer;
-        const now = shownNow(call, issuer);
-        const mine = changedFields(call, now, shownOf(sent), (field) => `${FIELDS[field].label} is other than it was`);
-        const change = Object.fromEntries(mine.map((field) => [field, sent[field]]));
-        await changeIssuer(call.core, name, changeOf({ ...change, clientSecret }), by(call));
-        return redirect(`${PATH}/${name}`, "Saved. It counts from the next sign-in on.");
-      },
-      (error) => issuerPage(call, issuerIn(call), error),
-    ),
+  page(
+    { id: "changeSsoIssuer", method: "POST", path: `${PATH}/:name`, access: "operator", maxFormBytes: MAX_FORM_BYTES },
+    (call) =>
+      handleForm(
+        call,
+        CHANGE,
+        async ({ clientSecret, ...sent }) => {
+          const issuer = issuerIn(call);
+          const { name } = issuer;
+          const now = shownNow(call, issuer);
+          const mine = changedFields(
+            call,
+            now,
+            shownOf(sent),
+            (field) => `${FIELDS[field].label} is other than it was`,
+          );
+          const change = Object.fromEntries(mine.map((field) => [field, sent[field]]));
+          await changeIssuer(call.core, name, changeOf({ ...change, clientSecret }), by(call));
+          return redirect(`${PATH}/${name}`, "Saved. It counts from the next sign-in on.");
+        },
+        (error) => issuerPage(call, issuerIn(call), error),
+      ),
   ),
   page({ id: "removeSsoIssuer", method: "POST", path: `${PATH}/:name/remove`, access: "operator" }, async (call) => {
     await removeIssuer(call.core, issuerIn(call).name, by(call));

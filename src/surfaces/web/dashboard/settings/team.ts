@@ -41,7 +41,7 @@ const SEATS_MESSAGE = `Seats are a whole number up to ${MAX_SEATS}.`;
 
 /** What a team is called and may use. */
 export const PLAN = {
-  name: { kind: "text", label: "Name", required: true, maxLength: 200 },
+  name: { kind: "text", label: "Name", required: true, maxLength: 200, schema: trimmed },
   tier: {
     kind: "select",
     label: "Tier",
@@ -121,7 +121,7 @@ ${columns(
     body: TEAM.draw(call, {
       action: `${PATH}/${team.id}`,
       values: shownOf(team),
-      hidden: drawnWith(shownOf(team)),
+      hidden: drawnWith(shownOf(team), call, error),
       error,
       submit: "Save",
     }),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Html } from "../../../../kit/html.ts";
-import { conflict, fail, Problem } from "../../../../kit/problem.ts";
+import { conflict, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, retryAfter } from "../../../../platform/http/page.ts";
 import { type FieldSpec, type Fields, type FormError, type FormSpec, typed, type Values } from "../../ui/form-spec.ts";
 import { plural } from "../../ui/units.ts";
@@ -25,8 +25,26 @@ export async function handleForm<F extends Fields>(
 /** What stands in the fields of a form, by their names. */
 type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
-/** A hidden field with what a form was drawn with, so that what somebody else changes meanwhile is not changed back. */
-export const drawnWith = (values: Texts<string>) => ({ drawn: String(new URLSearchParams(values)) });
+/** Somebody else changed a field that whoever sent a form changed, too. */
+class ChangedMeanwhile extends Problem {
+  /** What the form was drawn with, and what is in force where they were told of it. */
+  readonly drawn: string;
+  constructor(message: string, drawn: URLSearchParams) {
+    super(conflict, message);
+    this.drawn = String(drawn);
+  }
+}
+
+/**
+ * A hidden field with what a form was drawn with, so that what somebody else changes meanwhile is not changed back. A form that comes back
+ * with an error holds what was sent, with the fields that its sender left alone: these are still as they were drawn first.
+ */
+export const drawnWith = (values: Texts<string>, { form }: Pick<PageCall, "form">, error: FormError | undefined) => ({
+  drawn:
+    error?.problem instanceof ChangedMeanwhile
+      ? error.problem.drawn
+      : (form.get("drawn") ?? String(new URLSearchParams(values))),
+});
 
 /**
  * The fields that whoever sent a form changed in it.
@@ -44,12 +62,12 @@ export function changedFields<Name extends string>(
   const drawnAs = (name: Name) => drawn.get(name) ?? now[name];
   const mine = (Object.keys(now) as Name[]).filter((name) => sent[name] !== drawnAs(name));
   const overtaken = mine.find((name) => drawnAs(name) !== now[name] && sent[name] !== now[name]);
-  if (overtaken !== undefined)
-    fail(
-      conflict,
-      `Somebody changed this meanwhile: ${says(overtaken)}. Nothing was changed; send it again if yours is right.`,
-    );
-  return mine;
+  if (overtaken === undefined) return mine;
+  drawn.set(overtaken, now[overtaken]);
+  throw new ChangedMeanwhile(
+    `Somebody changed this meanwhile: ${says(overtaken)}. Nothing was changed; send it again if yours is right.`,
+    drawn,
+  );
 }
 
 const LIFETIMES = [7, 30, 90, 365];
