@@ -8,12 +8,22 @@ import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
 import { makeHome } from "./home.ts";
 import { wasRestored } from "./restored-server.ts";
-import { type Capture, type Credentials, readCredentials, writeCredentials } from "./state.ts";
+import {
+  type Capture,
+  type Credentials,
+  FORGOTTEN,
+  readCredentials,
+  readSetting,
+  writeCredentials,
+  writeSetting,
+} from "./state.ts";
 
 /** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
 export const CONSENT_VERSION = "agent-2";
 
 const MAX_NAME_CHARS = 200;
+/** Settings that say what may be read: they hold until others are made. Pauses of long ago are known by the last of them alone. */
+const READ_LIMITS = ["since", "agents", FORGOTTEN];
 
 export interface Binding {
   readonly url: string;
@@ -84,16 +94,18 @@ function startAnew(capture: Capture, isRestored: boolean): void {
 }
 
 /**
- * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor when nothing was to be recorded: what a
+ * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor what was not to be read: what a
  * person did in a pause is nobody's, and what is paused stays so. Another team's policy rules no longer.
  */
 function forgetAll(capture: Capture): void {
   const { rows, clock } = capture;
   capture.transact(() => {
     const written = readWritten(capture);
+    const limits = READ_LIMITS.map((name) => [name, readSetting(capture, name)] as const);
     rows.endQuiet.run(clock.now(), "policy", clock.now());
     for (const clear of rows.clearAll) clear.run();
     writeWritten(capture, written);
+    for (const [name, value] of limits) if (value !== undefined) writeSetting(capture, name, value);
   });
   // Another team's words.
   rmSync(capture.places.briefings, { recursive: true, force: true });

@@ -11,7 +11,7 @@ import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
-import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
+import { type Capture, FORGOTTEN, readCredentials, readSetting, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -21,8 +21,6 @@ const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
 /** So many free pages are kept for what comes next, of 4 KiB; and so many given back in one transaction. */
 const KEPT_PAGES = 2_000;
-/** A setting: until when what was read may have been forgotten, in milliseconds since the epoch. */
-const FORGOTTEN = "forgotten";
 
 export interface PassOptions {
   /** Ask the server even while it is being left in peace after a failure. */

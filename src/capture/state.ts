@@ -118,6 +118,9 @@ export function writeCredentials(places: Places, credentials: Credentials): void
   writeFileAtomically(places.credentials, `${JSON.stringify(credentials, null, 2)}\n`, true);
 }
 
+/** A setting: until when what was read or paused may have been forgotten, in milliseconds since the epoch. */
+export const FORGOTTEN = "forgotten";
+
 /** A setting of one value, as JSON. */
 export function readSetting<T>({ rows }: Capture, name: string): T | undefined {
   const text = rows.setting.get(name);
