@@ -14,6 +14,7 @@ import {
   FORGOTTEN,
   readCredentials,
   readSetting,
+  SINCE,
   writeCredentials,
   writeSetting,
 } from "./state.ts";
@@ -23,7 +24,7 @@ export const CONSENT_VERSION = "agent-2";
 
 const MAX_NAME_CHARS = 200;
 /** Settings that say what may be read: they hold until others are made. Pauses of long ago are known by the last of them alone. */
-const READ_LIMITS = ["since", "agents", FORGOTTEN];
+const READ_LIMITS = [SINCE, "agents", FORGOTTEN];
 
 export interface Binding {
   readonly url: string;

@@ -118,6 +118,11 @@ export function writeCredentials(places: Places, credentials: Credentials): void
   writeFileAtomically(places.credentials, `${JSON.stringify(credentials, null, 2)}\n`, true);
 }
 
+/**
+ * A setting: since when is read, in milliseconds since the epoch. Without it nothing is: a database that was made anew beside credentials
+ * that stayed does not know what a person agreed to, nor what they paused.
+ */
+export const SINCE = "since";
 /** A setting: until when what was read or paused may have been forgotten, in milliseconds since the epoch. */
 export const FORGOTTEN = "forgotten";
 

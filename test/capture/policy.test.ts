@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
@@ -419,6 +419,22 @@ it("nor what happened in a pause of which no more is known than that there may h
   await a.pass();
   const [{ document }] = b.rows("SELECT document FROM trace_sessions");
   expect((JSON.parse(document).prompts as { text: string }[]).map(({ text }) => text)).toEqual(["Do s1-1"]);
+});
+
+it("reads nothing where it is not known any more what may be read", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  a.advance(60 * DAY_MS);
+  a.capture.close();
+  for (const end of ["", "-wal", "-shm"]) rmSync(a.capture.places.database + end, { force: true });
+  a.reopen();
+  expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "no-since" });
+  const trouble = { reason: "what may be read is not known here any more", until: null };
+  expect(readStatus(a.capture).trouble).toEqual(trouble);
+  await a.connect();
+  a.work("s2", 1);
+  expect(await a.pass()).toMatchObject({ recorded: 6, quiet: undefined });
+  expect(readStatus(a.capture).trouble).toBeNull();
 });
 
 it("reads from no earlier and of no other agents before those are said anew", async () => {
