@@ -7,7 +7,7 @@ import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
 import { makeHome } from "./home.ts";
-import { wasRestored } from "./restored-server.ts";
+import { streamsThere, wasRestored } from "./restored-server.ts";
 import {
   type Capture,
   type Credentials,
@@ -58,7 +58,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   };
   // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
   // One that was restored may have lost the device itself with all that it took of it; one at another address took it along.
-  if (before?.teamId === teamId) startAnew(capture, before.url === url && (await wasRestored(capture, url, token)));
+  if (before?.teamId === teamId) startAnew(capture, await keptBy(capture, before, credentials));
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
@@ -74,16 +74,22 @@ function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
   }
 }
 
+/** How far a server that was restored has the streams of the old binding; undefined where it has all that it acknowledged. */
+async function keptBy(capture: Capture, before: Credentials, { url, token }: Credentials) {
+  if (before.url !== url || !(await wasRestored(capture, url, token))) return undefined;
+  return streamsThere(capture, before);
+}
+
 /**
  * To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew.
- * @param isRestored whether it may have lost what it acknowledged: then all that is kept is
+ * @param kept how far it has the old device's by repository, where it may have lost what it acknowledged; nothing of those that are missing
  */
-function startAnew(capture: Capture, isRestored: boolean): void {
+function startAnew(capture: Capture, kept: ReadonlyMap<string, number> | undefined): void {
   const { rows } = capture;
   capture.transact(() => {
     for (const { repo, nextSeq, acknowledged } of rows.streams.all()) {
       const first = rows.entriesAfter.get(repo, 0, 1)?.seq ?? nextSeq;
-      const done = isRestored ? Math.min(acknowledged, first - 1) : acknowledged;
+      const done = kept ? Math.min(acknowledged, Math.max(first - 1, kept.get(repo) ?? 0)) : acknowledged;
       rows.dropEntries.run(repo, done);
       for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
       rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
