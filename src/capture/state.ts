@@ -49,7 +49,8 @@ export interface CaptureParts {
 /** Opens the client's own database, making it and its folder if need be. @throws Error when they cannot be used */
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
-  const isNew = !existsSync(places.database);
+  // What agents' settings were before stays where the database was deleted.
+  const isNew = !existsSync(places.database) && !existsSync(places.backups);
   makeHome(places);
   const db = openDatabase(places.database);
   const { ino } = statSync(places.database);
