@@ -7,13 +7,24 @@ import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
 import { makeHome } from "./home.ts";
-import { wasRestored } from "./restored-server.ts";
-import { type Capture, type Credentials, readCredentials, writeCredentials } from "./state.ts";
+import { streamsThere, wasRestored } from "./restored-server.ts";
+import {
+  type Capture,
+  type Credentials,
+  FORGOTTEN,
+  readCredentials,
+  readSetting,
+  SINCE,
+  writeCredentials,
+  writeSetting,
+} from "./state.ts";
 
 /** Version of what a person agrees to when they connect: the summary that `reckon agent connect` prints. */
 export const CONSENT_VERSION = "agent-2";
 
 const MAX_NAME_CHARS = 200;
+/** Settings that say what may be read: they hold until others are made. Pauses of long ago are known by the last of them alone. */
+const READ_LIMITS = [SINCE, "agents", FORGOTTEN];
 
 export interface Binding {
   readonly url: string;
@@ -47,7 +58,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   };
   // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
   // One that was restored may have lost the device itself with all that it took of it; one at another address took it along.
-  if (before?.teamId === teamId) startAnew(capture, before.url === url && (await wasRestored(capture, url, token)));
+  if (before?.teamId === teamId) startAnew(capture, await keptBy(capture, before, credentials));
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
@@ -63,16 +74,22 @@ function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
   }
 }
 
+/** How far a server that was restored has the streams of the old binding; undefined where it has all that it acknowledged. */
+async function keptBy(capture: Capture, before: Credentials, { url, token }: Credentials) {
+  if (before.url !== url || !(await wasRestored(capture, url, token))) return undefined;
+  return streamsThere(capture, before);
+}
+
 /**
  * To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew.
- * @param isRestored whether it may have lost what it acknowledged: then all that is kept is
+ * @param kept how far it has the old device's by repository, where it may have lost what it acknowledged; nothing of those that are missing
  */
-function startAnew(capture: Capture, isRestored: boolean): void {
+function startAnew(capture: Capture, kept: ReadonlyMap<string, number> | undefined): void {
   const { rows } = capture;
   capture.transact(() => {
     for (const { repo, nextSeq, acknowledged } of rows.streams.all()) {
       const first = rows.entriesAfter.get(repo, 0, 1)?.seq ?? nextSeq;
-      const done = isRestored ? Math.min(acknowledged, first - 1) : acknowledged;
+      const done = kept ? Math.min(acknowledged, Math.max(first - 1, kept.get(repo) ?? 0)) : acknowledged;
       rows.dropEntries.run(repo, done);
       for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
       rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
@@ -84,16 +101,18 @@ function startAnew(capture: Capture, isRestored: boolean): void {
 }
 
 /**
- * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor when nothing was to be recorded: what a
+ * Forgets whatever was recorded, read and heard; not which of people's files were written to, nor what was not to be read: what a
  * person did in a pause is nobody's, and what is paused stays so. Another team's policy rules no longer.
  */
 function forgetAll(capture: Capture): void {
   const { rows, clock } = capture;
   capture.transact(() => {
     const written = readWritten(capture);
+    const limits = READ_LIMITS.map((name) => [name, readSetting(capture, name)] as const);
     rows.endQuiet.run(clock.now(), "policy", clock.now());
     for (const clear of rows.clearAll) clear.run();
     writeWritten(capture, written);
+    for (const [name, value] of limits) if (value !== undefined) writeSetting(capture, name, value);
   });
   // Another team's words.
   rmSync(capture.places.briefings, { recursive: true, force: true });

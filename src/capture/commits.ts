@@ -22,8 +22,8 @@ interface LoggedCommit {
   readonly sha: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The commit that it was put in place of, where it amends one and git writes that down where we read it. */
-  readonly amends?: string | undefined;
+  /** The commits that it was put in place of one after the other, where it amends one and git writes that down where we read it. */
+  readonly amends: readonly string[];
 }
 
 interface FoundCommit extends LoggedCommit {
@@ -93,10 +93,14 @@ function reflog(root: string): LoggedCommit[] {
   } catch {
     return [];
   }
+  const amended = new Map<string, readonly string[]>();
   return text.split("\n").flatMap((line) => {
     const entry = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b(?: \((amend)\))?/.exec(line);
-    const [, before, sha = "", seconds, amends] = entry ?? [];
-    return entry ? [{ sha, at: Number(seconds) * SECOND_MS, amends: amends && before }] : [];
+    if (!entry) return [];
+    const [, before = "", sha = "", seconds, isAmend] = entry;
+    const amends = isAmend ? [before, ...(amended.get(before) ?? [])].slice(0, MAX_COMMITS) : [];
+    amended.set(sha, amends);
+    return [{ sha, at: Number(seconds) * SECOND_MS, amends }];
   });
 }
 
@@ -105,7 +109,7 @@ function reflogInTables(root: string): LoggedCommit[] {
   const text = git(root, ["reflog", "show", `-${MAX_LOG_LINES}`, "--date=unix", "--format=%H %gd %gs", "HEAD", "--"]);
   const commits = text?.split("\n").flatMap((line) => {
     const entry = /^([0-9a-f]{40,64}) HEAD@\{(\d{9,11})\} commit\b/.exec(line);
-    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS }] : [];
+    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS, amends: [] }] : [];
   });
   return commits?.toReversed() ?? [];
 }
@@ -206,7 +210,7 @@ const editsIn = ({ body }: SpanRow): readonly SentEdit[] =>
 /** Whether an edit went into a commit: it was made before, and into no other, unless that was amended. */
 function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: FoundCommit): boolean {
   if (!files.includes(path)) return false;
-  if (commit !== undefined) return commit === sha || commit === amends;
+  if (commit !== undefined) return commit === sha || amends.includes(commit);
   return at === undefined || Date.parse(at) < made.at + SECOND_MS;
 }
 

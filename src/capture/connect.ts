@@ -22,7 +22,7 @@ import {
   startTimer,
   stopTimer,
 } from "./setup.ts";
-import { type Capture, type CaptureParts, type Credentials, readCredentials, writeSetting } from "./state.ts";
+import { type Capture, type CaptureParts, type Credentials, readCredentials, SINCE, writeSetting } from "./state.ts";
 import { readStatus } from "./status.ts";
 
 /** How far back is read where nobody says. */
@@ -135,7 +135,7 @@ async function costOf({ url, token, deviceId }: Credentials): Promise<number | n
 /** Sets what is read from now on. */
 function watch(capture: Capture, since: number, agents: readonly string[] | null): void {
   capture.transact(() => {
-    writeSetting(capture, "since", since);
+    writeSetting(capture, SINCE, since);
     writeSetting(capture, "agents", agents);
   });
 }

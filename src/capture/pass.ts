@@ -5,13 +5,13 @@ import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
 import { follow } from "./moved.ts";
-import { askPolicy, holdQuiet, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
+import { askPolicy, holdQuiet, type KnownPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
 import { pruneReceipts } from "./receipts.ts";
 import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
-import { type Capture, readCredentials, readSetting, writeSetting } from "./state.ts";
+import { type Capture, FORGOTTEN, readCredentials, readSetting, SINCE, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -21,8 +21,6 @@ const MAX_UNREADABLE = 20;
 const PRUNED_AT_ONCE = 50_000;
 /** So many free pages are kept for what comes next, of 4 KiB; and so many given back in one transaction. */
 const KEPT_PAGES = 2_000;
-/** A setting: until when what was read may have been forgotten, in milliseconds since the epoch. */
-const FORGOTTEN = "forgotten";
 
 export interface PassOptions {
   /** Ask the server even while it is being left in peace after a failure. */
@@ -41,7 +39,7 @@ export interface PassResult {
   /** Whether a hook rang since the last pass, or during this one. */
   readonly rang: boolean;
   /** Why nothing was read. */
-  readonly quiet?: QuietReason | "no-policy" | "outbox-full" | undefined;
+  readonly quiet?: QuietReason | "no-since" | "no-policy" | "outbox-full" | undefined;
   /** Why not everything was sent. */
   readonly stopped?: string | undefined;
   readonly retryInMs?: number | undefined;
@@ -93,17 +91,18 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (mayAsk) await askPolicy(exchange);
   if (await follow(exchange)) await askPolicy(exchange);
   const policy = knownPolicy(capture);
-  const quiet = policy ? quietNow(capture)?.reason : "no-policy";
+  const since = readSetting<number>(capture, SINCE);
+  const quiet = whyQuiet(capture, since, policy);
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
   const windows = windowsOf(capture);
   if (policy && quiet !== undefined)
     dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
-  if (policy && quiet === undefined) {
+  if (policy && since !== undefined && quiet === undefined) {
     await sweep.run({
       mode: policy.captureMode,
       // What was read so long ago is not recognised any more.
-      since: Math.max(readSetting<number>(capture, "since") ?? 0, readSetting<number>(capture, FORGOTTEN) ?? 0),
+      since: Math.max(since, readSetting<number>(capture, FORGOTTEN) ?? 0),
       quiet: windows,
     });
     findCommits(capture, windows);
@@ -127,6 +126,11 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
   };
+}
+
+function whyQuiet(capture: Capture, since: number | undefined, policy: KnownPolicy | undefined): PassResult["quiet"] {
+  if (since === undefined) return "no-since";
+  return policy ? quietNow(capture)?.reason : "no-policy";
 }
 
 /** Sends what waits and what is due; the first answer that says "not now" ends it. */

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from "../kit/clock.ts";
 import { ask } from "./client.ts";
-import { type Capture, readSetting, writeSetting } from "./state.ts";
+import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 
 /* A server that was restored from a backup or a replica knows less than it acknowledged; what is kept here fills it up again. */
 
@@ -32,6 +32,21 @@ export async function wasRestored(capture: Capture, url: string, token: string):
   if (known === undefined) return false;
   const answer = await ask(url, "/api/policy", { token, timeoutMs: 10_000 });
   return answer.kind === "ok" && answer.log !== null && answer.log !== known;
+}
+
+/** How far a server has each stream of a binding, by repository; none where it does not know that any more, or does not say. */
+export async function streamsThere(
+  { rows }: Capture,
+  { url, token }: Credentials,
+): Promise<ReadonlyMap<string, number>> {
+  const there = new Map<string, number>();
+  for (const { repo } of rows.streams.all()) {
+    const body = JSON.stringify({ ...(repo === "" ? {} : { repoKey: repo }), entries: [] });
+    const answer = await ask(url, "/api/telemetry/ingest", { method: "POST", token, body, timeoutMs: 10_000 });
+    if (answer.kind !== "ok") break;
+    if (typeof answer.body.maxSeq === "number") there.set(repo, answer.body.maxSeq);
+  }
+  return there;
 }
 
 /** Call in a transaction. */

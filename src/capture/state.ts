@@ -49,7 +49,8 @@ export interface CaptureParts {
 /** Opens the client's own database, making it and its folder if need be. @throws Error when they cannot be used */
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
   const places = placesIn(agentHome(machine));
-  const isNew = !existsSync(places.database);
+  // What agents' settings were before stays where the database was deleted.
+  const isNew = !existsSync(places.database) && !existsSync(places.backups);
   makeHome(places);
   const db = openDatabase(places.database);
   const { ino } = statSync(places.database);
@@ -117,6 +118,14 @@ export function readCredentials(places: Places): Credentials | undefined {
 export function writeCredentials(places: Places, credentials: Credentials): void {
   writeFileAtomically(places.credentials, `${JSON.stringify(credentials, null, 2)}\n`, true);
 }
+
+/**
+ * A setting: since when is read, in milliseconds since the epoch. Without it nothing is: a database that was made anew beside credentials
+ * that stayed does not know what a person agreed to, nor what they paused.
+ */
+export const SINCE = "since";
+/** A setting: until when what was read or paused may have been forgotten, in milliseconds since the epoch. */
+export const FORGOTTEN = "forgotten";
 
 /** A setting of one value, as JSON. */
 export function readSetting<T>({ rows }: Capture, name: string): T | undefined {

@@ -4,7 +4,7 @@ import { lastMove, type Move } from "./moved.ts";
 import { knownPolicy, quietNow } from "./policy.ts";
 import { SERVER_WAS_RESTORED } from "./restored-server.ts";
 import { STATE_WAS_OLDER } from "./send-telemetry.ts";
-import { type Capture, readCredentials, readSetting } from "./state.ts";
+import { type Capture, readCredentials, readSetting, SINCE } from "./state.ts";
 import { outboxBytes } from "./sweep.ts";
 
 /** What is true of the capture client now. Instants are milliseconds since the epoch. */
@@ -44,11 +44,9 @@ export const IS_FULL = "isFull";
 const SENDING = ["server", "telemetry", "traces"] as const;
 
 export function readStatus(capture: Capture): Status {
-  const { rows, clock } = capture;
+  const { rows } = capture;
   const credentials = readCredentials(capture.places);
   const policy = knownPolicy(capture);
-  const rejection = rejectionOf(capture);
-  const waits = SENDING.map((task) => rows.schedule.get(task)).find((row) => row?.reason && row.nextAt > clock.now());
   const { sessions, unsent } = rows.countSessions.get() ?? { sessions: 0, unsent: 0 };
   return {
     connected: credentials !== undefined,
@@ -68,13 +66,19 @@ export function readStatus(capture: Capture): Status {
     ignoredBrains: ignoredBrains(capture),
     lastPass: readSetting<number>(capture, "lastPass") ?? null,
     lastContact: readSetting<number>(capture, "lastContact") ?? null,
-    trouble: rejection
-      ? { reason: rejection.reason, until: null }
-      : waits
-        ? { reason: waits.reason ?? "", until: waits.nextAt }
-        : null,
+    trouble: troubleOf(capture, credentials !== undefined),
     serverWasRestored: readSetting<number>(capture, SERVER_WAS_RESTORED) ?? null,
     stateWasOlder: readSetting<number>(capture, STATE_WAS_OLDER) ?? null,
     move: lastMove(capture) ?? null,
   };
+}
+
+function troubleOf(capture: Capture, isConnected: boolean): Status["trouble"] {
+  const { rows, clock } = capture;
+  const rejection = rejectionOf(capture);
+  if (rejection) return { reason: rejection.reason, until: null };
+  if (isConnected && readSetting(capture, SINCE) === undefined)
+    return { reason: "what may be read is not known here any more", until: null };
+  const waits = SENDING.map((task) => rows.schedule.get(task)).find((row) => row?.reason && row.nextAt > clock.now());
+  return waits ? { reason: waits.reason ?? "", until: waits.nextAt } : null;
 }

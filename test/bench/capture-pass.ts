@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openCapture, runPass } from "../../src/capture/capture.ts";
 import { notBefore } from "../../src/capture/schedule.ts";
 import { Tail } from "../../src/capture/sources/tail.ts";
-import { writeCredentials, writeSetting } from "../../src/capture/state.ts";
+import { SINCE, writeCredentials, writeSetting } from "../../src/capture/state.ts";
 import { claudeCode } from "../../src/formats/agents/claude-code.ts";
 import { DAY_MS, systemClock } from "../../src/kit/clock.ts";
 import { keepHeapSmall } from "../../src/kit/heap.ts";
@@ -53,6 +53,7 @@ async function record(): Promise<number> {
     teamName: "T",
   };
   writeCredentials(capture.places, { ...binding, connectedAt: "2026-11-21T08:00:00Z" });
+  writeSetting(capture, SINCE, 0);
   writeSetting(capture, "policy", { captureMode: "redacted", watchlist: [], etag: null, at: 0 });
   notBefore(capture, "server", DAY_MS, "measured");
   began.at = performance.now();

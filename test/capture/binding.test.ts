@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
 import {
@@ -91,6 +91,22 @@ it("takes away what is the client's own and nothing else of a folder that was so
   expect(await disconnectMachine(a.capture, false)).toMatchObject({ problems: [] });
   expect(readdirSync(state).sort()).toEqual(["notes.txt", "photos"]);
   expect(readFileSync(join(state, "photos/summer.txt"), "utf8")).toBe("sea");
+});
+
+it("keeps what it needs to put settings back as they were, also where database and credentials are gone", async () => {
+  const a = await startAgent({ connected: false });
+  const settings = join(a.home, ".claude/settings.json");
+  const plan = planConnect(a.capture, a.server.url, await a.server.code(), { agents: ["claude-code"] });
+  if (!plan) throw new Error("no plan");
+  await connectMachine(a.capture, plan, () => {});
+  expect(existsSync(settings)).toBe(true);
+  a.capture.close();
+  const { home } = a.capture.places;
+  for (const name of readdirSync(home)) if (/^agent\.db|^credentials/.test(name)) rmSync(join(home, name));
+  // As one that only looks.
+  a.reopen().close();
+  await disconnectMachine(a.reopen(), false);
+  expect([dirname(settings), home].filter(existsSync)).toEqual([]);
 });
 
 it("leaves no folder behind that was not there before, and those that were", async () => {

@@ -7,7 +7,7 @@ import { turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
 
 /** Commits a file in the machine's work tree at an instant. @returns the commit */
-function commit(agent: TestAgent, path: string, content: string, at: number): string {
+function commit(agent: TestAgent, path: string, content: string, at: number, ...more: string[]): string {
   const root = realpathSync(join(agent.home, "shop"));
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
@@ -17,7 +17,7 @@ function commit(agent: TestAgent, path: string, content: string, at: number): st
   const when = isoInstant(at);
   for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
   try {
-    git(root, "-c", "user.name=Kim", "-c", "user.email=kim@example.com", "commit", "--quiet", "-m", content);
+    git(root, "-c", "user.name=Kim", "-c", "user.email=kim@example.com", "commit", "--quiet", "-m", content, ...more);
   } finally {
     for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
   }
@@ -138,6 +138,23 @@ it("gives a commit to the session whose edits went into it, and not to one whose
     [second, third],
   ]);
   expectAgreement(a);
+});
+
+it("gives a commit that was amended again and again to the session whose edits went into the first of them", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  a.write("s1", ...turn({ session: "s1", n: 0, cwd, at }));
+  const made = [commit(a, "src/0.ts", "one", after(10))];
+  a.advance(15 * SECOND_MS);
+  await a.pass();
+  for (const [i, text] of ["two", "three", "four"].entries())
+    made.push(commit(a, "src/0.ts", text, after(20 + i), "--amend"));
+  a.advance(15 * SECOND_MS);
+  await a.pass();
+  const [{ document }] = a.server.rows("SELECT document FROM trace_sessions");
+  expect(JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha)).toEqual(made);
 });
 
 it.each([

@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
 import { readStatus, recording } from "../../src/capture/capture.ts";
 import { writeSetting } from "../../src/capture/state.ts";
-import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { plants } from "../real/planted.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, startServer, type TestAgent } from "../support/capture.ts";
 import { textOf, turn } from "../support/turns.ts";
@@ -401,6 +401,54 @@ it("what happened in a pause goes to no other team either, and a pause holds the
   const [{ document }] = b.rows("SELECT document FROM trace_sessions");
   const prompts = (JSON.parse(document).prompts as { text: string }[]).map(({ text }) => text);
   expect(prompts).toEqual(["Do s1-0", "Do s1-2", "Do s1-4"]);
+});
+
+it("nor what happened in a pause of which no more is known than that there may have been one", async () => {
+  const a = await startAgent();
+  recording.pause(a.capture, null);
+  a.advance(MINUTE_MS);
+  a.work("s1", 1);
+  a.advance(MINUTE_MS);
+  recording.resume(a.capture);
+  a.advance(130 * DAY_MS);
+  await a.pass();
+  a.work("s1", 1, 1);
+  const b = await startServer();
+  await bind(a.capture, { url: b.url, code: await b.code() });
+  writeSetting(a.capture, "since", 0);
+  await a.pass();
+  const [{ document }] = b.rows("SELECT document FROM trace_sessions");
+  expect((JSON.parse(document).prompts as { text: string }[]).map(({ text }) => text)).toEqual(["Do s1-1"]);
+});
+
+it("reads nothing where it is not known any more what may be read", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  a.advance(60 * DAY_MS);
+  a.capture.close();
+  for (const end of ["", "-wal", "-shm"]) rmSync(a.capture.places.database + end, { force: true });
+  a.reopen();
+  expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "no-since" });
+  const trouble = { reason: "what may be read is not known here any more", until: null };
+  expect(readStatus(a.capture).trouble).toEqual(trouble);
+  await a.connect();
+  a.work("s2", 1);
+  expect(await a.pass()).toMatchObject({ recorded: 6, quiet: undefined });
+  expect(readStatus(a.capture).trouble).toBeNull();
+});
+
+it("reads from no earlier and of no other agents before those are said anew", async () => {
+  const a = await startAgent({ since: 0 });
+  writeSetting(a.capture, "agents", ["codex"]);
+  a.work("s1", 1);
+  const b = await startServer();
+  await bind(a.capture, { url: b.url, code: await b.code() });
+  expect(await a.pass()).toMatchObject({ recorded: 0 });
+  writeSetting(a.capture, "agents", ["claude-code"]);
+  a.advance(-MINUTE_MS);
+  a.work("s2", 1);
+  a.advance(MINUTE_MS);
+  expect(await a.pass()).toMatchObject({ recorded: 6 });
 });
 
 it("a team whose policy is off does not rule over the next", async () => {

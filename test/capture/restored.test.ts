@@ -71,6 +71,22 @@ describe("a server that was restored from an older backup", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(3);
   });
 
+  it("that still knows the machine is given only what it lost where that is connected again before it noticed", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    const old = deviceOf(a);
+    await a.server.forgetting(async () => {
+      a.work("s1", 1, 2);
+      await a.pass();
+    });
+    await a.connect();
+    await a.pass();
+    const [first, second] = [heldOf(a.server, old), heldOf(a.server, deviceOf(a))];
+    expect([first.entries.length, second.entries.map(({ seq }) => seq)]).toEqual([6, [1, 2, 3]]);
+    expect(new Set([...first.entries, ...second.entries].map(({ payload }) => payload)).size).toBe(9);
+  });
+
   it("that cannot take it for a week and longer finds it kept until then", async () => {
     const a = await startAgent();
     await a.server.forgetting(async () => {
