@@ -1,7 +1,6 @@
 import {
   closeSync,
   copyFileSync,
-  existsSync,
   fchmodSync,
   fsyncSync,
   lchownSync,
@@ -48,7 +47,7 @@ export function leaveToOwner(path: string): void {
 
 /** Makes a folder for its owner alone, and those that lack above it. */
 export function makeFolder(path: string): void {
-  if (existsSync(path)) return;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   makeFolder(dirname(path));
   mkdirSync(path, { recursive: true, mode: 0o700 });
   leaveToOwner(path);

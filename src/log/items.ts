@@ -31,9 +31,12 @@ export function forgetItems(core: Core, deliveryId: number, texts: ReadonlyMap<n
   rows(core.store).keepSalts.run(salts, deliveryId);
 }
 
+/** More items than any delivery has: what is allocated for them follows from a number that may have been altered. */
+const MAX_ITEMS = 1_000_000;
+
 /** The salts of a delivery's items, end to end, in memory of their own; undefined where it has none. */
 function saltsFor(row: DeliveryRow | undefined): Buffer | undefined {
-  if (!row?.itemCount) return undefined;
+  if (!row?.itemCount || row.itemCount < 0 || row.itemCount > MAX_ITEMS) return undefined;
   return row.itemKey ? saltsOf(row.itemKey, row.itemCount) : row.itemSalts ? Buffer.from(row.itemSalts) : undefined;
 }
 

@@ -256,6 +256,18 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
+  it.skipIf(noOtherUser)("is its owner's although root ran the first command on it", async () => {
+    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
+    onTestFinished(() => rmSync(place, { recursive: true }));
+    chmodSync(place, 0o755);
+    spawnSync("install", ["-d", "-o", "65534", "-g", "65534", "-m", "700", join(place, "mine")]);
+    for (const directory of [join(place, "mine"), join(place, "mine", "deeper")]) {
+      const made = await reckon(["team", "create", "Acme", "--data", directory]);
+      expect([made.code, made.stderr]).toEqual([0, made.stderr]);
+      await (await testServer(directory, { under: ANOTHER_USER })).end();
+    }
+  });
+
   it.skipIf(noOtherUser)("is still its owner's after commands that root ran on it", async () => {
     const data = await testData();
     spawnSync("chown", ["-R", "65534:65534", data.directory]);

@@ -209,6 +209,22 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT password_hash FROM users")).not.toEqual([{ password_hash: null }]);
   });
 
+  it("leaves an account that is linked by its address nothing that groups of somebody else gave it", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const other = { ...acme(site.issuer), issuer: "https://id.other.example", domains: ["other.example"] };
+    await addIssuer(core, "other", { ...other, groups: ["leads=Engines:admin"] });
+    const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: ["leads"] };
+    await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
+    expect(roles(site)).toEqual([{ email: ADA.email, role: "admin", bySso: 1 }]);
+    // Nobody could have changed it any more, and no sign-in or removal of that issuer would have.
+    expect((await signIn(site)).status).toBe(200);
+    expect(roles(site)).toEqual([{ email: ADA.email, role: "member", bySso: 1 }]);
+    await removeIssuer(core, "acme");
+    expect(roles(site)).toEqual([]);
+  });
+
   it("finds who was provisioned, although nothing is said of the address", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
+import { leaveToOwner, makeFolder } from "../../kit/files.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { CommitQueue } from "./commit.ts";
@@ -55,7 +56,7 @@ function requireNotLost(directory: string): void {
 export function claimDirectory(directory: string): DirectoryLock {
   try {
     requireNotLost(directory);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     return lockDirectory(directory);
   } catch (error) {
     throw explain(error, directory);
@@ -77,7 +78,7 @@ export function openStore(directory: string, options: OpenOptions): Store {
   let db: Database | undefined;
   try {
     if (!options.locked) requireNotLost(directory);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     if (!isNew && !options.locked) {
       const older = openOlder(path);
       if (older && options.older === "look") return wrap(older, directory, tolerant(older));
@@ -88,6 +89,8 @@ export function openStore(directory: string, options: OpenOptions): Store {
       }
     }
     db = new Sqlite(path, { timeout: 5_000 });
+    // Before anything is written: SQLite gives what it makes beside the file to the file's owner.
+    if (isNew) leaveToOwner(path);
     configure(db);
     if (options.check && !isNew && statSync(path).size <= CHECK_AT_START_BYTES) {
       const finding = checkStructure(db);

@@ -38,13 +38,20 @@ export function recordImport(core: Core, facts: LogImport): number {
   return leaf;
 }
 
-/** All imports with the numbers and texts of their leaves, oldest first. */
+/**
+ * All imports with the numbers and texts of their leaves, oldest first. One in whose place somebody put something else is none: its leaf
+ * tells.
+ */
 export const logImports = (core: Core): { readonly leaf: number; readonly text: string; readonly facts: LogImport }[] =>
   rows(core.store)
     .imports.all()
-    .map(({ leaf, data }) => {
-      const facts = JSON.parse(data) as LogImport;
-      return { leaf, text: importText(facts), facts };
+    .flatMap(({ leaf, data }) => {
+      try {
+        const facts = JSON.parse(data) as LogImport;
+        return typeof facts.team === "string" ? [{ leaf, text: importText(facts), facts }] : [];
+      } catch {
+        return [];
+      }
     });
 
 /** Whether the leaves of an import are those that the log signed which they come from. */

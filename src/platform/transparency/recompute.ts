@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { sameDigest } from "../../kit/hash.ts";
-import { Frontier } from "../../kit/merkle.ts";
+import { Frontier, HASH_BYTES } from "../../kit/merkle.ts";
 import { allLeaves, leafCount } from "./leaves.ts";
 import { rows } from "./rows.ts";
 import type { TreeHead } from "./tree.ts";
@@ -33,6 +33,10 @@ export function recomputeTree(
   for (const { n, sha256 } of allLeaves(core)) {
     if (n !== frontier.size + 1) {
       faults.push({ leaf: frontier.size + 1, detail: "it is missing, and the tree ends before it" });
+      break;
+    }
+    if (sha256.length !== HASH_BYTES) {
+      faults.push({ leaf: n, detail: "it was altered, and the tree ends before it" });
       break;
     }
     const subtree = frontier.append(sha256)[8];

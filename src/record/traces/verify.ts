@@ -12,7 +12,7 @@ import {
 import { labelText, noteText, sessionText, spanText } from "./item-texts.ts";
 import { noteRows, noteWalks } from "./note-rows.ts";
 import { NOTES_MODE } from "./notes.ts";
-import { type LabelItemRow, type OwnerRow, rows, type SessionItemRow } from "./rows.ts";
+import { type OwnerRow, rows } from "./rows.ts";
 import {
   areTimesPlain,
   type LabelFacts,
@@ -109,7 +109,9 @@ function readItems(core: Core): ItemReader {
   let odd: string[] = [];
   const texts = {
     session(id: number): string {
-      const session = sql.sessionItem.get(id) as SessionItemRow;
+      const session = sql.sessionItem.get(id);
+      // Of a number that cannot be read as it is there is no row.
+      if (!session) return "";
       if (!isShown(session, readSession)) odd.push(`session ${id}`);
       return sessionText(session.externalId, session.document);
     },
@@ -119,13 +121,14 @@ function readItems(core: Core): ItemReader {
       return span ? spanText(span.sessionId, span.externalId, span.document) : "";
     },
     label(id: number): string {
-      const label = sql.labelItem.get(id) as LabelItemRow;
+      const label = sql.labelItem.get(id);
+      if (!label) return "";
       if (!isShown(label, readLabel)) odd.push(`label ${id}`);
       return labelText(label.document);
     },
     note(id: number): Uint8Array {
-      const { commit, content } = noteRows(core.store).byId.get(id) as { commit: string; content: Buffer };
-      return noteText(commit, content);
+      const note = noteRows(core.store).byId.get(id);
+      return note ? noteText(note.commit, note.content) : Buffer.alloc(0);
     },
   };
   const walks = { ...sql.placed, note: noteWalks(core.store).placed };

@@ -266,10 +266,12 @@ class Faults {
     return [...this.#findings.values()]
       .sort((a, b) => a.first.deliveryId - b.first.deliveryId)
       .map(({ first, times }) => {
-        const at = findDelivery(core, first.deliveryId)?.receivedAt;
+        const { receivedAt = Number.NaN } = findDelivery(core, first.deliveryId) ?? {};
+        // Somebody may have put there what is no instant.
+        const at = new Date(receivedAt).getTime();
         return {
           ...first,
-          receivedAt: at === undefined ? "" : isoInstant(at),
+          receivedAt: Number.isNaN(at) ? "" : isoInstant(at),
           detail: times === 1 ? first.detail : `${first.detail} (and ${times - 1} more)`,
         };
       });
