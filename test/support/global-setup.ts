@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -22,6 +33,18 @@ function roomInMemory(): string | undefined {
   return bavail * bsize >= 2 * 1024 ** 3 ? path : undefined;
 }
 
+/** Removes a folder, in which a run that was killed may have left a disk; what cannot be removed must not keep others from running. */
+function remove(folder: string): void {
+  const mounts = existsSync("/proc/mounts") ? readFileSync("/proc/mounts", "utf8").split("\n") : [];
+  for (const [, path = ""] of mounts.map((line) => line.split(" ")).toReversed())
+    if (path.startsWith(`${folder}/`)) spawnSync("umount", ["-l", path]);
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Tried again by the next run.
+  }
+}
+
 /** Removes what killed runs left, which would stay in memory until the machine starts anew. */
 function sweep(room: string): void {
   for (const name of readdirSync(room)) {
@@ -30,7 +53,7 @@ function sweep(room: string): void {
     try {
       process.kill(Number(pid), 0);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ESRCH") rmSync(join(room, name), { recursive: true, force: true });
+      if ((error as NodeJS.ErrnoException).code === "ESRCH") remove(join(room, name));
     }
   }
 }
