@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
@@ -260,7 +261,8 @@ describe("a data directory that cannot be used", () => {
     const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
     onTestFinished(() => rmSync(place, { recursive: true }));
     chmodSync(place, 0o755);
-    spawnSync("install", ["-d", "-o", "65534", "-g", "65534", "-m", "700", join(place, "mine")]);
+    mkdirSync(join(place, "mine"), { mode: 0o700 });
+    chownSync(join(place, "mine"), 65_534, 65_534);
     for (const directory of [join(place, "mine"), join(place, "mine", "deeper")]) {
       const made = await reckon(["team", "create", "Acme", "--data", directory]);
       expect([made.code, made.stderr]).toEqual([0, made.stderr]);
