@@ -1,3 +1,4 @@
+import { asObject, parseJson } from "../formats/values.ts";
 import { sameDigest, sha256 } from "../kit/hash.ts";
 import { leafHash } from "../kit/merkle.ts";
 import type { DeliveryRow } from "./rows.ts";
@@ -18,12 +19,8 @@ export type MovedFrom =
 /** @returns undefined for what came here first, null where somebody put something else there */
 function movedFrom({ movedFrom: text }: DeliveryRow): MovedFrom | undefined | null {
   if (text === null) return undefined;
-  try {
-    const moved = JSON.parse(text) as MovedFrom;
-    return "stream" in moved || typeof moved.chain === "string" ? moved : null;
-  } catch {
-    return null;
-  }
+  const moved = asObject(parseJson(text));
+  return "stream" in moved || typeof moved.chain === "string" ? (moved as unknown as MovedFrom) : null;
 }
 
 /** The text of a delivery's leaf: JSON, its members in this order. Teams, devices and streams go by their numbers. */

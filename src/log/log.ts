@@ -201,9 +201,9 @@ export function teamDeliveries(
 }
 
 export { activity, type FlagRow, recentFlags } from "./activity.ts";
-export { timedWalk } from "./arrivals.ts";
 export { type DeliveryKind, type Mismatch, type Report, RowsByDelivery } from "./checks.ts";
 export { deliveryErasure, type Portion } from "./erased.ts";
 export { isAsDelivered, keepItems, proveDelivery } from "./items.ts";
 export { countDeliveries } from "./rows.ts";
+export { timedWalk } from "./timed-walk.ts";
 export type { DeliveryFacts };

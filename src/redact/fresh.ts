@@ -15,6 +15,9 @@ export function isAlnum(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 }
 
+/** Whether a word that stands in a row of one sign, behind as many as an escape has, is glued for sure: an m may end a terminal's colour. */
+export const gluesInRow = (code: number): boolean => isAlnum(code) && code !== SMALL_M;
+
 /** What stands before a place says of it, at a look: a word may begin there, or not, or it takes more looks. */
 export const FREE = 0;
 export const GLUED = 1;

@@ -9,8 +9,10 @@
  */
 
 import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";
-import { FREE, GLUED, isAlnum, MAX_ESCAPE, wordBefore } from "./fresh.ts";
+import { FREE, GLUED, gluesInRow, MAX_ESCAPE, wordBefore } from "./fresh.ts";
 import { codesOf, type Kind, kindsOf } from "./pattern.ts";
+import { rarest } from "./rarity.ts";
+import { MAX_BACK, rowOf, rowPassed } from "./sign-row.ts";
 import { WORTH_A_CALL } from "./units.ts";
 
 const CHUNK = 1 << 16;
@@ -23,8 +25,6 @@ const SLOTS = 1 << 15;
 const ENDS_THREE = 1;
 const ENDS_FOUR = 2;
 const ENDS_ROW = 4;
-/** Rows are not looked back through further. */
-const ROW_LIMIT = 64;
 
 /** One anchor with what to do where it is seen. */
 export interface Target<T> {
@@ -53,58 +53,9 @@ interface Stored<T> {
  */
 export type Visit<T> = (at: number, payload: T, isUnsure: boolean) => boolean;
 
-/** English letters from the most to the least common; program text keeps roughly to it. */
-const BY_USE = "etaoinshrdlucmfwypvbgkjqxz";
-
-/** Roughly how many of a thousand characters of ordinary text are this one. */
-function perMille(code: number): number {
-  const letter = BY_USE.indexOf(String.fromCharCode(code));
-  if (letter >= 0) return 80 * 0.86 ** letter;
-  if (code === 32) return 150;
-  if (code === 45 || code === 46) return 14;
-  if (code === 95 || code === 47 || code === 58 || code === 34) return 9;
-  return code >= 48 && code <= 57 ? 6 : 3;
-}
-
-const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) => sum + perMille(c), 0));
-
-/** The start of the stretch of `width` positions least often seen; its last pair counts twice, as the search stops there. */
-function rarest(sets: readonly (readonly number[])[], width: number): number {
-  let best = 0;
-  let bestScore = Number.POSITIVE_INFINITY;
-  for (let start = 0; start + width <= sets.length; start++) {
-    const window = sets.slice(start, start + width);
-    let score = 0;
-    for (const set of [...window, ...window.slice(-2)]) score += logUse(set);
-    if (score < bestScore) {
-      best = start;
-      bestScore = score;
-    }
-  }
-  return best;
-}
-
 const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
 
-const SMALL_M = 109;
-
 const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
-
-/** The key of a window of one sign. */
-const rowOf = (code: number): number => Math.imul(code, 0x01010101);
-
-/**
- * How many places a row of one sign goes on from a place, if it is that long before it already; none otherwise.
- * @param length of the row before the place
- * @param to where the stretch ends
- */
-function rowPassed(text: string, at: number, length: number, to: number): number {
-  const code = text.charCodeAt(at);
-  for (let before = at - 1; before >= at - length; before--) if (text.charCodeAt(before) !== code) return 0;
-  let after = at + 1;
-  while (after < to && text.charCodeAt(after) === code) after++;
-  return after - at;
-}
 
 /** What is stored of a target for each window: its number, how far the place lies before the window's end, and the looks. */
 const RECORD = 2 + LOOKS;
@@ -152,15 +103,14 @@ export class Prefilter<T> {
    */
   #markRows(): void {
     for (let sign = 0; sign < 128; sign++) {
-      // An m may end a colour.
-      if (!isAlnum(sign) || sign === SMALL_M || this.#listOf(rowOf(sign) & 0xffffff) !== -1) continue;
+      if (!gluesInRow(sign) || this.#listOf(rowOf(sign) & 0xffffff) !== -1) continue;
       let record = this.#listOf(rowOf(sign));
       let before = 0;
       for (; record !== -1 && this.#records[record] !== LAST; record += RECORD) {
         const { isApart } = this.#stored[this.#records[record] as number] as Stored<T>;
-        before = Math.max(before, isApart ? (this.#records[record + 1] as number) : ROW_LIMIT);
+        before = Math.max(before, isApart ? (this.#records[record + 1] as number) : Number.POSITIVE_INFINITY);
       }
-      if (before === 0 || before + MAX_ESCAPE >= ROW_LIMIT) continue;
+      if (before === 0 || before > MAX_BACK) continue;
       this.#rows[sign] = before + MAX_ESCAPE;
       const end = endOf(rowOf(sign) & 0xffffff);
       this.#ends[end] = (this.#ends[end] as number) | ENDS_ROW;

@@ -123,7 +123,7 @@ describe("publishing a brain of which the server holds most", () => {
     ] as const) {
       const contents = new StoredContents({});
       const parts = { status: 200, text: "", etag: null, receipt: null, log: null };
-      contents.learn({ ...parts, kind: "ok", body: { redactionHits }, takesDigests: true }, files);
+      contents.learn({ ...parts, kind: "ok", body: { redactionHits }, takesDigests: true }, files, files);
       expect(new StoredContents(contents.remembered()).named(files)[0]).toEqual(
         isNamed ? { path: A, contentSha256: sha256Hex(LONG) } : files[0],
       );

@@ -162,9 +162,10 @@ class Publication {
   /** Ends: each time that files are sent again fewer of them are named. */
   async #post(files: readonly SnapshotFile[], version: number): Promise<Answer> {
     const clientTimestamp = isoInstant(this.#exchange.capture.clock.now());
-    const body = JSON.stringify({ version, repoKey: this.#repo, clientTimestamp, files: this.#stored.named(files) });
+    const sent = this.#stored.named(files);
+    const body = JSON.stringify({ version, repoKey: this.#repo, clientTimestamp, files: sent });
     const answer = await this.#exchange.post("/api/brain/ingest", body, "brain");
-    return this.#stored.learn(answer, files) ? this.#post(files, version) : answer;
+    return this.#stored.learn(answer, files, sent) ? this.#post(files, version) : answer;
   }
 
   #remember(known: Remembered, sentAt: number | null): void {

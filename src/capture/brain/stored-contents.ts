@@ -36,17 +36,16 @@ export class StoredContents {
   }
 
   /**
-   * Learns from what the server made of files. @returns whether they are to be sent again, with contents that were only named: first with
-   * those that it asks for, then with all
+   * Learns from what the server made of files. @param sent as `named` gave them
+   * @returns whether they are to be sent again, with contents that were only named: first with those that it asks for, then with all
    */
-  learn(answer: Answer, files: readonly SnapshotFile[]): boolean {
+  learn(answer: Answer, files: readonly SnapshotFile[], sent: readonly SentFile[]): boolean {
     if (answer.kind === "ok") {
       // In which of them it replaced something, it does not say.
       const areStored = answer.takesDigests && answer.body.redactionHits === 0;
       this.#stored = new Set(areStored ? files.map(({ content }) => sha256Hex(content)) : []);
     }
     if (answer.kind !== "refused" || answer.status !== 400) return false;
-    const sent = this.named(files);
     if (!sent.some((file) => "contentSha256" in file)) return false;
     const { missing } = answer.body;
     const needed = Array.isArray(missing) && !this.#wasAsked ? missing.flatMap((place) => digestOf(sent[place])) : [];

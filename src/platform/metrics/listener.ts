@@ -48,7 +48,6 @@ export async function listenForMetrics(core: Core, metrics: readonly Metric[]): 
   const address = core.config.metrics;
   if (!address) return async () => {};
   const colon = address.lastIndexOf(":");
-  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
   const server = createServer((_, reply) => {
     void metricsText(core, metrics).then((text) =>
       reply.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end(text),
@@ -57,7 +56,7 @@ export async function listenForMetrics(core: Core, metrics: readonly Metric[]): 
   await new Promise<void>((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) =>
       reject(new Problem(unavailable, `RECKON_METRICS=${address} cannot be listened on (${error.code})`));
-    server.once("error", failed).listen(Number(address.slice(colon + 1)), host, resolve);
+    server.once("error", failed).listen(Number(address.slice(colon + 1)), address.slice(0, colon), resolve);
   });
   return () => {
     server.closeAllConnections();

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { parseJson } from "../../formats/values.ts";
+import { isObject } from "../../kit/json.ts";
 import { rows } from "./rows.ts";
 
 /**
@@ -32,9 +34,6 @@ export const epochs = (core: Core): { readonly leaf: number; readonly text: stri
   rows(core.store)
     .epochs.all()
     .flatMap(({ leaf, data }) => {
-      try {
-        return [{ leaf, text: epochText(JSON.parse(data) as Epoch) }];
-      } catch {
-        return [];
-      }
+      const epoch = parseJson(data);
+      return isObject(epoch) ? [{ leaf, text: epochText(epoch as unknown as Epoch) }] : [];
     });

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { parseJson } from "../../formats/values.ts";
+import { isObject } from "../../kit/json.ts";
 import { SparseTree, type Subtree, subtreesOf } from "../../kit/sparse-tree.ts";
 import { appendLeaf } from "./leaves.ts";
 import { type LeafRow, rows } from "./rows.ts";
@@ -46,12 +48,10 @@ export const logImports = (core: Core): { readonly leaf: number; readonly text: 
   rows(core.store)
     .imports.all()
     .flatMap(({ leaf, data }) => {
-      try {
-        const facts = JSON.parse(data) as LogImport;
-        return typeof facts.team === "string" ? [{ leaf, text: importText(facts), facts }] : [];
-      } catch {
-        return [];
-      }
+      const stored = parseJson(data);
+      if (!isObject(stored) || typeof stored.team !== "string") return [];
+      const facts = stored as unknown as LogImport;
+      return [{ leaf, text: importText(facts), facts }];
     });
 
 /** Whether the leaves of an import are those that the log signed which they come from. */

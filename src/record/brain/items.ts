@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { parseJson } from "../../formats/values.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
 import { withheldDigest } from "./snapshot.ts";
@@ -34,12 +35,9 @@ export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] 
 
 /** A list of files as it is stored; undefined where somebody put something else there. */
 function entriesIn(stored: string): ManifestEntries | undefined {
-  try {
-    const entries = JSON.parse(stored) as ManifestEntries;
-    return entries.every(([path, id]) => typeof path === "string" && typeof id === "number") ? entries : undefined;
-  } catch {
-    return undefined;
-  }
+  const entries = parseJson(stored);
+  const isEntry = (one: unknown) => Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "number";
+  return Array.isArray(entries) && entries.every(isEntry) ? (entries as ManifestEntries) : undefined;
 }
 
 type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;

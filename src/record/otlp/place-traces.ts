@@ -1,7 +1,7 @@
 import { sumsUp } from "./generic-spans.ts";
 import { sessionOf } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
-import type { Place } from "./trace-places.ts";
+import type { Place } from "./remembered-traces.ts";
 
 /** In which sessions the traces of a request belong, as far as that is known. */
 export interface PlacedTraces {

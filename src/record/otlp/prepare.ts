@@ -5,7 +5,7 @@ import type { Made } from "../../platform/workers/workers.ts";
 import type { CaptureMode } from "../policy/policy.ts";
 import { Cleaner, digestOfSent, type SentDigest } from "../sent-body/sent-body.ts";
 import { decodeRequest, type Signal } from "./protobuf.ts";
-import type { Place } from "./trace-places.ts";
+import type { Place } from "./remembered-traces.ts";
 import { type Translated, translate } from "./translate.ts";
 
 /** Requests as OTLP/JSON writes them; what lies within is read leniently, as the protocol demands. */

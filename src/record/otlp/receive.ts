@@ -13,8 +13,8 @@ import { appendUnnumbered } from "../telemetry/telemetry.ts";
 import { sessionPieces } from "../traces/traces.ts";
 import { REQUESTS, type ReadyRequest, readOtlp } from "./prepare.ts";
 import type { Signal } from "./protobuf.ts";
+import { placesOf, rememberPlaces } from "./remembered-traces.ts";
 import { takeNew } from "./seen.ts";
-import { placesOf, rememberPlaces } from "./trace-places.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Entries of one transaction: everybody else waits while it stores them. */

@@ -9,7 +9,7 @@ import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
 import { type PlacedTraces, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
-import type { Place } from "./trace-places.ts";
+import type { Place } from "./remembered-traces.ts";
 
 /** An entry of telemetry without its number. */
 export interface Unnumbered {

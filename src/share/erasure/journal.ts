@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { parseJson } from "../../formats/values.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 
@@ -37,11 +38,8 @@ export type Erasure = Readonly<v.InferOutput<typeof Journalled>>;
 
 /** A target as the database has it, in JSON; undefined where somebody put something else there. */
 export function readTarget(stored: string): Target | undefined {
-  try {
-    return v.parse(Target, JSON.parse(stored));
-  } catch {
-    return undefined;
-  }
+  const read = v.safeParse(Target, parseJson(stored));
+  return read.success ? read.output : undefined;
 }
 
 /** @throws ValiError where it is none that the file could have */

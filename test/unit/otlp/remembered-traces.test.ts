@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Place, placesOf, rememberPlaces } from "../../../src/record/otlp/trace-places.ts";
+import { type Place, placesOf, rememberPlaces } from "../../../src/record/otlp/remembered-traces.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const placesFrom = (first: number, count: number): Place[] =>

@@ -1,0 +1,32 @@
+/** How seldom ordinary text holds some characters: where an anchor is looked for by a few of its own, by those. */
+
+/** English letters from the most to the least common; program text keeps roughly to it. */
+const BY_USE = "etaoinshrdlucmfwypvbgkjqxz";
+
+/** Roughly how many of a thousand characters of ordinary text are this one. */
+function perMille(code: number): number {
+  const letter = BY_USE.indexOf(String.fromCharCode(code));
+  if (letter >= 0) return 80 * 0.86 ** letter;
+  if (code === 32) return 150;
+  if (code === 45 || code === 46) return 14;
+  if (code === 95 || code === 47 || code === 58 || code === 34) return 9;
+  return code >= 48 && code <= 57 ? 6 : 3;
+}
+
+const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) => sum + perMille(c), 0));
+
+/** The start of the stretch of `width` positions least often seen; its last pair counts twice, as the search stops there. */
+export function rarest(sets: readonly (readonly number[])[], width: number): number {
+  let best = 0;
+  let bestScore = Number.POSITIVE_INFINITY;
+  for (let start = 0; start + width <= sets.length; start++) {
+    const window = sets.slice(start, start + width);
+    let score = 0;
+    for (const set of [...window, ...window.slice(-2)]) score += logUse(set);
+    if (score < bestScore) {
+      best = start;
+      bestScore = score;
+    }
+  }
+  return best;
+}
