@@ -19,8 +19,8 @@ export const NO_LOOKS: readonly number[] = Array.from({ length: LOOKS }, () => A
 
 /** What may stand around a window. */
 interface Context {
-  /** What may stand at each place. */
-  readonly kinds: readonly Kind[];
+  /** What may stand at each place, as far as that is known. */
+  readonly kinds: readonly (Kind | undefined)[];
   /** At which of the places the window ends, and how many it has. */
   readonly end: number;
   readonly width: number;
@@ -80,5 +80,13 @@ function placesOf({ kinds, end, width, from, to }: Context): number[] {
 const STRIDES = [23, 19, 0, 11];
 
 /** So many of the places, far from one another. */
-const spread = (places: readonly number[], count: number): readonly number[] =>
-  places.length <= count ? places : STRIDES.slice(0, count).map((stride) => places[stride % places.length] as number);
+function spread(places: readonly number[], count: number): readonly number[] {
+  if (places.length <= count) return places;
+  const chosen = new Set<number>();
+  for (const stride of STRIDES.slice(0, count)) {
+    let index = stride % places.length;
+    while (chosen.has(places[index] as number)) index = (index + Math.ceil(places.length / count)) % places.length;
+    chosen.add(places[index] as number);
+  }
+  return [...chosen];
+}

@@ -258,7 +258,7 @@ function judge(
   state.clear ??= new Clear();
   const judgedTo = Math.min(end, start + MAX_JUDGED);
   const verdict = judgeValue(isPassword, reading, start, judgedTo, setting, state.clear);
-  if (verdict !== "other") reading.work += judgedTo - start;
+  reading.work += (judgedTo - start) * (reading.isNarrow ? 1 : 2);
   if (verdict === "secret" && isInnocentName(units, from, nameEnd)) return undefined;
   if (verdict === "secret") state.until = end;
   // Of a value that was not judged to its end half of what was counts.

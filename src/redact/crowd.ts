@@ -1,13 +1,24 @@
 /**
- * Findings that stand closer than in any text that people or their programs write. A text can be made of nothing else, and
- * judging each takes hundreds of nanoseconds: from some number of them on what follows is covered, and not judged.
+ * Places worth a look that stand closer than in any text that people or their programs write. A text can be made of nothing
+ * else, and judging each takes hundreds of nanoseconds: from some number of them on what follows is covered, and only some are judged,
+ * to see whether it goes on.
+ *
+ * What a place counts does not depend on what comes of it, and counting begins anew behind the marker of an earlier redaction. So a
+ * redacted text, which has fewer of them, is never covered where the text was not.
  */
+import type { Probe, Reading } from "./reading.ts";
 import { anyOf, nextOf } from "./units.ts";
 
-/** Characters a finding has to itself; the closest rows seen in 144 MB of texts and program text had 57. */
-const ROOM = 32;
-/** So many findings may stand closer. */
-const PATIENCE = 64;
+/** Characters that a look takes at least and at most, and how much may be examined for each of those between. */
+const FEWEST = 2;
+const MOST = 32;
+const WORK = 3;
+/** How many characters may be lacking; the most were 653 in 1.3 GB of texts and program text, in a dictionary. */
+const PATIENCE = 2_048;
+/** Of those under a cover one of so many is judged, and counts for all of them. */
+const SAMPLE = 13;
+/** How far the characters lacking fall under a cover until it ends, and rise at most. */
+const SLACK = 512;
 /** As far behind a place as a value begins that is given to what stands there. */
 const REACH = 128;
 /** Part of a cover that is told by itself, as no finding is told later than so far behind its start. */
@@ -20,65 +31,87 @@ const ENDS = anyOf(
 
 export const CROWD_RULE = "crowded-secrets";
 
-/** What is read, and what was found in it. */
-interface Read {
-  readonly text: string;
-  readonly candidates: { push(found: { rule: string; strength: "likely"; start: number; end: number }): number };
-}
+/** How many characters a look takes from those around it. @param work see `Reading.work` @param isFinding whether something was found */
+export const roomOf = (work: number, isFinding: boolean): number =>
+  isFinding ? MOST : Math.min(MOST, FEWEST + work / WORK);
 
 /** What is known of one text. */
-export class Crowd<R extends Read> {
-  /** How many characters of room the findings so far lack, and up to where that was counted. */
+export class Crowd {
+  /** How many characters of room those so far lack, and up to where that was counted. */
   #lacking = 0;
   #countedTo = 0;
   /** Where the cover begins that is open, or -1, and the last place it was asked for. */
   #from = -1;
   #lastAt = 0;
+  #passed = 0;
   /** The last place of each of those that look further than `REACH`. */
-  #far: Map<(reading: R, at: number) => void, number> | undefined;
+  #far: Map<Probe, number> | undefined;
 
-  /** Whether a place is covered rather than looked at. @param look what is done otherwise @param isFar whether it looks further than `REACH` */
-  covers(reading: R, at: number, look: (reading: R, at: number) => void, isFar: boolean): boolean {
-    if (this.#from !== -1 && at > this.#lastAt + REACH) this.close(reading);
-    if (this.#from === -1 && this.#lacking < PATIENCE * ROOM) return false;
-    this.#count(at);
-    if (this.#from === -1) {
-      if (this.#lacking < PATIENCE * ROOM) return false;
-      this.#from = at;
-    } else if (at - this.#from > PART) {
+  /** Whether a place is under the cover that is open; asked before anything else, since it is asked of thousands. */
+  covers(reading: Reading, at: number, probe: Probe): boolean {
+    // Places come roughly from first to last: one may stand before the cover.
+    if (this.#from === -1 || probe.reach === undefined || at < this.#from) return false;
+    this.#count(reading, at, 0);
+    if (at > this.#lastAt + REACH || this.#lacking < PATIENCE - SLACK) {
+      this.close(reading);
+      return false;
+    }
+    this.#lastAt = Math.max(at, this.#lastAt);
+    if (at - this.#from > PART) {
       this.#tell(reading, at);
       this.#from = at - 1;
     }
-    this.#lastAt = Math.max(at, this.#lastAt);
-    if (isFar) {
-      this.#far ??= new Map();
-      this.#far.set(look, at);
-    }
+    if (probe.reach === "far") this.#reachesFar(at, probe);
+    return this.#passed++ % SAMPLE !== SAMPLE - 1;
+  }
+
+  /** Whether a cover begins at a place that would be judged otherwise. */
+  opens(reading: Reading, at: number, probe: Probe): boolean {
+    if (this.#lacking < PATIENCE || this.#from !== -1 || probe.reach === undefined) return false;
+    this.#count(reading, at, 0);
+    if (this.#lacking < PATIENCE || at < reading.markerTo) return false;
+    this.#from = at;
+    this.#lastAt = at;
+    if (probe.reach === "far") this.#reachesFar(at, probe);
     return true;
   }
 
-  /** Told of each finding. */
-  found(at: number): void {
-    this.#count(at);
+  /** Told of a place that was judged. @param room characters it has to itself */
+  took(reading: Reading, at: number, room: number): void {
+    const isOpen = this.#from !== -1 && at >= this.#from;
+    this.#count(reading, at, isOpen ? room * SAMPLE : room);
+    if (isOpen) this.#lacking = Math.min(this.#lacking, PATIENCE + SLACK);
   }
 
   /** Ends a cover, at the text's end or before something that stands apart. */
-  close(reading: R): void {
+  close(reading: Reading): void {
     if (this.#from === -1) return;
-    this.#tell(reading, nextOf(ENDS, reading.text, Math.min(this.#lastAt + REACH, reading.text.length)));
+    const end = nextOf(ENDS, reading.text, Math.min(this.#lastAt + REACH, reading.text.length));
+    this.#tell(reading, end);
     this.#from = -1;
-    this.#lacking = Math.max(0, this.#lacking - REACH);
+    this.#lacking = 0;
+    this.#countedTo = Math.max(end, this.#countedTo);
     const far = this.#far;
     this.#far = undefined;
-    for (const [look, at] of far ?? []) look(reading, at);
+    for (const [probe, at] of far ?? []) probe.find(reading, at);
   }
 
-  #tell(reading: R, end: number): void {
+  #reachesFar(at: number, probe: Probe): void {
+    this.#far ??= new Map();
+    this.#far.set(probe, at);
+  }
+
+  #tell(reading: Reading, end: number): void {
     reading.candidates.push({ rule: CROWD_RULE, strength: "likely", start: this.#from, end });
   }
 
-  #count(at: number): void {
-    this.#lacking = Math.max(0, this.#lacking + ROOM - Math.max(0, at - this.#countedTo));
+  #count(reading: Reading, at: number, room: number): void {
+    if (reading.markerTo > this.#countedTo) {
+      this.#lacking = 0;
+      this.#countedTo = reading.markerTo;
+    }
+    if (at < reading.markerTo) return;
+    this.#lacking = Math.max(0, this.#lacking - Math.max(0, at - this.#countedTo)) + room;
     this.#countedTo = Math.max(at, this.#countedTo);
   }
 }

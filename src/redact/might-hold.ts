@@ -9,8 +9,10 @@ const HIDING = /\\u00(?:2[013-9a-f]|3[0-9abdf]|[4-7])/i;
 
 const isHiding = (text: string): boolean => text.includes("\\/") || (text.includes("\\u00") && HIDING.test(text));
 
-/** Anchors that turn out to be nothing, one for so many characters: a text with more of them is left to the real search. */
-const PATIENCE = 32;
+/** Anchors that turn out to be nothing, one for so many characters: where more of them crowd, the real search has to judge. */
+const ROOM = 32;
+/** How many characters may be lacking. Both are what lets no crowd go unseen that a search would cover. */
+const PATIENCE = 32 * ROOM;
 
 /** A stretch of a text, in UTF-16 units. */
 interface Part {
@@ -27,14 +29,14 @@ export function* partsInSlices(text: string, parts: readonly Part[]): Slices<Rea
   const suspects = new Set(hidingParts(text, parts));
   const filter = thePrefilter();
   const partAt = partFinder(parts);
-  let [current, tries] = [-1, 0];
+  let [current, lacking, countedTo] = [-1, 0, 0];
   const visit = (at: number, probe: Probe, isUnsure: boolean): boolean => {
     const i = partAt(at);
     if (i === -1 || suspects.has(i)) return false;
-    if (i !== current) [current, tries] = [i, 0];
-    const holds =
-      ++tries > PATIENCE + (at - (parts[i] as Part).start) / PATIENCE ||
-      ((!isUnsure || startsFreshIn(text, at)) && probe.may(text, at));
+    if (i !== current) [current, lacking, countedTo] = [i, 0, (parts[i] as Part).start];
+    lacking = Math.max(0, lacking - Math.max(0, at - countedTo)) + ROOM;
+    countedTo = Math.max(at, countedTo);
+    const holds = lacking > PATIENCE || ((!isUnsure || startsFreshIn(text, at)) && probe.may(text, at));
     if (holds) suspects.add(i);
     return suspects.size === parts.length;
   };

@@ -3,17 +3,17 @@
  *
  * It is Wu and Manber's multi-string search: of each anchor the four (or three) characters least common in ordinary
  * text count, and a table says for each pair of characters how far ahead the next place lies where such a window could
- * end. Where a window stands, `around.ts` refuses most of what it could belong to. docs/redaction.md has what else was measured. It works on the text's low bytes (one byte a code unit, so that
- * positions carry over); a code unit above 255 can therefore look like another character and cost a useless try of a
- * rule, but never hide an anchor.
+ * end. Where a window stands, `around.ts` refuses most of what it could belong to. docs/redaction.md has what else was
+ * measured. It works on the text's low bytes (one byte a code unit, so that positions carry over); a code unit above 255 can
+ * therefore look like another character and cost a useless try of a rule, but never hide an anchor.
  */
 
 import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";
 import { FREE, GLUED, gluesInRow, MAX_ESCAPE, wordBefore } from "./fresh.ts";
 import { codesOf, type Kind, kindsOf } from "./pattern.ts";
 import { rarest } from "./rarity.ts";
-import { MAX_BACK, rowOf, rowPassed } from "./sign-row.ts";
-import { WORTH_A_CALL } from "./units.ts";
+import { MAX_BACK, rowBefore, rowOf, rowPassed } from "./sign-row.ts";
+import { fillBytes } from "./units.ts";
 
 const CHUNK = 1 << 16;
 /** Bytes before a stretch, which belong to the one before it. */
@@ -57,8 +57,11 @@ const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
 
 const endOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> 16;
 
-/** What is stored of a target for each window: its number, how far the place lies before the window's end, and the looks. */
-const RECORD = 2 + LOOKS;
+/**
+ * What is stored of a target for each window: its number, how far the place lies before the window's end, how long the row of one
+ * sign is that goes up to there at least (of what begins with such a row, or else none), and the looks.
+ */
+const RECORD = 3 + LOOKS;
 const LAST = -1;
 
 export class Prefilter<T> {
@@ -72,7 +75,8 @@ export class Prefilter<T> {
   readonly #around = new Around();
   /** Whether any window ends in three characters of this hash: most places the shift table stops at fall here. */
   readonly #ends = new Uint8Array(1 << 16);
-  /** How long a row of a sign has to be for what follows of it to be passed over; 0 for never. */
+  /** How long a row of a sign has to be for any window of it to be looked at, and for what follows of it to be passed over; 0 for never. */
+  readonly #rowFrom = new Uint8Array(256);
   readonly #rows = new Uint8Array(256);
   readonly #bytes = Buffer.alloc(LEAD + CHUNK + REACH);
 
@@ -82,7 +86,7 @@ export class Prefilter<T> {
       target,
       payload: target.payload,
       isApart: target.isApart ?? false,
-      isNarrow: target.kinds === undefined,
+      isNarrow: false,
     }));
     const lists: number[][] = [];
     for (const [number, target] of targets.entries()) this.#add(target, number, lists);
@@ -106,14 +110,15 @@ export class Prefilter<T> {
       if (!gluesInRow(sign) || this.#listOf(rowOf(sign) & 0xffffff) !== -1) continue;
       let record = this.#listOf(rowOf(sign));
       let before = 0;
+      let from = REACH;
       for (; record !== -1 && this.#records[record] !== LAST; record += RECORD) {
         const { isApart } = this.#stored[this.#records[record] as number] as Stored<T>;
         before = Math.max(before, isApart ? (this.#records[record + 1] as number) : Number.POSITIVE_INFINITY);
+        from = Math.min(from, this.#records[record + 2] as number);
       }
       if (before === 0 || before > MAX_BACK) continue;
       this.#rows[sign] = before + MAX_ESCAPE;
-      const end = endOf(rowOf(sign) & 0xffffff);
-      this.#ends[end] = (this.#ends[end] as number) | ENDS_ROW;
+      this.#rowFrom[sign] = from;
     }
   }
 
@@ -144,7 +149,10 @@ export class Prefilter<T> {
         }
       }
     }
-    const record = [number, start + width - 1 + (target.by ?? 0), ...NO_LOOKS];
+    const row = new Set(sets.slice(0, start + width).flat()).size === 1 ? start + width : 0;
+    // Without it a window of one sign would be taken for one that no row goes up to.
+    if (row > 0) this.#markEnd(rowOf(window[0]?.[0] as number), ENDS_ROW);
+    const record = [number, start + width - 1 + (target.by ?? 0), row, ...NO_LOOKS];
     const spell = (position: number, key: number): void => {
       if (position === width) {
         this.#put(key, record, lists);
@@ -156,11 +164,15 @@ export class Prefilter<T> {
     spell(0, 0);
   }
 
+  #markEnd(key: number, kind: number): void {
+    const end = endOf(key & 0xffffff);
+    this.#ends[end] = (this.#ends[end] as number) | kind;
+  }
+
   #put(key: number, record: readonly number[], lists: number[][]): void {
     let slot = slotOf(key);
     while (this.#lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
-    const end = endOf(key & 0xffffff);
-    this.#ends[end] = (this.#ends[end] as number) | (key >>> 24 === 0 ? ENDS_THREE : ENDS_FOUR);
+    this.#markEnd(key, key >>> 24 === 0 ? ENDS_THREE : ENDS_FOUR);
     if (this.#lists[slot] === -1) {
       this.#keys[slot] = key;
       this.#lists[slot] = lists.push([]) - 1;
@@ -174,16 +186,16 @@ export class Prefilter<T> {
     stored.isNarrow = true;
     const { anchor, fold, by = 0, kinds } = stored.target;
     const signs = kindsOf(anchor, fold);
-    const known = kinds?.().map((kind, place) => signs[place - by] ?? kind) ?? [];
+    const all = kinds?.() ?? [];
+    const known = Array.from({ length: Math.max(all.length, by + signs.length) }, (_, i) => signs[i - by] ?? all[i]);
     const records = this.#records;
     for (let at = 0; at < records.length; at += records[at] === LAST ? 1 : RECORD) {
       if (records[at] !== number) continue;
       const end = records[at + 1] as number;
-      const window = signs.slice(Math.max(0, end - by - WINDOW + 1), end - by + 1);
-      // In a row of one sign all would stand: there the place is sooner refused for what stands before it.
-      if (new Set(window).size === 1) continue;
-      const anchored = { end, width: window.length, from: by, to: by + signs.length };
-      records.set(this.#around.looks({ kinds: known, ...anchored }), at + 2);
+      // Of a row of one sign all signs were looked at.
+      const width = Math.max(records[at + 2] as number, Math.min(WINDOW, signs.length));
+      const anchored = { end, width, from: by, to: by + signs.length };
+      records.set(this.#around.looks({ kinds: known, ...anchored }), at + 3);
     }
   }
 
@@ -195,7 +207,7 @@ export class Prefilter<T> {
     const bytes = this.#bytes;
     const shift = this.#shift;
     const ends = this.#ends;
-    const end = LEAD + this.#fill(text, base);
+    const end = LEAD + fillBytes(bytes, text, base, LEAD);
     const first = base === 0 ? LEAD + WINDOW - 2 : LEAD + WINDOW - 1;
     // How long the row of one sign is that goes up to a place.
     let [row, rowAt] = [0, 0];
@@ -212,10 +224,13 @@ export class Prefilter<T> {
         const at = base + i - LEAD;
         if ((ended & ENDS_ROW) !== 0 && four === rowOf(bytes[i] as number)) {
           const enough = this.#rows[bytes[i] as number] as number;
-          row = i === rowAt + 1 ? row + 1 : WINDOW;
+          row = i === rowAt + 1 ? row + 1 : rowBefore(bytes, i, LEAD);
           rowAt = i;
+          if (row < (this.#rowFrom[bytes[i] as number] as number)) {
+            i++;
+            continue;
+          }
           if (row > enough && enough > 0) {
-            row = 0;
             const passed = rowPassed(text, at, enough, base + end - LEAD);
             if (passed > 0) {
               i += passed;
@@ -223,8 +238,10 @@ export class Prefilter<T> {
             }
           }
         }
-        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, text, i, at, visit)) return undefined;
-        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, text, i, at, visit)) return undefined;
+        const inRow = i === rowAt ? row : 0;
+        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, text, i, at, inRow, visit))
+          return undefined;
+        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, text, i, at, 0, visit)) return undefined;
       }
       i++;
     }
@@ -233,8 +250,8 @@ export class Prefilter<T> {
     return next < text.length ? next : undefined;
   }
 
-  /** @param i where the window ends among the bytes, and @param at in the text */
-  #visitAll(key: number, text: string, i: number, at: number, visit: Visit<T>): boolean {
+  /** @param i where the window ends among the bytes, and @param at in the text @param row how long the row of one sign is that goes up to there */
+  #visitAll(key: number, text: string, i: number, at: number, row: number, visit: Visit<T>): boolean {
     const lists = this.#lists;
     let slot = slotOf(key);
     while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
@@ -245,15 +262,16 @@ export class Prefilter<T> {
     for (let record = lists[slot] as number; record !== -1; record += RECORD) {
       const number = records[record] as number;
       if (number === LAST) return false;
+      if (row < (records[record + 2] as number)) continue;
       // Spelled out: as a function of its own it takes twice as long.
-      const first = records[record + 2] as number;
+      const first = records[record + 3] as number;
       if (first !== ANY) {
         if (signs[(first >> KIND_SHIFT) + (bytes[from + (first & PLACE_MASK)] as number)] === 0) continue;
-        const second = records[record + 3] as number;
+        const second = records[record + 4] as number;
         if (signs[(second >> KIND_SHIFT) + (bytes[from + (second & PLACE_MASK)] as number)] === 0) continue;
-        const third = records[record + 4] as number;
+        const third = records[record + 5] as number;
         if (signs[(third >> KIND_SHIFT) + (bytes[from + (third & PLACE_MASK)] as number)] === 0) continue;
-        const fourth = records[record + 5] as number;
+        const fourth = records[record + 6] as number;
         if (signs[(fourth >> KIND_SHIFT) + (bytes[from + (fourth & PLACE_MASK)] as number)] === 0) continue;
       }
       if (this.#visitOne(number, records[record + 1] as number, text, i, at, visit)) return true;
@@ -269,18 +287,5 @@ export class Prefilter<T> {
     if (before === GLUED && text.charCodeAt(at - back - 1) < 256) return false;
     if (!stored.isNarrow) this.#narrow(number);
     return visit(at - back, stored.payload, before !== FREE);
-  }
-
-  /** Takes the low bytes of a stretch and of what stands around it, where NUL is nothing. @returns how long it is */
-  #fill(text: string, base: number): number {
-    const bytes = this.#bytes;
-    const from = base === 0 ? LEAD : 0;
-    if (base === 0) bytes.fill(0, 0, LEAD);
-    const isWhole = base === 0 && text.length <= CHUNK + REACH;
-    const part = isWhole ? text : text.slice(base - LEAD + from, base + CHUNK + REACH);
-    if (part.length > WORTH_A_CALL) bytes.write(part, from, "latin1");
-    else for (let i = 0; i < part.length; i++) bytes[from + i] = part.charCodeAt(i);
-    bytes.fill(0, from + part.length, Math.min(bytes.length, from + part.length + REACH));
-    return Math.min(text.length - base, CHUNK);
   }
 }

@@ -23,7 +23,7 @@ import {
 import { cookieValues, headerValue, mayBeCookies, mayBeHeader } from "./headers.ts";
 import type { Target } from "./prefilter.ts";
 import { armourAt, armourHeader } from "./private-key.ts";
-import type { Probe, Reading, Span } from "./reading.ts";
+import { MARKER, MARKER_START, type Probe, type Reading, type Span } from "./reading.ts";
 import type { Strength } from "./rule.ts";
 import { RULES } from "./rules.ts";
 import { TableProbe } from "./table-probe.ts";
@@ -37,6 +37,9 @@ const KEY_HEADER_RULE = "private-key-header";
 
 const armour: Probe = {
   gate: undefined,
+  isForm: true,
+  reach: undefined,
+  room: 0,
   find(reading, at) {
     reading.work++;
     const found = armourAt(reading, at);
@@ -49,32 +52,46 @@ const armour: Probe = {
   may: (text, at) => armourHeader(text, at) !== undefined,
 };
 
+/** Behind it places are counted anew; see `Crowd`. */
+const marker: Probe = {
+  gate: undefined,
+  isForm: true,
+  reach: undefined,
+  room: 0,
+  find(reading, at) {
+    MARKER.lastIndex = at;
+    if (MARKER.test(reading.text)) reading.markerTo = MARKER.lastIndex;
+  },
+  may: () => false,
+};
+
+/** See `Probe.room`: what a look far ahead takes depends on whether a marker stands there, and must not decide. */
+const FAR_ROOM = 24;
+
 type Find = (reading: Reading, at: number, key: object) => Span | readonly Span[] | undefined;
 
 /**
  * @param may left out where any anchor is reason enough to look
- * @param reach how far a value may begin behind the anchor, for those that need not judge each of a crowd
  */
 function judged(
   rule: string,
   find: Find,
   may: (text: string, at: number) => boolean = () => true,
   strength: Strength = "likely",
-  reach?: "near" | "far",
+  reach?: Probe["reach"],
 ): Probe {
-  const look = (reading: Reading, at: number): void => {
-    const found = find(reading, at, probe);
-    if (found === undefined || found.length === 0) return;
-    reading.crowd.found(at);
-    if (typeof found[0] === "number")
-      reading.candidates.push({ rule, strength, start: found[0], end: found[1] as number });
-    else for (const [start, end] of found as readonly Span[]) reading.candidates.push({ rule, strength, start, end });
-  };
   const probe: Probe = {
     gate: undefined,
+    isForm: false,
+    reach,
+    room: reach === "far" ? FAR_ROOM : undefined,
     find(reading, at) {
       reading.work++;
-      if (reach === undefined || !reading.crowd.covers(reading, at, look, reach === "far")) look(reading, at);
+      const found = find(reading, at, probe);
+      if (found === undefined || found.length === 0) return;
+      if (typeof found[0] === "number")
+        reading.candidates.push({ rule, strength, start: found[0], end: found[1] as number });
+      else for (const [start, end] of found as readonly Span[]) reading.candidates.push({ rule, strength, start, end });
     },
     may,
   };
@@ -117,7 +134,9 @@ const folded = (anchors: readonly string[], payload: Probe, by = 0): Target<Prob
   anchors.map((anchor) => ({ anchor, fold: true, payload, by }));
 
 /** What the first pass looks for, and what is done where it is found. */
-export const targets = (): Target<Probe>[] => [
+export const targets = (): Target<Probe>[] => [...forms(), ...surroundings()];
+
+const forms = (): Target<Probe>[] => [
   ...RULES.flatMap((rule, rank) => {
     const { anchors, at, glued, pattern } = rule;
     const isApart = !glued && at[0] === at[1];
@@ -127,12 +146,16 @@ export const targets = (): Target<Probe>[] => [
       return { anchor, fold: pattern.ignoreCase, payload, by: at[0], isApart, kinds };
     });
   }),
+  ...exact([MARKER_START.slice(1)], marker, 1),
   ...exact(["---BEGIN"], armour, 2),
   ...exact(["---- BEGIN", "PuTTY-User-Key-File"], armour),
   ...exact(["LS0tLS1CRUdJTi"], judged(KEY_RULE, encodedKey, undefined, "certain")),
+];
+
+const surroundings = (): Target<Probe>[] => [
   ...folded(["bearer ", "authorization"], header),
   ...folded(
-    ["cookie: ", 'cookie"', "cookie:\\", "cookie'", "cookie="],
+    ["cookie: ", 'cookie"', "cookie:\\", "cookie:%", "cookie'", "cookie="],
     judged("session-cookie", cookieValues, mayBeCookies),
   ),
   ...exact(["://"], judged("url-password", urlPassword, mayHoldUrlPassword, "likely", "near")),
@@ -167,7 +190,22 @@ export const targets = (): Target<Probe>[] => [
   ),
   ...folded([...Array.from("_-.istenhgryxdbmlkcuqoa", (sign) => `${sign}key`), "tionkey", "hookkey"], assigned, -1),
   ...folded(
-    ["pass=", "pass:", 'pass"', "pass'", "pass`", "pass ", "pass\\", "pass]", "pw=", "pw:", 'pw"', "pw'", "pw "],
+    [
+      "pass=",
+      "pass:",
+      'pass"',
+      "pass'",
+      "pass`",
+      "pass ",
+      "pass\\",
+      "pass]",
+      "pass\t",
+      "pw=",
+      "pw:",
+      'pw"',
+      "pw'",
+      "pw ",
+    ],
     assigned,
   ),
 ];

@@ -15,7 +15,7 @@ function perMille(code: number): number {
 
 const logUse = (set: readonly number[]): number => Math.log(set.reduce((sum, c) => sum + perMille(c), 0));
 
-/** The start of the stretch of `width` positions least often seen; its last pair counts twice, as the search stops there. */
+/** The start of the stretch of `width` positions least often seen, the last of those alike; its last pair counts twice, as the search stops there. */
 export function rarest(sets: readonly (readonly number[])[], width: number): number {
   let best = 0;
   let bestScore = Number.POSITIVE_INFINITY;
@@ -23,7 +23,7 @@ export function rarest(sets: readonly (readonly number[])[], width: number): num
     const window = sets.slice(start, start + width);
     let score = 0;
     for (const set of [...window, ...window.slice(-2)]) score += logUse(set);
-    if (score < bestScore) {
+    if (score <= bestScore) {
       best = start;
       bestScore = score;
     }

@@ -1,5 +1,4 @@
 /** One text while it is searched: what was found in it, and what of it was read already, so that nothing is read again and again. */
-import { Crowd } from "./crowd.ts";
 import { type Kind, mayStand, othersThan } from "./pattern.ts";
 import type { Strength } from "./rule.ts";
 import { LONG_RUN, nextOf, Scratch, type Units } from "./units.ts";
@@ -17,6 +16,7 @@ export type Span = readonly [start: number, end: number];
 
 /** What a marker in a redacted text begins with. */
 export const MARKER_START = "[REDACTED:";
+export const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/y;
 
 /** A short text is searched before the next one is. */
 const scratch = new Scratch();
@@ -47,9 +47,10 @@ export class Reading implements Units {
   readonly units: Uint16Array;
   readonly candidates: Finding[] = [];
   readonly assigned = new AssignedState();
-  readonly crowd = new Crowd<Reading>();
   /** What the probes cost so far: one for each character examined and for each probe or pattern run. */
   work = 0;
+  /** Where the last marker ends that was come upon. */
+  markerTo = 0;
   /** The last place looked at for whether a token may start there, and whether one may. */
   freshAt = -1;
   isFresh = false;
@@ -122,6 +123,12 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
 export interface Probe {
   /** Asked before `find`, where there is one: it knows of most places that nothing starts there. */
   readonly gate: { refuses(reading: Reading, at: number): boolean } | undefined;
+  /** Whether it is a form that secrets have, wherever they stand. */
+  readonly isForm: boolean;
+  /** How far what it finds may begin behind the anchor, where not each of a crowd has to be judged; see `Crowd`. */
+  readonly reach: "near" | "far" | undefined;
+  /** How many characters a place has to itself in any text that is no crowd of them; undefined where that follows from the look. */
+  readonly room: number | undefined;
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;
 }

@@ -1,11 +1,11 @@
 /** Finds and replaces secrets in plain text: the prefilter says where to look, the probes say what is there. */
 import { finish, type Slices } from "../kit/slices.ts";
 import { compileAll } from "./automaton.ts";
-import { CROWD_RULE } from "./crowd.ts";
+import { CROWD_RULE, Crowd, roomOf } from "./crowd.ts";
 import { isFresh } from "./fresh.ts";
 import { Prefilter } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
-import { type Finding, MARKER_START, type Probe, Reading } from "./reading.ts";
+import { type Finding, MARKER, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
 
 /** Made at first use: most commands never scan anything. */
@@ -23,7 +23,6 @@ export function* makeReady(): Slices<void> {
 }
 
 const DOT = 46;
-const MARKER = /\[REDACTED:[a-z0-9-]{1,64}\]/y;
 const MAX_MARKER_CHARS = 75;
 
 /** Whether an earlier redaction stands in a finding or touches it: that was judged then, with the secret still there. */
@@ -46,6 +45,13 @@ const better = (a: Finding, b: Finding): Finding => {
   if (longer !== 0) return longer > 0 ? b : a;
   return rankOf(b.rule) < rankOf(a.rule) ? b : a;
 };
+
+/** @param next begins in `last` */
+function merge(last: Finding, next: Finding): Finding {
+  const kept = better(last, next);
+  if (kept === last && next.end <= last.end) return last;
+  return { rule: kept.rule, strength: kept.strength, start: last.start, end: Math.max(last.end, next.end) };
+}
 
 const inOrder = (a: Finding, b: Finding): number => a.start - b.start || b.end - a.end;
 
@@ -81,12 +87,7 @@ class Merge {
       if (this.#mayHoldMarkers && next.rule !== CROWD_RULE && touchesMarker(this.#text, next)) continue;
       const last = this.merged[this.merged.length - 1];
       if (last === undefined || next.start >= last.end) this.merged.push(next);
-      else
-        this.merged[this.merged.length - 1] = {
-          ...better(last, next),
-          start: last.start,
-          end: Math.max(last.end, next.end),
-        };
+      else this.merged[this.merged.length - 1] = merge(last, next);
     }
     if (taken === candidates.length) candidates.length = 0;
     else candidates.splice(0, taken);
@@ -101,6 +102,9 @@ class Search {
   readonly #text: string;
   readonly #filter = thePrefilter();
   #reading: Reading | undefined;
+  /** Of what is judged by its surroundings, and of forms: a certain finding must not go under among likely ones. */
+  readonly #crowd = new Crowd();
+  readonly #forms = new Crowd();
   #merge: Merge | undefined;
 
   constructor(text: string) {
@@ -117,8 +121,16 @@ class Search {
   readonly #visit = (at: number, probe: Probe, isUnsure: boolean): boolean => {
     this.#reading ??= new Reading(this.#text, RULES.length);
     const reading = this.#reading;
+    const crowd = probe.isForm ? this.#forms : this.#crowd;
+    if (crowd.covers(reading, at, probe)) return false;
     reading.work++;
-    if ((!isUnsure || isFresh(reading, at)) && probe.gate?.refuses(reading, at) !== true) probe.find(reading, at);
+    if ((isUnsure && !isFresh(reading, at)) || probe.gate?.refuses(reading, at) === true) return false;
+    if (crowd.opens(reading, at, probe)) return false;
+    const { work } = reading;
+    const found = reading.candidates.length;
+    probe.find(reading, at);
+    if (probe.reach !== undefined)
+      crowd.took(reading, at, probe.room ?? roomOf(reading.work - work, reading.candidates.length > found));
     return false;
   };
 
@@ -134,7 +146,10 @@ class Search {
 
   /** What was found, once the search is at its end. */
   findings(): Finding[] {
-    if (this.#reading !== undefined) this.#reading.crowd.close(this.#reading);
+    if (this.#reading !== undefined) {
+      this.#crowd.close(this.#reading);
+      this.#forms.close(this.#reading);
+    }
     this.#take(this.#text.length);
     return this.#merge?.merged ?? [];
   }

@@ -6,6 +6,13 @@ export const MAX_BACK = 64;
 /** The key of a window of one sign. */
 export const rowOf = (code: number): number => Math.imul(code, 0x01010101);
 
+/** How long the row of one sign is that goes up to a place, as far as it is looked at. */
+export function rowBefore(bytes: Uint8Array, at: number, most: number): number {
+  let row = 1;
+  while (row < most && bytes[at - row] === bytes[at]) row++;
+  return row;
+}
+
 /**
  * How many places a row of one sign goes on from a place, if it is that long before it already; none otherwise.
  * @param length of the row before the place

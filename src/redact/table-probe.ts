@@ -20,8 +20,8 @@ const LONG_BODY = 20;
  * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
  * form's random part should be. Refusing an upload for those would teach people to switch the check off.
  */
-function isPlaceholder({ text, units }: Reading, start: number, end: number): boolean {
-  return isOfWords(units, start, end) || PLACEHOLDER.test(text.slice(start, end));
+function isPlaceholder(units: Uint16Array, start: number, end: number, value: string): boolean {
+  return isOfWords(units, start, end) || PLACEHOLDER.test(value);
 }
 
 /** Small letters alone are words ("sk_live_put_your_own_key"), unless they run on longer than words do. */
@@ -40,6 +40,9 @@ const SAMPLE = /example/i;
 
 /** A match longer than this is read once, whatever becomes of it. */
 const LONG_MATCH = 256;
+
+/** See `Probe.room`. */
+const ROOM = 20;
 
 const isInPath = (code: number): boolean => code === DASH || code === SLASH;
 
@@ -70,9 +73,14 @@ export class TableProbe implements Probe {
   /** Whether each start is asked whether a token may begin there: where there is one only, that was asked before. */
   readonly #asksFresh: boolean;
   readonly #apart: boolean;
+  readonly isForm = true;
+  readonly room = ROOM;
+  /** Known where all matches start at the place asked about. */
+  readonly reach: "near" | undefined;
   /** Where all matches start at the place asked about; known from the first look on. */
   gate: Gate | undefined;
   #shape: Looks | undefined;
+  #hasMatched = false;
   #hingeAt = 0;
   /** Between the two no tail of the form begins, in the reading of `#tailIn`; at the second one does, or the text ends. */
   #tailFrom = 0;
@@ -87,6 +95,7 @@ export class TableProbe implements Probe {
     this.#range = rule.at[1] - rule.at[0];
     this.#asksFresh = !rule.glued && this.#range > 0;
     this.#apart = rule.apart;
+    this.reach = this.#range === 0 ? "near" : undefined;
   }
 
   /** What may stand from the first place asked about on, as far as a match and the anchor tell. */
@@ -194,8 +203,10 @@ export class TableProbe implements Probe {
     const { fewest, hinge, gate, automaton } = this.#shape as Looks;
     const { text } = reading;
     pattern.lastIndex = start;
-    // The expression only tells where a match ends.
-    if (automaton?.endOf(reading.units, start, text.length) === -1 || !pattern.test(text)) {
+    // The expression only tells where a match ends; where the last was one, the next is likely one, too.
+    const isRefused = !this.#hasMatched && automaton?.endOf(reading.units, start, text.length) === -1;
+    this.#hasMatched = !isRefused && pattern.test(text);
+    if (!this.#hasMatched) {
       if (hinge?.isAll) gate.refuseUntil(start, this.#hingeAt - hinge.from + 1);
       reading.work += fewest;
       return;
@@ -205,7 +216,7 @@ export class TableProbe implements Probe {
     const value = text.slice(start, end);
     if (
       (!glued && isAlnum(text.charCodeAt(end))) ||
-      isPlaceholder(reading, start, end) ||
+      isPlaceholder(reading.units, start, end, value) ||
       needs?.test(value) === false
     ) {
       // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.

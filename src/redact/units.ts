@@ -90,3 +90,20 @@ export class Standing {
     return match !== null;
   }
 }
+
+/**
+ * Takes the low bytes of a stretch of a text and of what stands around it, where NUL is nothing.
+ * @param base where the stretch begins: behind the first `around` of the bytes, of which the last `around` lie behind it
+ * @returns how long the stretch is
+ */
+export function fillBytes(bytes: Buffer, text: string, base: number, around: number): number {
+  const room = bytes.length - around;
+  const from = base === 0 ? around : 0;
+  if (base === 0) bytes.fill(0, 0, around);
+  const isWhole = base === 0 && text.length <= room;
+  const part = isWhole ? text : text.slice(base - around + from, base + room);
+  if (part.length > WORTH_A_CALL) bytes.write(part, from, "latin1");
+  else for (let i = 0; i < part.length; i++) bytes[from + i] = part.charCodeAt(i);
+  bytes.fill(0, from + part.length, Math.min(bytes.length, from + part.length + around));
+  return Math.min(text.length - base, room - around);
+}

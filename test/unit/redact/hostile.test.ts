@@ -77,7 +77,8 @@ describe("a hostile text", () => {
     "of the documents %j is read once, not once for each of them",
     (unit) => {
       const began = performance.now();
-      expect(findSecrets(unit.repeat((1 << 19) / unit.length))).toEqual([]);
+      const found = findSecrets(unit.repeat((1 << 19) / unit.length));
+      expect(found.filter(({ rule }) => rule !== "crowded-secrets")).toEqual([]);
       expect(performance.now() - began).toBeLessThan(3_000);
     },
   );
