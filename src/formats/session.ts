@@ -54,6 +54,18 @@ function readCommit(value: unknown): Commit | undefined {
   return sha === undefined ? undefined : { sha, at: isObject(value) ? readInstant(value.at) : null };
 }
 
+/** The members of a session's document that are understood. */
+export const SESSION_MEMBERS: readonly string[] = [
+  "prompts",
+  "files",
+  "commits",
+  "usage",
+  "costUsd",
+  "title",
+  "agentVersion",
+  "parentId",
+];
+
 export function understandSession(document: Fields): Understood {
   const { prompts, files, commits, usage, costUsd, title, agentVersion, parentId } = document;
   return {

@@ -1,5 +1,5 @@
 import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
-import { understandSession } from "../../formats/session.ts";
+import { SESSION_MEMBERS, understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
 import type { SessionSource, sourceSpans } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
@@ -29,6 +29,9 @@ export const MAX_COMMITS = 1_000;
 
 /** Members of a session that name the folder its repository stands in. */
 const ROOTS = ["cwd", "repositoryRoot", "repoRoot", "gitRoot", "projectRoot", "workspace", "worktree", "root"];
+
+/** The members of a session's document that evidence is made of. */
+export const EVIDENCE_MEMBERS: readonly string[] = [...SESSION_MEMBERS, ...ROOTS, "attributes"];
 
 /** The folders whose files a session knows by their whole path, the longest first. */
 export function rootsOf(document: Record<string, unknown>): string[] {

@@ -3,7 +3,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection, RowChange } from "../../platform/projections/projections.ts";
 import { commitNotes, readSessionSource, sessionsAfter, sourceSpans } from "../../record/traces/traces.ts";
-import { type Edit, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
+import { type Edit, EVIDENCE_MEMBERS, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { nameOf } from "./paths.ts";
 
@@ -70,7 +70,7 @@ async function* changesOfAll(core: Core, sessionIds: readonly number[]): AsyncGe
 
 /** What must change for a session's rows to say what the session says. */
 async function changesOf(core: Core, id: number): Promise<RowChange[]> {
-  const source = readSessionSource(core, id);
+  const source = readSessionSource(core, id, EVIDENCE_MEMBERS);
   if (!source) return [];
   const roots = rootsOf(source.document);
   const edits: Edit[] = [];

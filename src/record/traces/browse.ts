@@ -1,7 +1,6 @@
 import type { Core } from "../../core.ts";
 import { type OutcomeKind, outcomeKind } from "../../formats/outcomes.ts";
-import { countMembers } from "../../formats/session.ts";
-import { asObject } from "../../formats/values.ts";
+import { countMembers, SESSION_MEMBERS } from "../../formats/session.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { jsonHolds } from "../../kit/json-holds.ts";
 import type { Key, Page, Towards } from "../../kit/page.ts";
@@ -9,6 +8,7 @@ import { type Budget, type Chunk, isSpent, scanPage } from "../../kit/scan-page.
 import { soughtWhole } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { browseRows, type HoldingRow, type SessionListRow } from "./browse-rows.ts";
+import { parsedMembers } from "./rules.ts";
 
 /** Which sessions are shown. Absent members do not narrow. Instants are of the start; `from` is included, `to` is not. */
 export interface SessionFilter {
@@ -261,7 +261,7 @@ function withCount(core: Core, row: LabelledSession): SessionRow {
     spans: sql.spanCount.get(row.id) as number,
     labels: sql.labelCount.get(row.deviceId, row.externalId) as number,
     ...(isSmall
-      ? countMembers(asObject(JSON.parse(sql.document.get(row.id) as string)))
+      ? countMembers(parsedMembers(sql.document.get(row.id) as string, SESSION_MEMBERS))
       : { prompts: null, files: null, commits: null, firstPrompt: null }),
   };
 }

@@ -1,9 +1,11 @@
 import type { Core } from "../../core.ts";
+import { SESSION_MEMBERS } from "../../formats/session.ts";
 import { failureOf } from "../../formats/step.ts";
 import { readAttributes } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { followRows, type RangeRow, type SessionSourceRow, type SpanSourceRow } from "./follow-rows.ts";
+import { parsedMembers } from "./rules.ts";
 import { SIGNS, signsOf } from "./signs.ts";
 
 /** Sessions as those read them who derive something from each: by the delivery that last changed a session or its spans. */
@@ -48,13 +50,18 @@ export function sessionsBetween(core: Core, after: number, upTo: number): Sessio
 }
 
 export interface SessionSource extends Omit<SessionSourceRow, "document"> {
-  /** Without its spans; what `understandSession` reads. */
+  /** The members that were asked for, without its spans; what `understandSession` reads. */
   readonly document: Record<string, unknown>;
 }
 
-export function readSessionSource(core: Core, id: number): SessionSource | undefined {
+/** @param names of the members that are read of its document: what else an agent put there may be megabytes */
+export function readSessionSource(
+  core: Core,
+  id: number,
+  names: readonly string[] = SESSION_MEMBERS,
+): SessionSource | undefined {
   const row = followRows(core.store).session.get(id);
-  return row && { ...row, document: asObject(JSON.parse(row.document)) };
+  return row && { ...row, document: parsedMembers(row.document, names) };
 }
 
 export interface SpanSource {

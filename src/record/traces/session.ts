@@ -1,11 +1,18 @@
 import type { Core } from "../../core.ts";
-import { type Understood, type UnderstoodSpan, understandSession, understandSpan } from "../../formats/session.ts";
+import {
+  SESSION_MEMBERS,
+  type Understood,
+  type UnderstoodSpan,
+  understandSession,
+  understandSpan,
+} from "../../formats/session.ts";
 import { asObject } from "../../formats/values.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { pageSize } from "../../kit/page.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type DeliveryFacts, findDelivery } from "../../log/log.ts";
 import { browseRows, type SessionListRow, type SpanListRow, type StoredSpan } from "./browse-rows.ts";
+import { parsedMembers } from "./rules.ts";
 
 export interface Span extends SpanListRow, UnderstoodSpan {
   /** As sent, but for redactions; null when the session's spans are too large to be read together, see `wholeSpan`. */
@@ -56,7 +63,7 @@ export async function getSession(core: Core, teamId: string, id: number, spans =
   const document = sql.document.get(id) as string;
   return {
     ...row,
-    ...understandSession(asObject(JSON.parse(document))),
+    ...understandSession(parsedMembers(document, SESSION_MEMBERS)),
     document,
     spans: spans ? await readSpans(core, id) : [],
     spanCount: sql.spanCount.get(id) as number,
