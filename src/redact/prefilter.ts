@@ -149,7 +149,8 @@ export class Prefilter<T> {
         }
       }
     }
-    const row = new Set(sets.slice(0, start + width).flat()).size === 1 ? start + width : 0;
+    const isRow = width === WINDOW && new Set(sets.slice(0, start + width).flat()).size === 1;
+    const row = isRow ? start + width : 0;
     // Without it a window of one sign would be taken for one that no row goes up to.
     if (row > 0) this.#markEnd(rowOf(window[0]?.[0] as number), ENDS_ROW);
     const record = [number, start + width - 1 + (target.by ?? 0), row, ...NO_LOOKS];

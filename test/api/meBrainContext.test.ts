@@ -9,13 +9,14 @@ import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { PASSWORD } from "../support/accounts.ts";
 import { cliToken } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, publish, readToken } from "../support/reads.ts";
 import { signedIn } from "../support/sessions.ts";
 
 /** As test/support/cli.ts gives it to everybody. */
-const PASSWORD = "a long enough pass phrase 7!";
+
 const OWNER = { kind: "user", id: null, label: "owner", ip: null } as const;
 const ERRORS = `# Errors
 

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { PASSWORD } from "../support/accounts.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
 import { signedIn as begin } from "../support/sessions.ts";
 
 /** As test/support/cli.ts gives it to everybody. */
-const PASSWORD = "a long enough pass phrase 7!";
 
 /**
  * Makes everything behind the first page of the database unreadable, and lets go of what memory holds of it.

@@ -5,11 +5,13 @@ import { gzipSync } from "node:zlib";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Response } from "playwright-core";
 import { beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import type { Role } from "../../src/identity/members/members.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import type { Team } from "../../src/identity/teams/teams.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { makeAccount, PASSWORD } from "./accounts.ts";
 import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
+
+export { PASSWORD };
 
 /** A real Chromium on a real socket. With RECKON_TEST_SCREENSHOTS=1, pictures of every page that is judged go to dist/screenshots. */
 
@@ -27,7 +29,6 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput, sources } of list.getEntries())
     if (!hadRecentInput) shifts.push([value, ...sources.map(({ node }) => node?.outerHTML?.slice(0, 120) ?? "")]);
 }).observe({ type: "layout-shift", buffered: true });`;
-export const PASSWORD = "plough-the-north-field";
 
 /** Where systems keep it; `RECKON_TEST_BROWSER` names another. The one without windows first: it costs a third less. */
 const EXECUTABLE = [
@@ -115,10 +116,9 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
     async person({ role = "owner", team, operator = false, email, name } = {}) {
       const of = team ?? (await t.team());
       const address = email ?? `person${++people}@example.com`;
-      const user = await createUser(core, {
+      const user = await makeAccount(core, {
         email: address,
         name: name ?? null,
-        password: PASSWORD,
         operator,
         team: { id: of.id, role },
       });

@@ -1,6 +1,6 @@
 import { createCliToken, decideAuthorization } from "../../src/identity/device-flow/device-flow.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "./accounts.ts";
 import type { Ask, TestInstance } from "./instance.ts";
 
 export interface Person {
@@ -12,7 +12,7 @@ let people = 0;
 
 /** Makes an account. */
 export async function person(t: TestInstance, email = `person${++people}@example.com`): Promise<Person> {
-  return createUser(t.instance.core, { email, password: "a long enough pass phrase 7!" });
+  return makeAccount(t.instance.core, { email });
 }
 
 export interface Waiting {

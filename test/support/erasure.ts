@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { sha256Hex } from "../../src/kit/hash.ts";
+import { makeAccount } from "./accounts.ts";
 import { noteOf } from "./git-ai.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
@@ -73,11 +73,7 @@ export async function deliverAll(t: TestInstance, { token }: TestDevice, repoKey
 
 /** Somebody in a team whose the device is. */
 export async function personWith(t: TestInstance, device: TestDevice, email: string) {
-  const user = await createUser(t.instance.core, {
-    email,
-    name: `${email} name`,
-    password: "a long enough pass phrase 7!",
-  });
+  const user = await makeAccount(t.instance.core, { email, name: `${email} name` });
   await setRole(t.instance.core, device.team.id, email, "member");
   await assignDevice(t.instance.core, device.deviceId, email);
   return user;

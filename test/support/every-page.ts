@@ -3,7 +3,6 @@ import { createCode, renameDevice } from "../../src/identity/devices/devices.ts"
 import type { Role } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import type { Team } from "../../src/identity/teams/teams.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
@@ -12,6 +11,7 @@ import { cookieNames, csrfToken } from "../../src/platform/http/cookies.ts";
 import type { Page } from "../../src/platform/http/page.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { dashboard } from "../../src/surfaces/web/dashboard/dashboard.ts";
+import { makeAccount } from "./accounts.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
 /** Every page there is, asked without a browser, and a team with something of everything in it. */
@@ -38,8 +38,7 @@ export async function somebody(
 ): Promise<Somebody> {
   const { core } = t.instance;
   const email = `p${++people}@${team?.name.startsWith(CANARY) ? `${CANARY}.` : ""}example.com`;
-  const wanted = { email, password: "plough-the-north-field", operator };
-  const user = await createUser(core, team ? { ...wanted, team: { id: team.id, role } } : wanted);
+  const user = await makeAccount(core, { email, operator, ...(team ? { team: { id: team.id, role } } : {}) });
   const { token } = await core.store.write(() => storeSession(core, user.id, { ip: "192.0.2.7", userAgent: "test" }));
   return { id: user.id, email, token, csrf: csrfToken(token, team?.id) };
 }
