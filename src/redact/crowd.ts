@@ -3,8 +3,8 @@
  * else, and judging each takes hundreds of nanoseconds: from some number of them on what follows is covered, and only some are judged,
  * to see whether it goes on.
  *
- * What a place counts does not depend on what comes of it, and counting begins anew behind the marker of an earlier redaction. So a
- * redacted text, which has fewer of them, is never covered where the text was not.
+ * What a place counts depends on what stands next to it alone, and counting begins anew behind the marker of an earlier redaction. So a
+ * redacted text, which has fewer of them, is not covered where the text was not.
  */
 import type { Probe, Reading } from "./reading.ts";
 import { anyOf, nextOf } from "./units.ts";

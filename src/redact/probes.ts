@@ -200,6 +200,8 @@ const surroundings = (): Target<Probe>[] => [
       "pass\\",
       "pass]",
       "pass\t",
+      "pass>",
+      "pass?",
       "pw=",
       "pw:",
       'pw"',
