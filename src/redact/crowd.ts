@@ -83,6 +83,11 @@ export class Crowd {
     if (isOpen) this.#lacking = Math.min(this.#lacking, PATIENCE + SLACK);
   }
 
+  /** Ends a cover that nothing before a place prolongs: it must be told before what comes later is. */
+  closeBefore(reading: Reading | undefined, at: number): void {
+    if (reading !== undefined && at > this.#lastAt + REACH) this.close(reading);
+  }
+
   /** Ends a cover, at the text's end or before something that stands apart. */
   close(reading: Reading): void {
     if (this.#from === -1) return;

@@ -114,7 +114,9 @@ class Search {
   /** Searches the stretch that begins at a place. @returns where the next begins, or undefined at the end */
   next(from: number): number | undefined {
     const next = this.#filter.searchFrom(this.#text, from, this.#visit);
-    if (next !== undefined) this.#take(next - LOOKED_BACK);
+    if (next === undefined) return undefined;
+    for (const crowd of [this.#crowd, this.#forms]) crowd.closeBefore(this.#reading, next);
+    this.#take(next - LOOKED_BACK);
     return next;
   }
 

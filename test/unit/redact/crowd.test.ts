@@ -95,6 +95,16 @@ describe("places worth a look that crowd", () => {
     }
   });
 
+  test.each([...MISSES, ...PIECES])("are covered where nothing of their kind follows for long: %j", (piece) => {
+    const tail = ` ${"Nothing of this matters to anybody. ".repeat(20)}password=hunter22x`.repeat(200);
+    const text = `${crowdOf(piece)}${tail}`;
+    const { findings } = redactText(text);
+    const [covered, ...others] = findings.filter(({ end }) => end > crowdOf(piece).length - 200);
+    expect(covered?.rule).toBe("crowded-secrets");
+    expect(covered?.end).toBeLessThan(crowdOf(piece).length + 200);
+    expect(others.map(({ rule }) => rule)).toEqual(Array.from({ length: 200 }, () => "assigned-secret"));
+  });
+
   test("hide no certain finding where they are only names", () => {
     const token = `ghp_${"aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5"}`;
     const found = findSecrets(`${crowdOf("pw:")} ${token} ${crowdOf("pw:")}`);
