@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ROOMS } from "../../src/app.ts";
 import { assignDevice, listDevices } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
@@ -471,6 +472,36 @@ describe("a file", () => {
       `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2)`,
       /erasures that are not done, or of others/,
     );
+    // A list of files that no snapshot has yet, and that a device of the team can come to by sending files with its digest.
+    for (const entries of ['[["a.md",0]]', '[["a.md","1"]]', '[["a.md",-1]]', "[[]]", '["a.md"]'])
+      await sign(
+        `INSERT INTO brain_manifests (team_id, sha256, files, bytes, entries) VALUES ('${ada.team.id}', x'00', 1, 1, '${entries}')`,
+        /name what is not in it|malformed/,
+      );
+    for (const id of ["9007199254740993", "9223372036854775000", "-1"])
+      await sign(
+        `INSERT INTO brain_blobs VALUES (${id}, '${ada.team.id}', x'00', 'r', 1, 'x', NULL)`,
+        /numbers that no instance gives in the table brain_blobs/,
+      );
+    for (const name of ["a;id", "../a", "A\\0b"])
+      await sign(
+        `INSERT INTO packs VALUES ('pck_x', '${ada.team.id}', replace('${name}', '\\0', char(0)), 't', 's', 'MIT', '[]', 1, 1, NULL, NULL, NULL)`,
+        /packs under names that no pack has/,
+      );
+  });
+
+  it("brings no erasure of somebody who had an account there", async () => {
+    const { t, ada } = await shop();
+    const { id: person } = t.rows("SELECT id FROM users WHERE email = 'ada@example.com'")[0];
+    const target = JSON.stringify({ kind: "person", personId: person, deviceIds: [] });
+    t.instance.core.store.db.exec(
+      `INSERT INTO erasures VALUES ('era_x', 'person', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2)`,
+    );
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    await createUser(u.instance.core, { email: "ada@example.com", password: "plough-the-north-field", operator: true });
+    await arrive(u, file);
+    expect(u.rows("SELECT json_extract(target, '$.personId') AS person FROM erasures")).toEqual([{ person: "" }]);
   });
 
   it("is made whole or not at all, and never over another", async () => {

@@ -7,19 +7,20 @@ import { CURRENT_SCHEMA, local, type Store } from "../../platform/store/store.ts
 import { rootOfParts } from "../../platform/transparency/transparency.ts";
 import { type Parts, verifyExcerpt, withCopy } from "../maintenance/maintenance.ts";
 import { PROOF_TABLES } from "./export-team.ts";
-import { type Manifest, readManifest, requireSigned } from "./manifest.ts";
 import {
   brokenReferences,
   counts,
-  digestOf,
-  FILE_TABLES,
   filledTables,
   foreignErasures,
+  hasStrangeNumbers,
+  hasStrangePacks,
   leafRows,
   manifestNote,
   nodeRows,
   strayRows,
-} from "./rows.ts";
+} from "./file-rows.ts";
+import { type Manifest, readManifest, requireSigned } from "./manifest.ts";
+import { digestOf, FILE_TABLES } from "./rows.ts";
 import { MOVED } from "./tables.ts";
 
 /** A file in which everything holds. */
@@ -108,6 +109,9 @@ function requireRows(db: Store["db"], { tables, team }: Manifest, onProgress: (s
   const [filled] = filledTables(db);
   if (filled !== undefined) fail(invalid, `it has something in the table ${filled}, of which nothing moves`);
   if (brokenReferences(db)) fail(invalid, "its rows name what is not in it");
+  if (hasStrangePacks(db)) fail(invalid, "it has packs under names that no pack has");
+  const strange = MOVED.find((table) => hasStrangeNumbers(db, table));
+  if (strange) fail(invalid, `it has rows under numbers that no instance gives in the table ${strange.name}`);
   const stray = MOVED.find((table) => strayRows(db, table, team.id) > 0);
   if (stray) fail(invalid, `it has rows of others than the team in the table ${stray.name}`);
   if (foreignErasures(db, team.id) > 0) fail(invalid, "it has erasures that are not done, or of others than the team");

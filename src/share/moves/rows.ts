@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Store } from "../../platform/store/store.ts";
-import { LEFT, type Meaning, type MovedTable, type NumberSpace } from "./tables.ts";
+import type { Meaning, MovedTable, NumberSpace } from "./tables.ts";
 
 /*
  * A move copies rows of every room as they stand, like a backup does, and looks into none: its statements are made from the list of
@@ -31,7 +31,9 @@ export const writeCarelessly = (db: Store["db"]): void => {
 const columnsOf = (db: Store["db"], table: string): string[] =>
   db.prepare<[string], string>("SELECT name FROM pragma_table_info(?, 'main')").pluck().all(table);
 
-const textOf = ({ where }: Pick<MovedTable, "where">, teamId: string) => where.replaceAll("@team", quoted(teamId));
+/** The condition under which rows of a table are a team's. */
+export const textOf = ({ where }: Pick<MovedTable, "where">, teamId: string) =>
+  where.replaceAll("@team", quoted(teamId));
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** Copies a team's rows of a table into the attached file. */
@@ -161,7 +163,7 @@ export function* leavesInFile(db: Store["db"]): Generator<number> {
   }
 }
 
-interface NodeRow {
+export interface NodeRow {
   readonly first: number;
   readonly level: number;
   readonly sha256: Buffer;
@@ -275,50 +277,3 @@ export const renamed = (table: MovedTable, name: string): MovedTable => ({
   ...table,
   arriving: { ...table.arriving, name: { sql: `CAST(x'${Buffer.from(name).toString("hex")}' AS TEXT)` } },
 });
-
-/* Of a file that is looked at by itself. */
-
-export const manifestNote = (db: Store["db"]): string | undefined =>
-  db.prepare<[], string>("SELECT note FROM file_manifest").pluck().get();
-
-/** Rows of a table that are not the team's. */
-export const strayRows = (db: Store["db"], table: MovedTable, teamId: string): number =>
-  db
-    .prepare<[], number>(`SELECT count(*) FROM main.${table.name} t WHERE (${textOf(table, teamId)}) IS NOT TRUE`)
-    .pluck()
-    .get() ?? 0;
-
-/** Tables that hold something, which no file has anything in. */
-export const filledTables = (db: Store["db"]): string[] =>
-  Object.keys(LEFT)
-    .filter((table) => table !== "log_leaves" && table !== "trace_session_days")
-    .filter((table) => db.prepare(`SELECT 1 FROM main.${table} LIMIT 1`).get() !== undefined);
-
-/** Erasures that are not done, or name what is not the team's. */
-export const foreignErasures = (db: Store["db"], teamId: string): number =>
-  db
-    .prepare<[string], number>(
-      `SELECT count(*) FROM main.erasures t WHERE t.completed_at IS NULL OR (CASE
-         WHEN t.kind IN ('device', 'session', 'entry') THEN json_extract(t.target, '$.deviceId') IN (SELECT id FROM main.devices)
-         WHEN t.kind = 'repo' THEN NOT EXISTS (SELECT 1 FROM json_each(t.target, '$.teamIds') WHERE value <> ?)
-         WHEN t.kind = 'person' THEN NOT EXISTS (
-           SELECT 1 FROM json_each(t.target, '$.deviceIds') WHERE value NOT IN (SELECT id FROM main.devices))
-         ELSE TRUE END) IS NOT TRUE`,
-    )
-    .pluck()
-    .get(teamId) ?? 0;
-
-export const leafRows = (db: Store["db"]): IterableIterator<{ n: number; sha256: Buffer }> =>
-  db.prepare<[], { n: number; sha256: Buffer }>("SELECT n, sha256 FROM main.log_leaves ORDER BY n").iterate();
-export const nodeRows = (db: Store["db"]): IterableIterator<NodeRow> =>
-  db.prepare<[], NodeRow>("SELECT first, level, sha256 FROM file_nodes ORDER BY first").iterate();
-export const brokenReferences = (db: Store["db"]): boolean => (db.pragma("foreign_key_check") as unknown[]).length > 0;
-
-/** How much of what there is in a file. */
-export const counts = (db: Store["db"]) =>
-  Object.fromEntries(
-    (["deliveries", "devices", "users", "trace_sessions", "audit_events"] as const).map((table) => [
-      table,
-      db.prepare<[], number>(`SELECT count(*) FROM main.${table}`).pluck().get() ?? 0,
-    ]),
-  ) as Record<"deliveries" | "devices" | "users" | "trace_sessions" | "audit_events", number>;

@@ -102,10 +102,10 @@ export const MOVED: readonly MovedTable[] = [
         WHEN 'repo' THEN ${narrowed("teamIds", "= @team")} ELSE t.target END`,
     },
     arriving: {
-      // A restored copy is erased of it again: of nobody who is not among those that came.
+      // A restored copy is erased of it again: of nobody who is not among those that came, or had an account here before.
       target: {
         sql: `iif(t.kind = 'person', json_set(t.target, '$.personId', coalesce((SELECT p.here FROM temp.moving_people p
-          WHERE p.there = json_extract(t.target, '$.personId')), '')), t.target)`,
+          WHERE p.there = json_extract(t.target, '$.personId') AND p.known = 0), '')), t.target)`,
       },
     },
   },

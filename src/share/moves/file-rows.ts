@@ -1,0 +1,77 @@
+import type { Store } from "../../platform/store/store.ts";
+import { type NodeRow, textOf } from "./rows.ts";
+import { LEFT, type MovedTable } from "./tables.ts";
+
+/* Of a file that is looked at by itself. */
+
+export const manifestNote = (db: Store["db"]): string | undefined =>
+  db.prepare<[], string>("SELECT note FROM file_manifest").pluck().get();
+
+/** Rows of a table that are not the team's. */
+export const strayRows = (db: Store["db"], table: MovedTable, teamId: string): number =>
+  db
+    .prepare<[], number>(`SELECT count(*) FROM main.${table.name} t WHERE (${textOf(table, teamId)}) IS NOT TRUE`)
+    .pluck()
+    .get() ?? 0;
+
+/** Tables that hold something, which no file has anything in. */
+export const filledTables = (db: Store["db"]): string[] =>
+  Object.keys(LEFT)
+    .filter((table) => table !== "log_leaves" && table !== "trace_session_days")
+    .filter((table) => db.prepare(`SELECT 1 FROM main.${table} LIMIT 1`).get() !== undefined);
+
+/** Erasures that are not done, or name what is not the team's. */
+export const foreignErasures = (db: Store["db"], teamId: string): number =>
+  db
+    .prepare<[string], number>(
+      `SELECT count(*) FROM main.erasures t WHERE t.completed_at IS NULL OR (CASE
+         WHEN t.kind IN ('device', 'session', 'entry') THEN json_extract(t.target, '$.deviceId') IN (SELECT id FROM main.devices)
+         WHEN t.kind = 'repo' THEN NOT EXISTS (SELECT 1 FROM json_each(t.target, '$.teamIds') WHERE value <> ?)
+         WHEN t.kind = 'person' THEN NOT EXISTS (
+           SELECT 1 FROM json_each(t.target, '$.deviceIds') WHERE value NOT IN (SELECT id FROM main.devices))
+         ELSE TRUE END) IS NOT TRUE`,
+    )
+    .pluck()
+    .get(teamId) ?? 0;
+
+export const leafRows = (db: Store["db"]): IterableIterator<{ n: number; sha256: Buffer }> =>
+  db.prepare<[], { n: number; sha256: Buffer }>("SELECT n, sha256 FROM main.log_leaves ORDER BY n").iterate();
+export const nodeRows = (db: Store["db"]): IterableIterator<NodeRow> =>
+  db.prepare<[], NodeRow>("SELECT first, level, sha256 FROM file_nodes ORDER BY first").iterate();
+/** Whether rows name what is not in the file: another team's, once they are numbered anew. */
+export const brokenReferences = (db: Store["db"]): boolean =>
+  (db.pragma("foreign_key_check") as unknown[]).length > 0 ||
+  db
+    .prepare(
+      `SELECT 1 FROM main.brain_manifests m CROSS JOIN json_each(m.entries) e
+       WHERE json_type(e.value, '$[1]') IS NOT 'integer' OR (e.value ->> '$[1]') NOT IN (SELECT id FROM main.brain_blobs) LIMIT 1`,
+    )
+    .get() !== undefined;
+
+/** Whether there are packs under what is no name of one: it stands as it is in the line for a shell that installs it. */
+export const hasStrangePacks = (db: Store["db"]): boolean =>
+  db
+    .prepare<[], string>("SELECT name FROM main.packs")
+    .pluck()
+    .all()
+    .some((name) => !/^[a-z0-9-]+$/.test(name));
+
+/** What no instance numbers rows up to: with what is numbered behind it, ids stay below 2^53, where they would be rounded. */
+const ID_CEILING = 2 ** 40;
+
+/** Whether a table has rows under numbers that no instance gives. */
+export const hasStrangeNumbers = (db: Store["db"], { name, arriving: meanings = {} }: MovedTable): boolean =>
+  Object.entries(meanings).some(
+    ([column, meaning]) =>
+      meaning === `${name}.${column}` &&
+      db.prepare(`SELECT 1 FROM main.${name} WHERE ${column} NOT BETWEEN 1 AND ${ID_CEILING} LIMIT 1`).get(),
+  );
+
+/** How much of what there is in a file. */
+export const counts = (db: Store["db"]) =>
+  Object.fromEntries(
+    (["deliveries", "devices", "users", "trace_sessions", "audit_events"] as const).map((table) => [
+      table,
+      db.prepare<[], number>(`SELECT count(*) FROM main.${table}`).pluck().get() ?? 0,
+    ]),
+  ) as Record<"deliveries" | "devices" | "users" | "trace_sessions" | "audit_events", number>;
