@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
+import { setRole } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { type Actor, COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance } from "../support/instance.ts";
 import { Jar } from "../support/oidc.ts";
@@ -19,7 +22,7 @@ async function start(proxies: string, more = {}) {
   await createUser(core, { email: "root@example.com", password: PASSWORD, operator: true });
   const ask = (jar: Jar, path: string, email?: string) =>
     jar.ask(url + path, undefined, email === undefined ? {} : { "x-forwarded-email": email });
-  return { t, ada, ask };
+  return { t, ada, ask, url };
 }
 
 it("signs in whom the trusted proxy names, as long as it names them", async () => {
@@ -44,6 +47,33 @@ it("signs in nobody without an account, no operator, and nobody who has just sig
     expect([email, (await ask(new Jar(), "/login", email)).status]).toEqual([email, 200]);
   expect((await ask(new Jar(), "/login?signed-out=1", "ada@example.com")).status).toBe(200);
   expect(t.count("web_sessions")).toBe(0);
+});
+
+it("brings nobody to an account whose password another chose by an invitation", async () => {
+  const { t, ada, ask, url } = await start("127.0.0.1");
+  const { core } = t.instance;
+  const team = await t.team();
+  await setRole(core, team.id, ada.email, "owner");
+  const accept = async (by: Actor, invited: string | null, email: string, named?: string) => {
+    const { token } = await createInvitation(core, { teamId: team.id, role: "member", email: invited }, by, "owner");
+    const jar = new Jar();
+    const vouched: Record<string, string> = named === undefined ? {} : { "x-forwarded-email": named };
+    await jar.ask(`${url}/invitation?token=${token}`, undefined, vouched);
+    const opened = await jar.ask(`${url}/invitation`, undefined, vouched);
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(await opened.text())?.[1] ?? "";
+    const form = { _csrf: csrf, token, email, name: "", password: PASSWORD, again: PASSWORD };
+    const answer = await jar.ask(`${url}/invitation`, form, vouched);
+    return [answer.status, /The proxy in front/.test(await answer.text())];
+  };
+  const admin: Actor = { kind: "user", id: ada.id, label: ada.email, ip: null };
+  const eve = "eve@example.com";
+  expect(await accept(admin, eve, eve, "ada@example.com")).toEqual([403, true]);
+  expect(await accept(admin, null, eve, "ada@example.com")).toEqual([403, true]);
+  expect(await accept(admin, eve, eve)).toEqual([403, true]);
+  expect(t.rows("SELECT 1 FROM users WHERE email = ?", eve)).toEqual([]);
+  expect(await accept(admin, eve, eve, "Eve@Example.com")).toEqual([303, false]);
+  expect(await accept(COMMAND_LINE, "zoe@example.com", "zoe@example.com", "ada@example.com")).toEqual([303, false]);
+  expect((await ask(new Jar(), "/login", eve)).status).toBe(303);
 });
 
 it("believes the header of nobody else", async () => {

@@ -65,14 +65,24 @@ export async function setUp(
   });
 }
 
-/** Accepts an invitation with a new account. @returns the session token */
-export async function acceptAsNew(core: Core, token: string, chosen: Chosen, origin: Origin): Promise<string> {
+/**
+ * Accepts an invitation with a new account.
+ * @param vouchedEmail whom a trusted proxy names
+ * @returns the session token
+ */
+export async function acceptAsNew(
+  core: Core,
+  token: string,
+  chosen: Chosen,
+  origin: Origin,
+  vouchedEmail?: string,
+): Promise<string> {
   const link = linkOfForm(core, token, "invitation");
   // An account with a password is what everybody but operators comes without: the invited come by single sign-on, then join.
   requirePasswordsFor(core, { operator: 0 });
   if (link.email !== null && emailKey(link.email) !== emailKey(chosen.email))
     fail(forbidden, "This invitation is for another e-mail address.");
-  requireOwnAddress(core, link, chosen.email);
+  requireOwnAddress(core, link, chosen.email, vouchedEmail);
   if (findUserByEmail(core, chosen.email))
     fail(conflict, "You have an account already: sign in, then open the link again.");
   const team = findTeam(core, link.teamId as string);
@@ -87,14 +97,21 @@ export async function acceptAsNew(core: Core, token: string, chosen: Chosen, ori
 }
 
 /**
- * Single sign-on brings people to the account that has their address, with all that their groups give. Whoever merely holds a link, or
- * may invite into one team, must not have chosen its password before: of an issuer's domain only operators hand an address out.
+ * Single sign-on, and a trusted proxy, bring people to the account that has their address, with all that their groups give and others
+ * invite them to. Whoever merely holds a link, or may invite into one team, must not have chosen its password before: of an issuer's
+ * domain, and of what a proxy names, only operators hand an address out.
  */
-function requireOwnAddress(core: Core, { email: named, makerId }: LinkRow, email: string): void {
+function requireOwnAddress(core: Core, { email: named, makerId }: LinkRow, email: string, vouched = ""): void {
+  if (named !== null && (makerId === null || findUser(core, makerId)?.operator === 1)) return;
   const domain = emailKey(email).split("@").at(-1) as string;
   const issuer = issuerOfDomain(core, domain);
-  if (!issuer || (named !== null && (makerId === null || findUser(core, makerId)?.operator === 1))) return;
-  fail(forbidden, `Addresses of ${domain} come by ${issuer.label}: sign in with it, then open the link again.`);
+  if (issuer)
+    fail(forbidden, `Addresses of ${domain} come by ${issuer.label}: sign in with it, then open the link again.`);
+  if (core.config.proxySignIn !== null && emailKey(vouched) !== emailKey(email))
+    fail(
+      forbidden,
+      `The proxy in front does not say that you are ${email}: only operators may invite others by address.`,
+    );
 }
 
 /** Accepts an invitation as somebody who is signed in. @returns the team */

@@ -231,7 +231,7 @@ export const linkPages = [
     if (!call.session)
       return begin(call, PATHS.invitation, INVITED, invitationForm, async (values) => {
         requireSame(values);
-        const session = await acceptAsNew(call.core, values.token, values, originOf(call));
+        const session = await acceptAsNew(call.core, values.token, values, originOf(call), call.vouchedEmail);
         return { session, done: "Welcome to the team." };
       });
     const { session } = call;
