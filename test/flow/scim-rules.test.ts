@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { setOperator } from "../../src/identity/people/people.ts";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
-import { acceptVouched, changeIssuer, getIssuer, removeIssuer } from "../../src/identity/sso/sso.ts";
+import { acceptVouched, changeIssuer, getIssuer, linkVouched, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { filesWith } from "../support/erasure.ts";
@@ -179,6 +181,29 @@ describe("signing in", () => {
       { email: "bob@acme.example" },
     ]);
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:member"]);
+  });
+
+  it("keeps the password and tokens of who linked their account, where the directory knows them by the subject", async () => {
+    const { t, directory } = await withTeams();
+    const { core } = t.instance;
+    const issuer = getIssuer(core, "acme");
+    for (const name of ["ada", "bob"]) {
+      const { id, email } = await createUser(core, { email: `${name}@acme.example`, password: PASSWORD });
+      await createReadToken(core, { userId: id, name });
+      await linkVouched(core, issuer, vouched(name === "ada" ? "00u-ada" : "s-bob", email), id, COMMAND_LINE);
+    }
+    await add(directory, "ada", "bob");
+    const left = `SELECT email, password_hash IS NOT NULL AS password, revoked_at IS NULL AS token,
+      EXISTS (SELECT 1 FROM sso_identities i WHERE i.user_id = u.id) AS link
+      FROM users u JOIN read_tokens r ON r.user_id = u.id ORDER BY email`;
+    expect(t.rows(left)).toEqual([
+      { email: "ada@acme.example", password: 1, token: 1, link: 1 },
+      // By the address alone: it may have been given to somebody else since.
+      { email: "bob@acme.example", password: 0, token: 0, link: 0 },
+    ]);
+    // Who it is is not locked out.
+    await enter(t, vouched("s-bob", "bob@acme.example"));
+    expect(t.rows(left)[1]).toMatchObject({ link: 1 });
   });
 
   it("follows when groups come to mean something else", async () => {
