@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { setPolicy } from "../../src/record/policy/policy.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
@@ -226,6 +228,10 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   expect(await forged("checkpoint", changed(/\n\d+\n/, "\n3\n"))).toMatch(/^checkpoint: /);
   const content = [...files.keys()].find((path) => path.endsWith(".md")) as string;
   expect(await forged(content, (text) => `${text}!`)).toMatch(/item: the content of .* is another/);
+  expect(await forged(content, () => "")).toMatch(/item: the content of .* is not there/);
+  const target = join(t.directory, "forged.tar.zst");
+  repack(target, new Map([...files].filter(([path]) => path !== content)));
+  expect((await check(target)).failed.join()).toMatch(/item: the content of .* is not there/);
   // Cut short, altered without its manifest, no archive at all.
   const bytes = readFileSync(out);
   const spoiled = join(t.directory, "spoiled.tar.zst");
@@ -246,6 +252,9 @@ it("an archive of what was erased, or came again with other content, says what i
   const entry = (text: string) => ({ entries: [{ seq: 1, payload: { text } }], repoKey: "till" });
   await t.post("/api/telemetry/ingest", { token: device.token, json: entry("one") });
   await t.post("/api/telemetry/ingest", { token: device.token, json: entry("other") });
+  await setPolicy(t.instance.core, team.id, { captureMode: "metadata", watchlist: [] }, COMMAND_LINE);
+  const json = { version: 1, repoKey: "kiosk", files: [{ path: "a.md", content: "# Withheld\n" }] };
+  expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
   await t.close();
   const erased = await reckon(["erase", "--entry", "1", "--reason", "asked", "--yes", "--data", t.directory]);
   expect([erased.code, erased.stderr.includes("rror")]).toEqual([0, false]);
@@ -257,7 +266,7 @@ it("an archive of what was erased, or came again with other content, says what i
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(
-      /all of 5 deliveries are what was delivered; of 1 something was never stored, or is not exported/,
+      /all of 6 deliveries are what was delivered; of 1 something was never stored, or is not exported/,
     ),
   ]);
   expect(stdout).toMatch(/PROVEN/);

@@ -135,6 +135,12 @@ export class Deliveries {
     put(one, item, hash);
   }
 
+  /** Whether contents that a delivery names have to be there: nothing of it was withheld or erased. */
+  keptContents(deliveryId: number): boolean {
+    const one = this.#committed.get(deliveryId);
+    return one !== undefined && !one.isErased && one.line.captureMode !== "metadata";
+  }
+
   /** Undefined where they were forgotten with all that they were of. */
   #saltsOf({ line: { id, itemKey, itemSalts }, count }: Committed): Buffer | undefined {
     if (this.#salted.id === id) return this.#salted.salts;

@@ -127,13 +127,24 @@ async function readContents(
   deliveries: Deliveries,
   onProgress: (share: number) => void,
 ): Promise<{ readonly detail: string }> {
+  const shown = new Set<string>();
+  const due = new Set<string>();
   for await (const { name, content } of filesIn(path, onProgress)) {
-    const own = /^brain\/([0-9a-f]{64})\.md$/.exec(name);
-    // Of what was withheld there is an empty file under another digest.
-    if (own && content.length > 0 && sha256Hex(content) !== own[1]) fail(invalid, `the content of ${name} is another`);
-    if (own) continue;
-    for (const item of itemsIn(name, content)) deliveries.hold(item);
+    const own = /^brain\/([0-9a-f]{64})\.md$/.exec(name)?.[1];
+    if (own !== undefined) {
+      const isOwn = sha256Hex(content) === own;
+      // Of what was withheld there is an empty file under another digest.
+      if (content.length > 0 && !isOwn) fail(invalid, `the content of ${name} is another`);
+      if (isOwn) shown.add(own);
+      continue;
+    }
+    for (const item of itemsIn(name, content)) {
+      deliveries.hold(item);
+      const digest = name.startsWith("brain/") && /\0([0-9a-f]{64})$/.exec(item.text)?.[1];
+      if (digest && deliveries.keptContents(item.deliveryId)) due.add(digest);
+    }
   }
+  for (const digest of due) if (!shown.has(digest)) fail(invalid, `the content of brain/${digest}.md is not there`);
   return { detail: deliveries.judgeContents() };
 }
 
