@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
+import { environmentWith } from "../kit/respawn.ts";
 import { redactText } from "../redact/redact.ts";
 import type { SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
@@ -159,12 +160,17 @@ function firstCommit(root: string): string {
   return sha && /^[0-9a-f]{40,64}$/.test(sha) ? `root:${sha.slice(0, 40)}` : "";
 }
 
+/** A repository's own configuration could name programs for git to start (git-config(1)). */
+const NO_PROGRAMS = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
+
 /** Asks git itself. @returns undefined where it is absent, slow, or does not know */
 export function git(root: string, args: readonly string[], input?: string): string | undefined {
   try {
-    return execFileSync("git", ["-C", root, ...args], {
+    return execFileSync("git", ["-C", root, ...NO_PROGRAMS, ...args], {
       encoding: "utf8",
       input,
+      // A partial clone would fetch what it lacks, by whatever program it says.
+      env: environmentWith({ GIT_ALLOW_PROTOCOL: "none" }),
       timeout: GIT_TIMEOUT_MS,
       maxBuffer: 4 * 1024 * 1024,
       stdio: ["pipe", "pipe", "ignore"],

@@ -8,3 +8,11 @@ export function helperCommand(
   const entry = isSea() ? [] : [process.argv[1] as string];
   return { file: process.execPath, args: [...entry, command, ...args] };
 }
+
+/** What a program that this one starts finds in its environment: what this one does, and more. */
+export const environmentWith = (
+  more: Readonly<Record<string, string>>,
+): Readonly<Record<string, string | undefined>> => ({
+  ...process.env,
+  ...more,
+});

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
@@ -171,4 +171,27 @@ it.each([
   await withGit(a, `case "$*" in *diff-tree*) ${counted};; *) exec git "$@";; esac`, () => a.pass());
   expect(editsOn(a)).toEqual(Array(3).fill(["src/0.ts", made[0]]));
   expect(readFileSync(log, "utf8")).toHaveLength(calls);
+});
+
+it("starts no program that a repository names, and fetches nothing that it lacks", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  a.write("s1", ...turn({ n: 0, cwd, at }));
+  commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
+  const ran = join(a.home, "ran");
+  const program = join(a.home, "program");
+  writeFileSync(program, `#!/bin/sh\necho "$@" >>'${ran}'\nexit 1\n`, { mode: 0o755 });
+  const config = {
+    ...{ "core.sshCommand": program, "core.fsmonitor": program, "gpg.program": program, "log.showSignature": "true" },
+    ...{ "core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true" },
+    "remote.origin.url": "ssh://git.example/acme/shop",
+  };
+  // A partial clone asks its origin for what it lacks (git-config(1), extensions.partialClone).
+  const tree = git(cwd, "rev-parse", "HEAD^{tree}").trim();
+  for (const [name, value] of Object.entries(config)) git(cwd, "config", name, value);
+  rmSync(join(cwd, ".git", "objects", tree.slice(0, 2), tree.slice(2)));
+  await a.pass();
+  expect(a.server.rows("SELECT repo_key AS repo FROM trace_sessions")).toEqual([{ repo: "git.example/acme/shop" }]);
+  expect(existsSync(ran)).toBe(false);
 });

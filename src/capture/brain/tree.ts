@@ -80,19 +80,8 @@ export function newestTree(roots: readonly string[]): Tree | undefined {
  */
 export function unignoredFiles({ root, files }: Tree): TreeFile[] | undefined {
   if (files.length === 0) return [];
-  // A repository could name a program for git to start (git-config(1), core.fsmonitor).
-  const own = ["-c", "core.fsmonitor=false", "--literal-pathspecs"];
-  const names = git(root, [
-    ...own,
-    "ls-files",
-    "-z",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-    "--",
-    ...FILES,
-    ...FOLDERS,
-  ]);
+  const found = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const names = git(root, ["--literal-pathspecs", ...found, "--", ...FILES, ...FOLDERS]);
   if (names === undefined) return undefined;
   const known = new Set(names.split("\0"));
   return files.filter(({ path }) => known.has(path));
