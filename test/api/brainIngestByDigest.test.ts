@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { removeMember } from "../../src/identity/members/members.ts";
+import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { sha256Hex } from "../../src/kit/hash.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance } from "../support/instance.ts";
@@ -58,6 +61,32 @@ describe("brainIngest of files that are named by their digests", () => {
     const answer = await t.post(PATH, { token: mine.token, json: snapshot(1, named("a.md", "theirs")) });
     expect([answer.status, answer.body.missing]).toEqual([400, [0]]);
     expect(t.count("brain_snapshots")).toBe(1);
+  });
+
+  it("tells a device of somebody who sees only their own nothing of what others sent", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const team = await t.team();
+    const [theirs, own] = [await t.device(team), await t.device(team)];
+    const member = { id: team.id, role: "own_only" } as const;
+    const { id } = await createUser(core, {
+      email: "eve@example.com",
+      password: "plough-the-north-field",
+      team: member,
+    });
+    await assignDevice(core, own.deviceId, id);
+    const accepts = async (token: string, json: object) => {
+      const { status, headers } = await t.post(PATH, { token, json });
+      return [status, headers.get("reckon-accepts")];
+    };
+    expect(await accepts(theirs.token, snapshot(1, whole("a.md", "theirs")))).toEqual([200, "contentSha256"]);
+    const files = [named("a.md", "theirs"), named("b.md", "nobody's")];
+    const asked = await t.post(PATH, { token: own.token, json: snapshot(1, ...files) });
+    expect([asked.status, asked.body.missing]).toEqual([400, [0, 1]]);
+    // Nor is it told that it may.
+    expect(await accepts(own.token, snapshot(1, whole("a.md", "theirs")))).toEqual([200, null]);
+    await removeMember(core, team.id, id);
+    expect((await t.post(PATH, { token: own.token, json: snapshot(2, ...files) })).body.missing).toEqual([0, 1]);
   });
 
   it("needs every content where only facts may be kept, and none where nothing is", async () => {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { type DevicePrincipal, device } from "../../identity/devices/devices.ts";
+import { isOwnOnly } from "../../identity/sight/sight.ts";
 import { tierGate } from "../../identity/teams/teams.ts";
 import { endpoint, prepared } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
@@ -37,6 +38,7 @@ export const ingest = endpoint(
         readSnapshot,
         (core, principal: DevicePrincipal) => ({
           ...admit(core, principal, "brain"),
+          mayName: !isOwnOnly(core, principal),
           maxFiles: core.config.maxBrainFiles,
           maxFileBytes: core.config.maxBrainFileBytes,
           maxSnapshotBytes: core.config.maxBrainSnapshotBytes,
@@ -89,7 +91,8 @@ export const ingest = endpoint(
     const { version, files, bytes, redactionHits } = snapshot;
     const ok = { ok: true, version, files: files.length, bytes, redactionHits, ledger };
     // The contract knows nothing of it: clients that send digests are told that they may.
-    return intake.reply(ok, { "reckon-accepts": "contentSha256" });
+    const mayName = snapshot.captureMode !== "metadata" && !isOwnOnly(core, intake.device);
+    return intake.reply(ok, mayName ? { "reckon-accepts": "contentSha256" } : {});
   },
 );
 

@@ -69,6 +69,8 @@ const isWhole = (file: SentFile): file is WholeFile => file.content !== undefine
 /** What reading a snapshot needs to know of where it came. */
 export interface SnapshotGiven {
   readonly captureMode: CaptureMode;
+  /** Whether a content that the team holds may be named: by whether it does, who is told nothing of the team would learn of it. */
+  readonly mayName: boolean;
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly maxSnapshotBytes: number;
@@ -160,9 +162,13 @@ function addressOf(file: SentFile, isMetadataOnly: boolean): Addressed {
 }
 
 /** @throws Problem contentNeeded (400); tooLarge (413) where what is held makes them too many bytes */
-function requireHeld({ maxSnapshotBytes }: SnapshotGiven, files: readonly SentFile[], stored: KnownAnswer): void {
+function requireHeld(
+  { mayName, maxSnapshotBytes }: SnapshotGiven,
+  files: readonly SentFile[],
+  stored: KnownAnswer,
+): void {
   if (files.every(isWhole)) return;
-  const missing = files.flatMap((file, i) => (isWhole(file) || stored[i]?.isWithheld === 0 ? [] : [i]));
+  const missing = files.flatMap((file, i) => (isWhole(file) || (mayName && stored[i]?.isWithheld === 0) ? [] : [i]));
   if (missing.length > 0) {
     const first = named(files[missing[0] as number]?.path);
     const message = `The team's record lacks contents that are named by a digest (${missing.length}; the first is of ${first}). Nothing was stored; send them.`;
