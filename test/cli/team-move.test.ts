@@ -419,6 +419,12 @@ describe("a file", () => {
     };
     await change("PRAGMA user_version = 30", /it has schema 30/);
     await change("CREATE TRIGGER x AFTER INSERT ON teams BEGIN SELECT 1; END", /no file of a team's/);
+    // A text that nobody signed yet, shown to whoever runs the command.
+    const form = JSON.stringify({ format: "\u001b]0;owned\u0007\u009b2J" });
+    await change(
+      `UPDATE file_manifest SET note = 'a\nteam\n${form}\n\n— a AAAAAAAA\n'`,
+      /of the form \?\]0;owned\?\?2J, /,
+    );
     await change("CREATE VIEW x AS SELECT 1", /no file of a team's/);
     await change("INSERT INTO alarms VALUES ('x', 1)", /has something in the table alarms/);
     await expectRefused(u, join(u.directory, "reckon.db"), /no file of a team's/);

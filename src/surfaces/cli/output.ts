@@ -45,7 +45,7 @@ export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
       const text = typeof shown === "string" ? shown : shown.render(io.isTerminal);
       if (text !== "") io.out(text.endsWith("\n") ? text : `${text}\n`);
     },
-    note: (text) => io.err(`${text}\n`),
+    note: (text) => io.err(`${printableLines(text)}\n`),
     progress(label) {
       if (!io.showsProgress) return () => {};
       const started = performance.now();
@@ -64,6 +64,9 @@ export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
 
 /** Control characters in what agents named things would act on a terminal, and signs of direction show one name as another. */
 export const printable = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu, "?");
+
+/** The same of several lines: remarks and errors quote files and servers. */
+export const printableLines = (text: string) => text.replace(/[^\n\t]+/g, printable);
 
 /** Rows for a person: aligned under a heading on a terminal, tab-separated lines in a pipe. */
 class Table {

@@ -4,6 +4,7 @@ import { programVersion } from "../../kit/assets.ts";
 import { DataDirectoryInUse, StoreUnavailable } from "../../kit/errors.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import type { Cli } from "./context.ts";
+import { printableLines } from "./output.ts";
 import { nameOf } from "./remote.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 75 (EX_TEMPFAIL of sysexits.h) the data directory is in use. */
@@ -44,7 +45,7 @@ export async function runCommand(
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    cli.io.err(`reckon: ${explain(error)}\n`);
+    cli.io.err(`reckon: ${printableLines(explain(error))}\n`);
     if (cli.env.RECKON_LOG === "debug" && error instanceof Error) cli.io.err(`${error.stack}\n`);
     if (error instanceof ConfigError) return USAGE;
     return error instanceof DataDirectoryInUse ? IN_USE : FAILED;
