@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
@@ -191,6 +192,10 @@ describe("signing in by an issuer", () => {
     expect((await other.go(`${site.url}/account`)).url).toBe(`${site.url}/account`);
     await createReadToken(core, { userId: id, name: "mine" });
     await createCliToken(core, { id, email: ADA.email }, COMMAND_LINE);
+    await setRole(core, site.team.id, id, "admin");
+    const { token } = await createApiToken(core, { teamId: site.team.id, userId: id, name: "mine" });
+    const read = () => site.t.call("GET", "/api/sessions", { token });
+    expect((await read()).status).toBe(200);
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
     await linkVouched(core, getIssuer(core, "acme"), mallory, id, COMMAND_LINE);
 
@@ -203,6 +208,7 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT password_hash FROM users")).toEqual([{ password_hash: null }]);
     expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
     expect(site.t.count("cli_tokens WHERE revoked_at IS NULL")).toBe(0);
+    expect((await read()).status).toBe(401);
     // Hers is hers from then on: a password that she chooses stays.
     await setPassword(core, id, "another-north-field");
     expect((await signIn(site)).status).toBe(200);

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
+import { endApiTokens } from "../api-tokens/api-tokens.ts";
 import { endCliTokens, withdrawApprovals } from "../device-flow/device-flow.ts";
 import { directoryGroups } from "../directory/directory.ts";
 import { syncMemberships } from "../members/members.ts";
@@ -27,6 +28,7 @@ export function endOtherWaysIn(core: Core, user: User, by: Actor): void {
   withdrawApprovals(core, user.id);
   endCliTokens(core, user, by);
   endReadTokens(core, user.id, by);
+  endApiTokens(core, user.id, by);
 }
 
 /** Ends what issuers said of who was linked, with what those groups gave: no sign-in by them would ever take it back. */
