@@ -115,7 +115,7 @@ const DAYS = "started_at >= @from AND started_at < @to";
 
 const SUMS = `count(*) AS sessions, ifnull(sum(result = 'succeeded'), 0) AS succeeded, ifnull(sum(result = 'failed'), 0) AS failed,
   ifnull(sum(result = 'stopped'), 0) AS stopped,
-  ifnull(sum(max(cost_nano, 0)), 0) AS costNano, ifnull(sum(cost_nano >= 0), 0) AS priced, ifnull(sum(unpriced > 0), 0) AS unpriced,
+  total(max(cost_nano, 0)) AS costNano, ifnull(sum(cost_nano >= 0), 0) AS priced, ifnull(sum(unpriced > 0), 0) AS unpriced,
   ifnull(sum(commits), 0) AS commits`;
 
 const OF_TEAM = "team_id = @teamId AND session_id IS NOT NULL";

@@ -61,7 +61,8 @@ const GROUP: Record<ReadBy, string> = {
   session: "session",
   day: "day",
 };
-const SUMS = list((name) => `sum(${column(name)}) AS ${name}`);
+/** By `total`, which has no largest value: agents make up figures. */
+const SUMS = list((name) => `total(${column(name)}) AS ${name}`);
 const COUNTS = "team_id = @teamId AND day BETWEEN @from AND @to AND counts AND (usages > 0 OR reported > 0)";
 const OF_ALL = `FROM spend_cells WHERE ${COUNTS}`;
 /** By the index that holds what is narrowed by, or every cell would be looked up. */

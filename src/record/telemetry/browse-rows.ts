@@ -64,7 +64,7 @@ export const browseRows = statements((db) => ({
      ORDER BY updated_at DESC, id DESC LIMIT @most`,
   ),
   flaws: db.prepare<[{ teamId: string }], StreamFlaws>(
-    `SELECT count(*) AS gaps, coalesce(sum(g.to_seq - g.from_seq + 1), 0) AS missing,
+    `SELECT count(*) AS gaps, total(g.to_seq - g.from_seq + 1) AS missing,
        (SELECT count(*) FROM telemetry_streams WHERE team_id = @teamId AND conflict_count > 0) AS rollbacks
      FROM telemetry_streams s JOIN telemetry_gaps g ON g.stream_id = s.id WHERE s.team_id = @teamId`,
   ),
@@ -82,7 +82,7 @@ export const browseRows = statements((db) => ({
   // telemetry_streams_by_team, then telemetry_gaps' primary key for each.
   deviceTotals: db.prepare<[string], DeviceTotals>(
     `SELECT s.device_id AS deviceId, count(*) AS streams, sum(s.entry_count) AS entries, sum(s.conflict_count) AS conflicts,
-       sum((SELECT coalesce(sum(g.to_seq - g.from_seq + 1), 0) FROM telemetry_gaps g WHERE g.stream_id = s.id)) AS missing
+       total((SELECT total(g.to_seq - g.from_seq + 1) FROM telemetry_gaps g WHERE g.stream_id = s.id)) AS missing
      FROM telemetry_streams s WHERE s.team_id = ? GROUP BY s.device_id`,
   ),
   // telemetry_streams_by_team.

@@ -6,6 +6,8 @@ import {
   listEntries,
   listStreams,
 } from "../../../src/record/telemetry/telemetry.ts";
+import { apiToken } from "../../support/api.ts";
+import { ask, somebody } from "../../support/every-page.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const send = (t: TestInstance, { token }: TestDevice, repoKey: string, seqs: number[], more: object = {}) =>
@@ -240,6 +242,21 @@ it("lists streams with their holes, the one that grew last first", async () => {
     { repoKey: "a", gaps: [{ from: 2, to: 3 }], missing: 2, deviceId: device.deviceId },
   ]);
   expect(streams[0]?.gaps).toHaveLength(20);
+});
+
+it("counts what is missing of more streams than an integer has room for", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  // 2^10 streams, each with nearly 2^53 numbers missing.
+  for (let i = 0; i < 1_030; i++) {
+    if (i % 500 === 499) t.clock.advance(60_000);
+    expect((await send(t, device, `repo ${i}`, [1, Number.MAX_SAFE_INTEGER])).status).toBe(200);
+  }
+  const [{ missing }] = (await t.get("/api/devices", { token: await apiToken(t, device.team.id) })).body.items;
+  expect(missing).toBeGreaterThan(2 ** 63);
+  const as = await somebody(t, device.team);
+  for (const path of ["/evidence", "/devices", "/telemetry/streams"])
+    expect([path, (await ask(t, "GET", path, { as })).status]).toEqual([path, 200]);
 });
 
 describe("exportEntries", () => {
