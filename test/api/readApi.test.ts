@@ -326,6 +326,8 @@ describe("a token of one team", () => {
       (await t.get("/api/teams", { token: secret })).body.items.map(({ id }: { id: string }) => id);
     expect(await ids(token)).toEqual([mine.team.id]);
     expect((await ids(all)).sort()).toEqual([mine.team.id, theirs.team.id].sort());
+    // A program that reads page by page reads this list, too.
+    expect((await walk(t, "/api/teams?limit=200", all)).sizes).toEqual([2]);
     expect((await t.get(`/api/spend?team=${theirs.team.id}`, { token })).status).toBe(404);
     expect((await t.get("/api/spend", { token: all })).status).toBe(400);
     expect((await t.get(`/api/spend?team=${theirs.team.id}`, { token: all })).body.total.usages).toBe(1);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
-import { passLine } from "../../src/surfaces/cli/agent-texts.ts";
+import { passLine, scanLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { facts, table } from "../../src/surfaces/cli/output.ts";
 import { startAgent } from "../support/capture.ts";
 
@@ -49,4 +49,8 @@ it("is told nothing that acts on it of what agents and people named", () => {
   }
   // Joiners are part of what people write.
   expect(facts([["name", "👩‍💻"]])).toContain("👩‍💻");
+});
+
+it("is no line of a pipe where a scan finds no session", () => {
+  expect(scanLines([])).toBe("");
 });

@@ -325,6 +325,7 @@ describe("a move", () => {
     const { t, ada } = await shop();
     const code = await t.code(ada.team);
     await teamMoves.begin(t.instance.core, "Acme", TO);
+    const codes = t.count("connect_codes");
     const exchanged = await t.post("/api/connect/exchange", { json: { code, consent: { version: "1" } } });
     expect([exchanged.status, exchanged.body.error]).toEqual([404, expect.stringContaining(TO)]);
     const rotated = await t.post("/api/connect/rotate", { token: ada.token });
@@ -335,6 +336,14 @@ describe("a move", () => {
     expect((await t.post("/mcp", { token: ada.token, json: { jsonrpc: "2.0", id: 1, method: "ping" } })).status).toBe(
       401,
     );
+    // One that is made now would be known at neither server.
+    const late = await ran(["code", "create", "--team", "Acme", "--data", t.directory]);
+    expect([late.code, late.out, late.err]).toEqual([
+      1,
+      "",
+      expect.stringContaining(`moved to ${TO}: make codes there`),
+    ]);
+    expect(t.count("connect_codes")).toBe(codes);
   });
 });
 

@@ -79,10 +79,10 @@ function unnotifying(machine: Machine, hook: HookCommand): Edit {
   };
 }
 
-/** A configuration without lines of `notify` that are ours. */
+/** A configuration without the `notify` that is ours, also where another program wrote the file anew with a line for each part. */
 function withoutNotify(text: string, hook: HookCommand): string {
   return text.replace(
-    /^(\uFEFF?)notify = \["sh", ?"-c", ?("(?:[^"\\\n]|\\.)*")\]\r?\n/gm,
+    /^(\uFEFF?)notify = \[\s*"sh",\s*"-c",\s*("(?:[^"\\\n]|\\.)*"),?\s*\]\r?\n/gm,
     (line, mark: string, command: string) => {
       try {
         return hook.owns(JSON.parse(command) as string) ? mark : line;
@@ -107,7 +107,7 @@ function disabled(settings: JsonNode, machine: Machine, hook: HookCommand): stri
   if (trusted) return undefined;
   const until =
     withoutNotify(config, hook) === config
-      ? "Until then only the timer finds its sessions."
+      ? "Until then only a timer finds its sessions (connect --timer)."
       : "Until then sessions arrive after each turn, and without a briefing.";
   return `Codex skips hooks that nobody has trusted: start codex, enter /hooks and trust the two of Reckon. ${until}`;
 }

@@ -1,7 +1,9 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { conflict, fail } from "../../kit/problem.ts";
 import { newConnectCode, normalizeConnectCode, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { findTeam } from "../teams/teams.ts";
 import { type OpenCode, rows } from "./rows.ts";
 
 export interface ConnectCode {
@@ -70,6 +72,9 @@ function storeCode(
   { lifetimeMs, uses, personId }: Omit<FleetCodes, "count"> & { readonly personId: string | null },
   by: Actor,
 ): ConnectCode {
+  const team = findTeam(core, teamId);
+  // What the other server took over holds no code that is made here later.
+  if (team?.movedTo) fail(conflict, `${team.name} moved to ${team.movedTo}: make codes there.`);
   const code = newConnectCode(core.random);
   const digest = codeDigest(code) as Buffer;
   const id = digest.subarray(0, ID_BYTES).toString("hex");

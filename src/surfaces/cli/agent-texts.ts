@@ -74,7 +74,7 @@ export function scanLines(sessions: readonly Scanned[]): string {
   const headings = ["BEGAN", "AGENT", "REPOSITORY", "PROMPTS", "TOKENS IN", "OUT", "SIZE", "REDACTED", "FIRST PROMPT"];
   const bytes = sessions.reduce((sum, session) => sum + session.bytes, 0);
   const sum = `${counted(sessions.length, "session")}, ${size(bytes)}; nothing was sent. --json shows every document as it would leave.`;
-  return `${table(headings, rows, "No sessions.")}\n${process.stdout.isTTY ? sum : ""}`;
+  return table(headings, rows, "No sessions.") + (process.stdout.isTTY ? `\n${sum}` : "");
 }
 
 const at = (instant: number | null) => (instant === null ? "never" : isoInstant(instant));

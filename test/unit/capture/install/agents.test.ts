@@ -251,6 +251,16 @@ describe("the slot `notify` of Codex", () => {
     expect(readFileSync(file, "utf8")).toBe(config);
   });
 
+  it("is known and given back after another program wrote the file anew, as Git AI does", () => {
+    const file = put(".codex/config.toml", 'model = "x"\n');
+    codex.install(machine, hook);
+    const list = ["sh", "-c", hook.line("codex", "notify")].map((text) => `    ${JSON.stringify(text)},\n`).join("");
+    writeFileSync(file, `model = "x"\nnotify = [\n${list}]\nsandbox_mode = "read-only"\n`);
+    expect(codex.state(machine, hook).message).toContain("sessions arrive after each turn");
+    codex.remove(machine, hook);
+    expect(readFileSync(file, "utf8")).toBe('model = "x"\nsandbox_mode = "read-only"\n');
+  });
+
   it.each(['notify = ["say"]\n', 'a = [\n[1],\n]\n  "notify"=["say"]\n'])(
     "is left to whom it belongs in %j",
     (config) => {
