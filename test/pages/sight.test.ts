@@ -140,3 +140,21 @@ it("marks in forced colours which of some ways is taken", async () => {
     expect([path, await page.evaluate(plain)]).toEqual([path, []]);
   }
 });
+
+it("closes an explanation by Escape, and by a click elsewhere", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person());
+  await go("/errors");
+  const mark = page.locator("main summary").and(page.getByLabel("What this means"));
+  const panel = page.locator(".help-panel");
+  await mark.press("Enter");
+  await panel.getByText("Entries with the same prevention rule").waitFor();
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("What this means");
+  await mark.click();
+  await panel.getByText("Entries with the same prevention rule").click();
+  expect(await panel.isVisible()).toBe(true);
+  await page.getByRole("heading", { level: 1 }).click();
+  await panel.waitFor({ state: "hidden" });
+});
