@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
+import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { checkBudgets } from "../../src/insight/budgets/check.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { fillUsage, TILL } from "../support/usage.ts";
 
@@ -53,4 +56,28 @@ it("lets members look and nobody else change", async () => {
   expect(await page.getByRole("button", { name: "Set budget" }).count()).toBe(0);
   await go("/spend");
   expect(await page.getByRole("link", { name: "Manage budgets" }).count()).toBe(0);
+});
+
+it("calls people by their names in a team of hundreds, and says that the choice has not all of them", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const ada = await site.person();
+  const joins = (i: number) =>
+    makeAccount(core, {
+      email: `p${String(i).padStart(3, "0")}@example.org`,
+      team: { id: ada.team.id, role: "member" },
+    });
+  const people = await Promise.all(Array.from({ length: 201 }, (_, i) => joins(i)));
+  const budget = {
+    scope: "person",
+    subject: people[200]?.id ?? "",
+    period: "month",
+    amountUsd: 5,
+    thresholds: [80],
+  } as const;
+  await setBudget(core, ada.team.id, budget, COMMAND_LINE);
+  const { page, go } = await site.open(ada);
+  await go("/spend/budgets");
+  await page.getByRole("rowheader", { name: "p200@example.org" }).waitFor();
+  expect(await page.getByLabel("Budget of").textContent()).toContain("2 more, by reckon budget set --person");
 });

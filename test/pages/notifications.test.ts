@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
-import { createChannel, messagesOf } from "../../src/share/notifications/notifications.ts";
+import { chooseEvents, createChannel, getChannel, messagesOf } from "../../src/share/notifications/notifications.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { addChannel, arrived } from "../support/notifications.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -164,4 +164,21 @@ it("is for owners and admins, who reach the channels of their own team alone; th
   expect(site.t.rows("SELECT events FROM notification_channels WHERE id = ?", ours.channel.id)).toEqual([
     { events: '["backup.stale","disk.low"]' },
   ]);
+});
+
+it("adds and takes away the events that somebody chose, whatever another chose while the form stood open", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "admin" });
+  const { core } = site.t.instance;
+  const { channel } = await createChannel(core, {
+    ...{ teamId: ada.team.id, kind: "mail", name: "Ops", target: "ops@example.com" },
+    events: ["device.quiet"],
+  });
+  const { page, go } = await site.open(ada);
+  await go(`/notifications/${channel.id}`);
+  await chooseEvents(core, { id: channel.id }, ["device.quiet", "defect.new"]);
+  await page.getByLabel("Device went quiet").uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  expect(getChannel(core, channel.id).events).toEqual(["defect.new"]);
 });

@@ -225,3 +225,24 @@ it("pages through many", async () => {
   expect(await titles()).toEqual(first);
   expect(new URL(page.url()).searchParams.get("status")).toBe("received");
 });
+
+it("changes of a request what an operator changed, and nothing back that another has", async () => {
+  const { site, operator, ids } = await start();
+  const { core } = site.t.instance;
+  const { page, go } = await site.open(operator);
+  const row = () => site.t.rows("SELECT status, note FROM product_requests WHERE id = ?", ids[0]);
+  await go(`/requests/${ids[0]}`);
+  await changeRequest(core, ids[0], { note: "Asked for by three teams" });
+  await page.getByLabel("Status").selectOption("planned");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toEqual([{ status: "planned", note: "Asked for by three teams" }]);
+  await changeRequest(core, ids[0], { status: "shipped" });
+  await page.getByLabel("Status").selectOption("declined");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Somebody changed this meanwhile: the status is “Shipped” now.").waitFor();
+  expect(row()).toEqual([{ status: "shipped", note: "Asked for by three teams" }]);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  expect(row()).toEqual([{ status: "declined", note: "Asked for by three teams" }]);
+});

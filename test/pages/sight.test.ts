@@ -105,3 +105,56 @@ it("prints dark on white, whatever theme was chosen", async () => {
   await page.emulateMedia({ media: "print" });
   expect(await ink()).toBe("rgb(27, 29, 34)");
 });
+
+it("prints whole what a list cuts on a screen", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const text = "Plough the north field, and then the one behind the mill ".repeat(4).trim();
+  const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", prompts: [{ text }], spans: [] }] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  const areCut = () =>
+    page.evaluate<number>(`[...document.querySelectorAll(".dense tbody :is(th, td, th *), .concern-title")].filter((one) =>
+      getComputedStyle(one).overflowX === "hidden" && one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1).length`);
+  for (const path of ["/sessions", "/overview"]) {
+    await page.emulateMedia({ media: "screen" });
+    await go(path);
+    expect([path, await areCut()]).not.toEqual([path, 0]);
+    await page.emulateMedia({ media: "print" });
+    expect([path, await areCut()]).toEqual([path, 0]);
+  }
+});
+
+it("marks in forced colours which of some ways is taken", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillUsage(site, ada);
+  const { page, go } = await site.open(ada);
+  await page.emulateMedia({ forcedColors: "active" });
+  for (const path of ["/overview", "/spend", "/people"]) {
+    await go(path);
+    const plain = `[...document.querySelectorAll("a[aria-current]")]
+      .filter((way) => way.checkVisibility() && getComputedStyle(way).outlineStyle === "none")
+      .map((way) => way.textContent)`;
+    expect([path, await page.evaluate(plain)]).toEqual([path, []]);
+  }
+});
+
+it("closes an explanation by Escape, and by a click elsewhere", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person());
+  await go("/errors");
+  const mark = page.locator("main summary").and(page.getByLabel("What this means"));
+  const panel = page.locator(".help-panel");
+  await mark.press("Enter");
+  await panel.getByText("Entries with the same prevention rule").waitFor();
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("What this means");
+  await mark.click();
+  await panel.getByText("Entries with the same prevention rule").click();
+  expect(await panel.isVisible()).toBe(true);
+  await page.getByRole("heading", { level: 1 }).click();
+  await panel.waitFor({ state: "hidden" });
+});

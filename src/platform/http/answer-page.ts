@@ -19,8 +19,11 @@ const staleForm = problem({
   name: "staleForm",
   status: 403,
   code: "stale_form",
-  message: "This form is out of date: go back, reload the page and send it again.",
+  message:
+    "This form is out of date, so nothing was done. Go back and send it again; copy what you typed before you reload the page.",
 });
+const SESSION_ENDED =
+  "Your session has ended, so nothing was done. Sign in, then do it again: what you typed may still stand two steps back.";
 /** A form of a team that is not shown any more. */
 const otherTeamsForm = problem({
   name: "otherTeamsForm",
@@ -208,7 +211,7 @@ function signInFirst(call: PageCall, signInPath: string, isPost: boolean): PageR
   const next = call.path === "/" ? "" : `?next=${encodeURIComponent(call.path + search)}`;
   return {
     location: signInPath + next,
-    ...(isPost ? { flash: { kind: "warn", text: "Your session has ended. Sign in, then do it again." } } : {}),
+    ...(isPost ? { flash: { kind: "warn", text: SESSION_ENDED } } : {}),
   };
 }
 

@@ -47,7 +47,7 @@ ${actions && html`<div class="actions">${actions}</div>`}</div></header>`;
 
 /** A "?" that opens an explanation, by pointer or keyboard, without the script. */
 export function helpMark(explanation: Content): Html {
-  return html`<details class="help"><summary aria-label="What this means">?</summary><div class="help-panel">${explanation}</div></details>`;
+  return html`<details class="help" data-menu><summary aria-label="What this means">?</summary><div class="help-panel">${explanation}</div></details>`;
 }
 
 function crumb({ label, href }: Crumb): Html {

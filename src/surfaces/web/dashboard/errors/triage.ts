@@ -21,6 +21,7 @@ import { ago, dayText } from "../../ui/units.ts";
 import { by, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { choice, readParams, rowNumber } from "../shared/params.ts";
+import { moreMembers } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { nameOf, snoozeText, stateBadge } from "./labels.ts";
 
@@ -201,6 +202,7 @@ function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): 
   // Somebody who left stays to be seen.
   if (owner && !people.some((person) => person.userId === owner.id))
     known.push({ value: owner.id, label: nameOf(owner) });
+  const options = [{ value: "", label: "nobody" }, ...known, ...moreMembers(call, "reckon error assign")];
   const take = actButton(call, {
     action: `${shown.path}/owner`,
     hidden: { ...seenOf(shown), owner: userId },
@@ -211,7 +213,7 @@ function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): 
     action: `${shown.path}/owner`,
     hidden: seenOf(shown),
     values: { owner: owner?.id ?? "" },
-    vary: { owner: { options: [{ value: "", label: "nobody" }, ...known] } },
+    vary: { owner: { options } },
     error,
     submit: "Assign",
   })}</div>${ofClass}${owner?.id !== userId && html`<div class="actions">${take}</div>`}`;

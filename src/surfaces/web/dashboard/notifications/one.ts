@@ -22,9 +22,9 @@ import { badge, codeBlock, empty, facts, pageHead, section } from "../../ui/part
 import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
 import { flag, readParams, rowNumber } from "../shared/params.ts";
-import { channelState, eventOptions, KINDS, messageName, messageState, obstacleBox } from "./labels.ts";
+import { channelState, eventName, eventOptions, KINDS, messageName, messageState, obstacleBox } from "./labels.ts";
 import { madePage } from "./list.ts";
 import type { Call, Scope } from "./scope.ts";
 
@@ -75,6 +75,7 @@ ${section({
   body: EVENTS.draw(call, {
     action: `${path}/events`,
     values: { events: channel.events },
+    hidden: drawnWith(boxesOf(channel, channel.events), call, error),
     vary: { events: { options: eventOptions(channel.teamId) } },
     submit: "Save",
     error,
@@ -152,12 +153,21 @@ export const changeEvents = (call: Call, scope: Scope) =>
     call,
     EVENTS,
     async ({ events }) => {
-      const { id } = channelIn(call, scope);
-      const changed = await chooseEvents(call.core, { id, teamId: scope.teamId, by: by(call) }, events);
+      const channel = channelIn(call, scope);
+      const now = boxesOf(channel, channel.events);
+      const mine = changedFields(call, now, boxesOf(channel, events), eventName);
+      const chosen = Object.keys(now).filter((name) =>
+        (mine.includes(name) ? events : channel.events).some((one) => one === name),
+      );
+      const changed = await chooseEvents(call.core, { id: channel.id, teamId: scope.teamId, by: by(call) }, chosen);
       return done(call, scope, changed ? "Saved." : "Nothing differed, so nothing was changed.");
     },
     (error) => channelPage(call, scope, { error }),
   );
+
+/** The boxes of the form, each by itself: who ticks one takes back nothing that somebody else ticked meanwhile. */
+const boxesOf = ({ teamId }: Channel, ticked: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(eventOptions(teamId).map(({ value }) => [value, ticked.includes(value) ? "on" : ""]));
 
 const done = ({ params }: Call, { base }: Scope, text: string): PageReply => ({
   location: `${base}/${params.id}`,

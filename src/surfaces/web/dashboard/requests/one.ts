@@ -6,6 +6,7 @@ import {
   MAX_NOTE_CHARS,
   type RequestRow,
   STATUSES,
+  type Status,
   titleOf,
 } from "../../../../share/feature-requests/feature-requests.ts";
 import { confirmButton } from "../../ui/confirm.ts";
@@ -15,6 +16,7 @@ import { anchor, codeBlock, columns, empty, facts, pageHead, section } from "../
 import { ago, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { ByOperator } from "../shared/call.ts";
+import { drawnWith } from "../shared/forms.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
 
 /** One request: what was sent, what becomes of it, what repeats it. */
@@ -33,6 +35,12 @@ export const STATUS = formSpec({
     maxLength: MAX_NOTE_CHARS,
     schema: v.optional(v.string()),
   },
+});
+
+/** What operators say of a request, as the form holds it. */
+export const saidOf = ({ status, note }: { readonly status: Status; readonly note?: string | null | undefined }) => ({
+  status,
+  note: (note ?? "").replaceAll("\r\n", "\n").trim(),
 });
 
 export const MERGE = formSpec({
@@ -96,7 +104,13 @@ function changeSection(call: ByOperator, request: RequestRow, error?: FormError)
     title: "What becomes of it",
     intro: "Whoever has its id can ask for the status. The note stays among operators.",
     framed: true,
-    body: STATUS.draw(call, { action: `/requests/${request.id}`, values: request, error, submit: "Save" }),
+    body: STATUS.draw(call, {
+      action: `/requests/${request.id}`,
+      values: request,
+      hidden: drawnWith(saidOf(request), call, error),
+      error,
+      submit: "Save",
+    }),
   });
 }
 

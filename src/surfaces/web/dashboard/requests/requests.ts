@@ -16,11 +16,11 @@ import type { FormError } from "../../ui/form-spec.ts";
 import { empty } from "../../ui/parts.ts";
 import { ago, plural } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
-import { handleForm } from "../shared/forms.ts";
+import { changedFields, handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
 import { choice, readParams, selectFilter, text } from "../shared/params.ts";
 import { senderOf, statusBadge, WORDS } from "./labels.ts";
-import { MERGE, oneRequest, STATUS } from "./one.ts";
+import { MERGE, oneRequest, STATUS, saidOf } from "./one.ts";
 
 /** What people and agents ask of the product, for who runs the installation. */
 
@@ -111,7 +111,11 @@ export const requestPages = [
     return handleForm(
       call,
       STATUS,
-      async (change) => {
+      async (sent) => {
+        const now = saidOf(request);
+        const said = { status: `the status is “${WORDS[now.status].label}”`, note: "there is another note" };
+        const mine = changedFields(call, now, saidOf(sent), (name) => `${said[name]} now`);
+        const change = Object.fromEntries(mine.map((name) => [name, sent[name]]));
         await changeRequest(call.core, request.id, change, by(call));
         return redirect(`${PATH}/${request.id}`, "Saved.");
       },

@@ -1,8 +1,12 @@
 import type { Device } from "../../../../identity/devices/devices.ts";
+import { countMembers, MAX_LISTED } from "../../../../identity/members/members.ts";
+import type { Option } from "../../ui/field.ts";
 import type { Filter } from "../../ui/list.ts";
+import { number } from "../../ui/units.ts";
+import type { Member } from "./call.ts";
 import { MAX_OPTIONS, selectFilter } from "./params.ts";
 
-/** Narrowing lists to the machines of one person, as they are assigned now. */
+/** People to choose from, and narrowing lists to the machines of one, as they are assigned now. */
 
 export type Owned = Pick<Device, "id" | "person">;
 type Seen = Pick<Device, "lastSeenAt">;
@@ -17,6 +21,12 @@ export const NOBODY = "nobody";
 /** How the person is called whose a device is. */
 export const personName = ({ name, email }: Pick<NonNullable<Device["person"]>, "name" | "email">): string =>
   name ?? email;
+
+/** Says in a choice of a large team's people that these are not all. @param command takes the others by their addresses */
+export function moreMembers({ core, session }: Member, command: string): Option[] {
+  const more = countMembers(core, session.team.id) - MAX_LISTED;
+  return more > 0 ? [{ value: "", label: `${number(more)} more, by ${command}`, disabled: true }] : [];
+}
 
 /** Those of some devices that are a person's. @param person as the address has it: `""` for all, `nobody` */
 export const devicesOf = <D extends Owned>(devices: readonly D[], person: string): D[] =>

@@ -11,6 +11,7 @@ import {
   setBudget,
 } from "../../../../insight/budgets/budgets.ts";
 import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
+import { type Owner, ownersOf } from "../../../../insight/triage/triage.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -26,7 +27,7 @@ import { by, isAdmin, type Member } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { repoLink, repoName, repoShort } from "../shared/links.ts";
 import { ID, readParams } from "../shared/params.ts";
-import { personName } from "../shared/people.ts";
+import { moreMembers, personName } from "../shared/people.ts";
 import { reposTold } from "../shared/repositories.ts";
 import { short } from "../shared/text.ts";
 import { budgetBar } from "./budget-bar.ts";
@@ -76,7 +77,8 @@ const BUDGET = formSpec({
 });
 
 /** What a budget can be of. */
-function subjects({ core, session }: Member): Option[] {
+function subjects(call: Member): Option[] {
+  const { core, session } = call;
   const team = session.team.id;
   const now = core.clock.now();
   const models = spendReport(core, team, { from: now - 90 * DAY_MS, to: now, by: "model" }).groups;
@@ -89,6 +91,7 @@ function subjects({ core, session }: Member): Option[] {
       value: `person:${userId}`,
       label: `Person ${personName(one)}`,
     })),
+    ...moreMembers(call, "reckon budget set --person"),
     ...models.slice(0, 100).map(({ key }) => ({ value: `model:${key}`, label: `Model ${modelName(key)}` })),
   ];
 }
@@ -103,21 +106,20 @@ function stateOf({ state, exceedsOn }: BudgetStanding): Content {
 function subjectOf(
   call: Member,
   { scope, subject: name }: BudgetStanding,
-  people: ReadonlyMap<string, string>,
+  people: ReadonlyMap<string, Owner>,
 ): Content {
   if (scope === "team") return "Whole team";
   if (scope === "repo") return repoLink(call, name, repoShort(name));
   if (scope === "model") return modelName(name);
-  return short(people.get(name) ?? name, 60);
+  const person = people.get(name);
+  return short(person ? personName(person) : name, 60);
 }
 
 /** @param last a column of its own, e.g. of buttons */
 function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column<BudgetStanding> | false): Html {
-  const { core, session } = call;
-  const people = new Map(
-    rows.some(({ scope }) => scope === "person")
-      ? listMembers(core, session.team.id).map(({ userId, ...one }) => [userId, personName(one)])
-      : [],
+  const people = ownersOf(
+    call.core,
+    rows.map(({ subject: name }) => name),
   );
   return table({
     caption: "Budgets",

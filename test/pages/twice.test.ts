@@ -1,0 +1,92 @@
+import { type AddressInfo, connect, createServer } from "node:net";
+import type { Locator, Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+
+useBrowser();
+
+interface SlowVisit {
+  readonly page: Page;
+  readonly url: string;
+  /** Clicks a button, and once more when the server has done what the first click asks for and its answer is on the way. */
+  clickTwice(button: Locator): Promise<void>;
+}
+
+/** A browser whose line to the server can be held up. */
+async function openSlowly(site: Site, person?: Person): Promise<SlowVisit> {
+  let answered = () => {};
+  let line = Promise.resolve();
+  const server = createServer((browser) => {
+    const upstream = connect(Number(new URL(site.url).port), "127.0.0.1");
+    browser.on("error", () => {}).pipe(upstream);
+    upstream.on("error", () => {}).on("close", () => browser.end());
+    upstream.on("data", async (part) => {
+      answered();
+      await line;
+      browser.write(part);
+    });
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  const { page } = await site.open(person);
+  return {
+    page,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async clickTwice(button) {
+      await button.scrollIntoViewIfNeeded();
+      const { x = 0, y = 0, width = 0, height = 0 } = (await button.boundingBox()) ?? {};
+      const click = () => page.mouse.click(x + width / 2, y + height / 2);
+      const done = new Promise<void>((resolve) => (answered = resolve));
+      const held = Promise.withResolvers<void>();
+      line = held.promise;
+      await click();
+      await done;
+      await click();
+      held.resolve();
+    },
+  };
+}
+
+it("makes one code, one token and one licence of two clicks", async () => {
+  const site = await startSite();
+  const { page, url, clickTwice } = await openSlowly(site, await site.person());
+  await page.goto(`${url}/devices/fleet`);
+  await clickTwice(page.getByRole("button", { name: "Make the code" }));
+  await page.locator(".secret-value").waitFor();
+  await page.goto(`${url}/api-tokens`);
+  await page.getByLabel("Name").fill("report");
+  await clickTwice(page.locator("main .form").getByRole("button").last());
+  await page.locator(".secret-value").waitFor();
+  await page.goto(`${url}/license`);
+  const arrived = page.waitForEvent("download");
+  await clickTwice(page.getByRole("button", { name: "Mint" }));
+  await arrived;
+  const acts =
+    "SELECT action FROM audit_events WHERE action IN ('code.created', 'api_token.created', 'license.minted')";
+  expect(site.t.rows(acts).length).toBe(3);
+});
+
+it("says that it is done to who clicked twice, not that it was done before", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { core } = site.t.instance;
+  await createInvitation(core, { teamId: ada.team.id, role: "member", email: "grace@example.com" });
+  const { page, url, clickTwice } = await openSlowly(site, ada);
+  await page.goto(`${url}/people`);
+  await page.locator("summary", { hasText: "Revoke" }).click();
+  await clickTwice(page.getByRole("button", { name: "Revoke invitation" }));
+  await page.getByText("The invitation is revoked.").waitFor();
+});
+
+it("brings in who accepts an invitation by two clicks", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await createInvitation(site.t.instance.core, { teamId: ada.team.id, role: "member" });
+  const { page, url, clickTwice } = await openSlowly(site);
+  await page.goto(`${url}/invitation#${token}`);
+  await page.getByLabel("E-mail address").fill("grace@example.com");
+  for (const field of await page.locator("input[type=password]").all()) await field.fill(PASSWORD);
+  await clickTwice(page.getByRole("button", { name: "Make an account and join" }));
+  await page.getByText("Welcome to the team.").waitFor();
+});
