@@ -141,9 +141,12 @@ export function syncMemberships(
   }
 }
 
-/** Takes away all memberships that came from an issuer; call inside a transaction. */
-export const removeMembersFrom = (core: Core, userId: string, source: string, by: Actor): void =>
-  syncMemberships(core, getUser(core, userId), source, new Map(), by);
+/** Takes away memberships that came from an issuer, so many at most; call inside a transaction. @returns how many */
+export function removeMembersFrom(core: Core, source: string, by: Actor, most: number): number {
+  const found = rows(core.store).fromSource.all(source, most);
+  for (const row of found) dropMember(core, row, getUser(core, row.userId).email, by);
+  return found.length;
+}
 
 function dropMember(core: Core, { teamId, userId, role }: MembershipRow, email: string, by: Actor): void {
   rows(core.store).removeMember.run(teamId, userId);
