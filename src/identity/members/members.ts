@@ -45,15 +45,14 @@ export const MAX_LISTED = 200;
 
 /** The people of a team, owners first, 200 at most. @param text part of an address or a name */
 export function listMembers(core: Core, teamId: string, text = ""): Member[] {
-  const memberships = new Map(
-    rows(core.store)
-      .ofTeam.all(teamId)
-      .map((row) => [row.userId, row]),
-  );
-  return findUsers(core, [...memberships.keys()], text)
-    .map((user) => memberOf(user, memberships.get(user.id) as MembershipRow))
-    .sort((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role))
-    .slice(0, MAX_LISTED);
+  const byRole = Map.groupBy(rows(core.store).ofTeam.all(teamId), ({ role }) => role);
+  const found: Member[] = [];
+  for (const role of ROLES) {
+    const memberships = new Map((byRole.get(role) ?? []).map((row) => [row.userId, row]));
+    for (const user of findUsers(core, [...memberships.keys()], text, MAX_LISTED - found.length))
+      found.push(memberOf(user, memberships.get(user.id) as MembershipRow));
+  }
+  return found;
 }
 
 const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt, source }: MembershipRow): Member => ({
