@@ -126,15 +126,13 @@ function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolea
   return addsUp(direct) || (part === "unknown" && addsUp(all));
 }
 
+type NameOf = (call: Pick<Call, "usage">) => string | undefined;
+
 /**
  * What the messages that are told are called: by the provider's id of the message, or by that of its request. A request is its
  * message where that is told too; where several messages are told of it, it is neither.
  * @returns gives the name of a call's message, undefined where it has no id
  */
-export const messageNames = (calls: Iterable<Pick<Call, "usage">>) => finish(nameMessages(calls));
-
-type NameOf = (call: Pick<Call, "usage">) => string | undefined;
-
 function* nameMessages(calls: Iterable<Pick<Call, "usage">>): Slices<NameOf> {
   const answers = new Map<string, string | null>();
   yield* each(calls, ({ usage }) => {
@@ -212,10 +210,10 @@ export interface Tokens {
  * The calls of a session that count, each once: of those with an id of the provider's (of the message or its request) the one with
  * the largest output.
  */
-export function callsOnce<T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] {
-  const counted = countedCalls(spans);
-  const nameOf = messageNames(spans);
-  const fullest = finish(fullestOfEach(counted, nameOf));
+export function* callsOnce<T extends Call>(spans: readonly T[]): Slices<(T & { readonly usage: Usage })[]> {
+  const counted = yield* countCalls(spans);
+  const nameOf = yield* nameMessages(spans);
+  const fullest = yield* fullestOfEach(counted, nameOf);
   return counted.filter((call) => {
     const name = nameOf(call);
     return name === undefined || fullest.get(name) === call;

@@ -140,6 +140,24 @@ it("leaves out what somebody resolved or snoozed, and takes it up again when the
   expect(await open()).toEqual(["20", "19", "17"]);
 });
 
+it("finds what is open behind any number of errors that somebody resolved, of a team and of one repository", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { token, team } = await t.device();
+  const day = (i: number) => new Date(Date.UTC(2026, 10, 20) - i * 86_400_000).toISOString().slice(0, 10);
+  const errors = Array.from({ length: 130 }, (_, i) => `## ${day(i)} Broken number ${i}\n\n**Status:** open\n`);
+  await publish(t, token, "shop", { "errors.md": `# Errors\n\n${errors.join("\n")}` });
+  await publish(t, token, "other", { "errors.md": `# Errors\n\n## ${day(200)} Elsewhere\n\n**Status:** open\n` });
+  const open = async (query: string) =>
+    (await ask(t, token, `?format=json${query}`)).body.items.map(({ text }: { text: string }) => text);
+  expect(await open("")).toEqual([0, 1, 2].map((i) => `Broken number ${i}`));
+  const classes = t.rows("SELECT class FROM triage_classes ORDER BY last_seen DESC LIMIT 128") as { class: string }[];
+  for (const { class: fingerprint } of classes)
+    await act(core, { teamId: team.id, fingerprint }, { kind: "resolve" }, COMMAND_LINE);
+  expect(await open("")).toEqual(["Broken number 128", "Broken number 129", "Elsewhere"]);
+  expect(await open("&repoKey=shop")).toEqual(["Broken number 128", "Broken number 129"]);
+});
+
 it("fits into the bytes asked for by leaving out whole items, and says how many", async () => {
   const t = await startInstance();
   const { token } = await t.device();

@@ -475,6 +475,39 @@ describe("signing in by an issuer", () => {
     expect((await jar.go(`${site.url}/sessions`)).url).toContain("/login");
     expect([site.t.count("memberships"), site.t.count("sso_identities"), site.t.count("users")]).toEqual([0, 0, 1]);
   });
+
+  it("goes with what it gave thousands of people, while others get their turn, once", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const { id } = getIssuer(core, "acme");
+    const [team] = site.t.rows("SELECT id FROM teams") as { id: string }[];
+    const add = core.store.db.transaction(() => {
+      for (let i = 0; i < 2_000; i++) {
+        core.store.db
+          .prepare("INSERT INTO users (id, email, email_key, operator, created_at) VALUES (?, ?, ?, 0, 1)")
+          .run(`u-${i}`, `p${i}@acme.example`, `p${i}@acme.example`);
+        // What people gave stays.
+        core.store.db
+          .prepare("INSERT INTO memberships (team_id, user_id, role, created_at, source) VALUES (?, ?, 'member', 1, ?)")
+          .run(team?.id, `u-${i}`, i < 10 ? null : id);
+      }
+    });
+    add();
+    let isDone = false;
+    const removals = Promise.allSettled([removeIssuer(core, "acme"), removeIssuer(core, "acme")]).finally(() => {
+      isDone = true;
+    });
+    const seen = new Set<number>();
+    while (!isDone) {
+      seen.add(site.t.count("memberships"));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(seen.size).toBeGreaterThan(8);
+    expect((await removals).map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect([site.t.count("memberships"), site.t.count("sso_issuers")]).toEqual([10, 0]);
+    expect(site.t.count("audit_events WHERE action = 'member.removed'")).toBe(1_990);
+    expect(site.t.count("audit_events WHERE action = 'sso.removed'")).toBe(1);
+  });
 });
 
 describe("an answer that proves nothing", () => {

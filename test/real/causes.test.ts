@@ -201,7 +201,7 @@ async function measure(repository: string, withFiles: boolean): Promise<Figure[]
   const sent = await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: repository, files } });
   expect(sent.status).toBe(200);
   await catchUp(t.instance.core, linksProjection);
-  const { links } = listLinks(t.instance.core, team.id, { limit: Number.POSITIVE_INFINITY });
+  const { links } = await listLinks(t.instance.core, team.id, { limit: Number.POSITIVE_INFINITY });
   return examples.map(([way, own], i) =>
     figureOf(
       way,

@@ -7,7 +7,6 @@ export {
   directoryGroups,
   directoryKey,
   directoryRecords,
-  directoryUserIds,
   eraseDirectoryRecords,
   forgetDirectory,
   type GroupColumn,

@@ -106,9 +106,6 @@ export function directoryGroups(core: Core, issuerId: string, userId: string): s
   return record && directoryRecords.groupNames(core, record.id);
 }
 
-/** Everybody whom an issuer's directory had. */
-export const directoryUserIds = (core: Core, issuerId: string): string[] => rows(core.store).userIds.all(issuerId);
-
 /** What groups mean has changed: all memberships that follow from a directory's groups are to be gone over. Call inside a transaction. */
 export function reviewDirectory(core: Core, issuerId: string): void {
   if (directoryRecords.hasGroups(core, issuerId)) rows(core.store).setAllPending.run(issuerId);

@@ -136,7 +136,6 @@ export const rows = statements((db) => {
       `SELECT ${USER} WHERE issuer_id = ? AND pending = 1 AND ended_at IS NULL ORDER BY id LIMIT ?`,
     ),
     pendingIssuers: db.prepare<[], string>("SELECT DISTINCT issuer_id FROM scim_users WHERE pending = 1").pluck(),
-    userIds: db.prepare<[string], string>("SELECT DISTINCT user_id FROM scim_users WHERE issuer_id = ?").pluck(),
     group: db.prepare<[string, string], GroupRecord>(`SELECT ${GROUP} WHERE id = ? AND issuer_id = ?`),
     putGroup: db.prepare<[GroupRecord]>(
       `INSERT INTO scim_groups (id, issuer_id, external_id, display_name, display_key, created_at, updated_at)

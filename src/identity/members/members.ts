@@ -45,15 +45,14 @@ export const MAX_LISTED = 200;
 
 /** The people of a team, owners first, 200 at most. @param text part of an address or a name */
 export function listMembers(core: Core, teamId: string, text = ""): Member[] {
-  const memberships = new Map(
-    rows(core.store)
-      .ofTeam.all(teamId)
-      .map((row) => [row.userId, row]),
-  );
-  return findUsers(core, [...memberships.keys()], text)
-    .map((user) => memberOf(user, memberships.get(user.id) as MembershipRow))
-    .sort((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role))
-    .slice(0, MAX_LISTED);
+  const byRole = Map.groupBy(rows(core.store).ofTeam.all(teamId), ({ role }) => role);
+  const found: Member[] = [];
+  for (const role of ROLES) {
+    const memberships = new Map((byRole.get(role) ?? []).map((row) => [row.userId, row]));
+    for (const user of findUsers(core, [...memberships.keys()], text, MAX_LISTED - found.length))
+      found.push(memberOf(user, memberships.get(user.id) as MembershipRow));
+  }
+  return found;
 }
 
 const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt, source }: MembershipRow): Member => ({
@@ -141,9 +140,12 @@ export function syncMemberships(
   }
 }
 
-/** Takes away all memberships that came from an issuer; call inside a transaction. */
-export const removeMembersFrom = (core: Core, userId: string, source: string, by: Actor): void =>
-  syncMemberships(core, getUser(core, userId), source, new Map(), by);
+/** Takes away memberships that came from an issuer, so many at most; call inside a transaction. @returns how many */
+export function removeMembersFrom(core: Core, source: string, by: Actor, most: number): number {
+  const found = rows(core.store).fromSource.all(source, most);
+  for (const row of found) dropMember(core, row, getUser(core, row.userId).email, by);
+  return found.length;
+}
 
 function dropMember(core: Core, { teamId, userId, role }: MembershipRow, email: string, by: Actor): void {
   rows(core.store).removeMember.run(teamId, userId);

@@ -27,6 +27,9 @@ export const rows = statements((db) => ({
   memberCount: db.prepare<[string], number>("SELECT count(*) FROM memberships WHERE team_id = ?").pluck(),
   // By memberships_by_user.
   ofUser: db.prepare<[string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE user_id = ?`),
+  // The whole table.
+  fromSource: db.prepare<[string, number], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE source = ? LIMIT ?`),
+  // By memberships_by_user.
   removeAllOf: db.prepare<[string, number]>(
     `DELETE FROM memberships WHERE (team_id, user_id) IN (
        SELECT team_id, user_id FROM memberships WHERE user_id = ? LIMIT ?)`,

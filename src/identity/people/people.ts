@@ -81,10 +81,10 @@ export function pageOfUsers(
   return { rows: page.map(listed), next: users.length > limit ? page.at(-1)?.emailKey : undefined };
 }
 
-/** Those of some people whose address or name holds a text, by address. */
-export const findUsers = (core: Core, ids: readonly string[], text: string): ListedUser[] =>
+/** Those of some people whose address or name holds a text, by address. @param most all of them without it */
+export const findUsers = (core: Core, ids: readonly string[], text: string, most = -1): ListedUser[] =>
   rows(core.store)
-    .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text) })
+    .usersAmong.all({ ids: JSON.stringify(ids), ...soughtText(text), most })
     .map(listed);
 
 /** One account, as lists show it. @throws Problem 404 */

@@ -4,7 +4,7 @@ import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { judgeUrl, listLine, OutboundRefused } from "../../platform/outbound/outbound.ts";
-import { directoryUserIds, forgetDirectory, reviewDirectory } from "../directory/directory.ts";
+import { forgetDirectory, reviewDirectory } from "../directory/directory.ts";
 import { ROLES, type Role, removeMembersFrom, roleNamed } from "../members/members.ts";
 import { findTeam, getTeam } from "../teams/teams.ts";
 import { endSessionsBy } from "../web-sessions/web-sessions.ts";
@@ -57,6 +57,8 @@ export interface IssuerChange {
   readonly groups?: readonly string[] | undefined;
 }
 
+/** Memberships that one transaction takes away. */
+const BATCH = 100;
 const MAX_ISSUERS = 50;
 const MAX_GROUPS = 1_000;
 const MAX_DOMAINS = 100;
@@ -164,15 +166,25 @@ export function changeIssuer(
 }
 
 /**
- * Takes an issuer away, with the memberships that its groups gave and the sign-ins by it. Accounts stay.
+ * Takes an issuer away, with the memberships that its groups gave and the sign-ins by it. Accounts stay. Of thousands of people a
+ * few lose their memberships at a time: others get their turn between, and where the process ends meanwhile, it is done again.
  * @throws Problem 404
  */
-export function removeIssuer(core: Core, name: string, by: Actor = COMMAND_LINE): Promise<void> {
-  return core.store.write(() => {
-    const issuer = getIssuer(core, name);
-    const sql = rows(core.store);
-    const userIds = new Set([...sql.userIds.all(issuer.id), ...directoryUserIds(core, issuer.id)]);
-    for (const userId of userIds) removeMembersFrom(core, userId, issuer.id, by);
+export async function removeIssuer(core: Core, name: string, by: Actor = COMMAND_LINE): Promise<void> {
+  const sql = rows(core.store);
+  const issuer = await core.store.write(() => {
+    const found = getIssuer(core, name);
+    // Whoever signs in until it is gone comes into no team, and nobody is linked.
+    sql.updateIssuer.run(rowOf({ ...found, domains: [], jit: false, trustEmail: false }));
+    sql.removeGroups.run(found.id);
+    return found;
+  });
+  let removed = BATCH;
+  while (removed === BATCH) removed = await core.store.write(() => removeMembersFrom(core, issuer.id, by, BATCH));
+  await core.store.write(() => {
+    getIssuer(core, name);
+    // Those that somebody's change of its groups gave meanwhile.
+    removeMembersFrom(core, issuer.id, by, Number.MAX_SAFE_INTEGER);
     forgetDirectory(core, issuer.id);
     endSessionsBy(core, issuer.name);
     sql.removeIdentities.run(issuer.id);

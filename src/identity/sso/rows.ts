@@ -75,7 +75,6 @@ export const rows = statements((db) => ({
   // By sso_identities_by_user.
   identitiesOf: db.prepare<[string], IdentityRow>(`SELECT ${IDENTITY} WHERE user_id = ? ORDER BY created_at`),
   identityCount: db.prepare<[string], number>("SELECT count(*) FROM sso_identities WHERE issuer_id = ?").pluck(),
-  userIds: db.prepare<[string], string>("SELECT DISTINCT user_id FROM sso_identities WHERE issuer_id = ?").pluck(),
   unlink: db.prepare<[string, string]>("DELETE FROM sso_identities WHERE user_id = ? AND issuer_id = ?"),
   removeIdentities: db.prepare<[string]>("DELETE FROM sso_identities WHERE issuer_id = ?"),
   dropIdentitiesOf: db.prepare<[string]>("DELETE FROM sso_identities WHERE user_id = ?"),

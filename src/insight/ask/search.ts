@@ -109,17 +109,11 @@ export async function askWithin(core: Core, reach: Reach, question: string, filt
   let others = 0;
   const teams = reach.teams();
   for (const { id: teamId, name: teamName } of teams) {
-    const { matches, sections } = await findSections(core, teamId, question, { repoKey, keep: reach.keep });
-    const rarest = rarestWord(sections);
-    for (const group of [
-      matches.filter(({ matchesAll }) => matchesAll),
-      matches.filter(({ matchesAll }) => !matchesAll),
-    ]) {
-      // Each group is in order, so what comes later can be in no reply.
-      for (const hit of group.slice(0, limit)) best.push({ ...hit, teamId, teamName, weight: hit.score / rarest });
-      if (group[0]?.matchesAll) wholes += group.length;
-      else others += group.length;
-    }
+    const found = await findSections(core, teamId, question, { repoKey, keep: reach.keep, limit });
+    const rarest = rarestWord(found.sections);
+    for (const hit of found.matches) best.push({ ...hit, teamId, teamName, weight: hit.score / rarest });
+    wholes += found.wholes;
+    others += found.others;
     await yieldNow();
   }
   // Others had their turn meanwhile, for seconds where an index had to be built: what was taken away then is not shown.

@@ -61,7 +61,7 @@ export const listCausalLinks = endpoint(
   },
   async ({ core, principal, query: { repoKey, file, fingerprint, sessionId, limit, after } }) => {
     const standing = await requireCaughtUp(core, linksProjection);
-    const { links, ...rest } = listLinks(core, principal.teamId, {
+    const { links, ...rest } = await listLinks(core, principal.teamId, {
       repoKey,
       path: file,
       sessionId,

@@ -45,6 +45,16 @@ export interface ListedRow extends LinkRow {
   readonly outranked: 0 | 1;
 }
 
+/** What tells whether a link is listed, and where. */
+export type PlaceRow = Pick<ListedRow, "id" | "date" | "entryId" | "fingerprint" | "verdict" | "externalId">;
+
+interface DayOfLinks {
+  readonly teamId: string;
+  readonly date: string;
+  readonly repoKey: string | null;
+  readonly path: string | null;
+}
+
 /** A link that may be counted: what is certain enough, or a person's verdict. */
 export interface CertainRow {
   readonly entryId: number;
@@ -116,10 +126,16 @@ export const linkRows = statements((db) => ({
   entriesOfSession: db.prepare<[number], { repoKey: string; date: string }>(
     "SELECT DISTINCT repo_key AS repoKey, date FROM causal_links WHERE session_id = ?",
   ),
-  // By causal_links_by_date, from its end.
-  listed: db.prepare<[{ teamId: string; repoKey: string | null; path: string | null }], ListedRow>(
-    `${LISTED} WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND (@path IS NULL OR l.path = @path)
-     ORDER BY l.date DESC, l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,
+  // Both by causal_links_by_date; windows by primary key.
+  dayBefore: db
+    .prepare<[string, string], string | null>("SELECT max(date) FROM causal_links WHERE team_id = ? AND date < ?")
+    .pluck(),
+  placesOfDay: db.prepare<[DayOfLinks], PlaceRow>(
+    `SELECT l.id, l.date, l.entry_id AS entryId, l.fingerprint, l.verdict, w.external_id AS externalId
+     FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
+     WHERE l.team_id = @teamId AND l.date = @date AND (@repoKey IS NULL OR l.repo_key = @repoKey)
+       AND (@path IS NULL OR l.path = @path)
+     ORDER BY l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,
   ),
   // By causal_links_certain; windows by primary key.
   certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(

@@ -1,8 +1,9 @@
 import type { Core } from "../../core.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Defect, defectFacts } from "../defects/defects.ts";
 import type { Reason } from "./desired-links.ts";
 import type { Confidence } from "./judge.ts";
-import { hasHumanVerdict, type ListedRow, linkRows } from "./link-rows.ts";
+import { hasHumanVerdict, type ListedRow, linkRows, type PlaceRow } from "./link-rows.ts";
 
 /** A defect put down to a session, as pages and replies show it. Instants are milliseconds since the epoch. */
 export interface Link
@@ -62,7 +63,7 @@ export interface LinkList {
 export const LINK_CURSOR = /^(\d{4}-\d\d-\d\d)\.(lnk_[0-9a-z]{26})$/;
 
 /** Judges of each row, in order, whether it is past where an earlier list ended. */
-function pastCursor(core: Core, teamId: string, after: string | undefined): (row: ListedRow) => boolean {
+function pastCursor(core: Core, teamId: string, after: string | undefined): (row: PlaceRow) => boolean {
   const [, date, id] = LINK_CURSOR.exec(after ?? "") ?? [];
   if (date === undefined || id === undefined) return () => true;
   // Correlation may have taken it away since: its day is then listed again, rather than a link passed over.
@@ -75,33 +76,47 @@ function pastCursor(core: Core, teamId: string, after: string | undefined): (row
   };
 }
 
+/** Beyond every date. */
+const NEVER = "9999-99";
+
 /**
  * A page of a team's links to entries that its brains hold now: the newest entries first, of one entry a person's verdict before the
- * stronger bands. As fresh as `linksProjection`.
+ * stronger bands. As fresh as `linksProjection`. Looked for day by day: a large team has hundreds of thousands.
  */
-export function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): LinkList {
-  const { repoKey, path, fingerprint, sessionId, rejected = false, limit = 50 } = filter;
-  const entries = entryIds(core, teamId, repoKey);
+export async function listLinks(core: Core, teamId: string, filter: LinkFilter = {}): Promise<LinkList> {
+  const { repoKey = null, path = null, limit = 50 } = filter;
+  const sql = linkRows(core.store);
+  const yieldNow = cooperative(core.clock);
   const isPast = pastCursor(core, teamId, filter.after);
   const links: Link[] = [];
   let total = 0;
   let more = false;
-  for (const row of linkRows(core.store).listed.iterate({ teamId, repoKey: repoKey ?? null, path: path ?? null })) {
-    const past = isPast(row);
-    if (!entries.has(row.entryId) || (row.verdict === "rejected" && !rejected)) continue;
-    if (sessionId !== undefined && row.externalId !== sessionId) continue;
-    if (fingerprint !== undefined && !row.fingerprint.toString("hex").startsWith(fingerprint)) continue;
-    total++;
-    if (!past) continue;
-    if (links.length < limit) links.push(readLink(row));
-    else more = true;
+  for (let day = NEVER; ; await yieldNow()) {
+    const date = sql.dayBefore.get(teamId, day) ?? null;
+    if (date === null) break;
+    day = date;
+    const places = sql.placesOfDay.all({ teamId, date, repoKey, path });
+    const entries = entriesAmong(core, teamId, places);
+    for (const place of places) {
+      const past = isPast(place);
+      if (!entries.has(place.entryId) || !isListed(filter, place)) continue;
+      total++;
+      if (!past) continue;
+      if (links.length < limit) links.push(readLink(sql.listedById.get(place.id, teamId) as ListedRow));
+      else more = true;
+    }
   }
   const last = links.at(-1);
   return { total, links, ...(more && last ? { next: `${last.date}.${last.id}` } : {}) };
 }
 
-const entryIds = (core: Core, teamId: string, repoKey?: string): Set<number> =>
-  new Set(defectFacts.ids(core, teamId, repoKey));
+const isListed = ({ fingerprint, sessionId, rejected = false }: LinkFilter, place: PlaceRow): boolean =>
+  (rejected || place.verdict !== "rejected") &&
+  (sessionId === undefined || place.externalId === sessionId) &&
+  (fingerprint === undefined || place.fingerprint.toString("hex").startsWith(fingerprint));
+
+const entriesAmong = (core: Core, teamId: string, links: readonly Pick<PlaceRow, "entryId">[]): Set<number> =>
+  defectFacts.among(core, teamId, [...new Set(links.map(({ entryId }) => entryId))]);
 
 /** Everything that an entry is put down to, rejected links too, the weightiest first. */
 export function linksOfEntry(core: Core, teamId: string, { id }: Pick<Defect, "id">): Link[] {
@@ -115,6 +130,6 @@ export function linksOfSession(core: Core, teamId: string, sessionNumber: number
     .filter(({ verdict }) => verdict !== "rejected")
     .map(readLink);
   if (links.length === 0) return links;
-  const entries = entryIds(core, teamId);
+  const entries = entriesAmong(core, teamId, links);
   return links.filter(({ entryId }) => entries.has(entryId));
 }

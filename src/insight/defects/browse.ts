@@ -29,6 +29,20 @@ export async function newestWith(core: Core, teamId: string, text: string, most:
   return found;
 }
 
+/** The entries of errors files that say they are open, the newest first. Read in pieces, from the last day back. */
+export async function* openEntries(core: Core, teamId: string, repoKey: string | undefined): AsyncGenerator<Defect> {
+  const sql = pageRows(core.store);
+  const yieldNow = cooperative(core.clock);
+  for (let before = NEVER; before !== ""; await yieldNow()) {
+    const from = sql.daySome.get(teamId, before, AT_ONCE) ?? "";
+    for (const row of sql.openWithin.all({ teamId, repoKey: repoKey ?? null, from, before })) {
+      yield readRow(row);
+      await yieldNow();
+    }
+    before = from;
+  }
+}
+
 /** An entry by its number. @returns undefined when the team's current brains have no such entry */
 export function findDefect(core: Core, teamId: string, id: number): Defect | undefined {
   const row = Number.isSafeInteger(id) ? pageRows(core.store).byId.get(id, teamId) : undefined;

@@ -19,11 +19,12 @@ export const factRows = statements((db) => ({
     `${DEFECT} WHERE team_id = @teamId AND date <= @last AND (date, fingerprint, id) > (@date, @fingerprint, @id)
      ORDER BY date, fingerprint, id LIMIT (SELECT @count)`,
   ),
-  // Both by defects_by_date, which has what is asked for.
+  // By defects_by_date, which has what is asked for.
   repoKeys: db.prepare<[string], string>("SELECT DISTINCT repo_key FROM defects WHERE team_id = ?").pluck(),
-  ids: db
-    .prepare<[string, string | null], number>(
-      "SELECT id FROM defects WHERE team_id = ? AND repo_key = coalesce(?, repo_key)",
+  // By primary key.
+  among: db
+    .prepare<[string, string], number>(
+      "SELECT id FROM defects WHERE id IN (SELECT value FROM json_each(?)) AND +team_id = ?",
     )
     .pluck(),
 }));

@@ -37,9 +37,9 @@ function page(
 /** The repositories that a team's entries stand in. */
 const repoKeys = (core: Core, teamId: string): string[] => factRows(core.store).repoKeys.all(teamId);
 
-/** The numbers of a team's entries, or of those of one repository. */
-const ids = (core: Core, teamId: string, repoKey?: string): number[] =>
-  factRows(core.store).ids.all(teamId, repoKey ?? null);
+/** Which of some numbers are those of a team's entries. */
+const among = (core: Core, teamId: string, ids: readonly number[]): Set<number> =>
+  new Set(factRows(core.store).among.all(JSON.stringify(ids), teamId));
 
 /** Entries as rows for others to sum, whose sums are those of pages; and what is known of all without their texts. */
-export const defectFacts = { nextDay, page, repoKeys, ids };
+export const defectFacts = { nextDay, page, repoKeys, among };

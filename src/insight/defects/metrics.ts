@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { onWire } from "../../formats/errors/fingerprint.ts";
 import { listRepositories } from "../../record/brain/brain.ts";
 import { standingOfEntry } from "../triage/triage.ts";
+import { openEntries } from "./browse.ts";
 import { type RecurringClass, recurringClasses } from "./classes.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
@@ -74,14 +75,19 @@ function newestFirst(a: DefectRow, b: DefectRow): number {
   return a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1;
 }
 
-/** The same without those that people said are resolved or snoozed, at most three; looked for among the newest hundred. */
+/** The same without those that people said are resolved or snoozed, at most three. */
 export async function stillOpen(core: Core, teamId: string, repoKey?: string): Promise<Defect[]> {
   const found: Defect[] = [];
-  for (const entry of await newestOpen(core, teamId, repoKey, OPEN_LOOKED_AT)) {
+  const look = (entry: Defect) => {
     const { state } = standingOfEntry(core, teamId, onWire(entry.fingerprint), entry);
     if (state === "open" || state === "again") found.push(entry);
-    if (found.length === OPEN_SHOWN) break;
-  }
+    return found.length === OPEN_SHOWN;
+  };
+  // Mostly there are enough among the newest, which are found sooner than all are looked through.
+  const newest = await newestOpen(core, teamId, repoKey, OPEN_LOOKED_AT);
+  if (newest.some(look) || newest.length < OPEN_LOOKED_AT) return found;
+  const seen = new Set(newest.map(({ id }) => id));
+  for await (const entry of openEntries(core, teamId, repoKey)) if (!seen.has(entry.id) && look(entry)) break;
   return found;
 }
 

@@ -51,6 +51,10 @@ interface WithinRange extends Sought {
   readonly before: string;
 }
 
+interface OpenRange extends Pick<WithinRange, "teamId" | "from" | "before"> {
+  readonly repoKey: string | null;
+}
+
 /** Where a walk by fingerprint goes on, and ends. */
 interface CountedRange {
   readonly teamId: string;
@@ -140,7 +144,7 @@ export const pageRows = statements((db) => ({
        WHERE team_id = @teamId AND date = @date AND substr(fingerprint, 1, 4) < @below ORDER BY beginning DESC LIMIT @count`,
     )
     .pluck(),
-  // Both by defects_by_day.
+  // All by defects_by_day.
   daySome: db
     .prepare<[string, string, number], string>(
       "SELECT date FROM defects WHERE team_id = ? AND date < ? ORDER BY date DESC LIMIT 1 OFFSET ?",
@@ -149,5 +153,9 @@ export const pageRows = statements((db) => ({
   within: db.prepare<[WithinRange], DefectRow>(
     `${DEFECT} INDEXED BY defects_by_day WHERE team_id = @teamId AND date >= @from AND date < @before AND ${HOLDS_TEXT}
      ORDER BY date DESC, repo_key, path, line LIMIT @count`,
+  ),
+  openWithin: db.prepare<[OpenRange], DefectRow>(
+    `${DEFECT} INDEXED BY defects_by_day WHERE team_id = @teamId AND date >= @from AND date < @before AND kind = 'error' AND open = 1
+       AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY date DESC, repo_key, path, line`,
   ),
 }));

@@ -1,8 +1,11 @@
 import type { Core } from "../../core.ts";
 import type { Kind } from "../../formats/brain-kinds.ts";
+import { inSlices } from "../../kit/slices.ts";
 import { beginning, densestAt } from "../../kit/strings.ts";
-import { type Document, teamIndex, words } from "./search-index.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { type Document, teamIndex } from "./search-index.ts";
 import { type SourceFacts, sourceFinder } from "./source.ts";
+import { words } from "./word-index.ts";
 
 const MAX_QUERY_CHARS = 256;
 const MAX_TERMS = 16;
@@ -71,7 +74,7 @@ export interface Answer {
 export interface SearchScope {
   readonly repoKey?: string | undefined;
   readonly kind?: Kind | undefined;
-  /** Hits at most; 20 by default. */
+  /** Hits at most; 20 by default, of those with all the words and of others each. */
   readonly limit?: number | undefined;
   /** Sections of files that this refuses are neither shown nor counted. */
   readonly keep?: ((document: Pick<Document, "repoKey" | "path" | "kind">) => boolean) | undefined;
@@ -79,7 +82,7 @@ export interface SearchScope {
 
 /** A section that a question finds. */
 interface SectionMatch {
-  readonly section: Omit<Document, "id">;
+  readonly section: Document;
   /** Lower-case words of the section that the question's words matched. */
   readonly words: readonly string[];
   /** BM25+ with the weights of the index, by how rare the words are in this team's brain; higher is better. */
@@ -91,35 +94,45 @@ interface SectionMatch {
 export interface Findings {
   /** The words that were searched for, between spaces. */
   readonly terms: string;
-  /** Best first. */
+  /** The best with all the words, and after them the best of others, which are left out where there are enough of the former. */
   readonly matches: readonly SectionMatch[];
+  /** How many there are of each. */
+  readonly wholes: number;
+  readonly others: number;
   /** Sections that the team's brain has; scores of brains of different size compare only with regard to it. */
   readonly sections: number;
 }
 
-/** All sections of a team's current brain files that a question finds. */
+/** The sections of a team's current brain files that a question finds. */
 export async function findSections(
   core: Core,
   teamId: string,
   question: string,
-  scope: Omit<SearchScope, "limit"> = {},
+  { repoKey, kind, keep, limit = DEFAULT_HITS }: SearchScope = {},
 ): Promise<Findings> {
-  const { repoKey, kind, keep } = scope;
   const terms = searchTerms(question);
   const index = await teamIndex(core, teamId);
   const inScope = (document: Document) =>
     (repoKey === undefined || document.repoKey === repoKey) &&
     (kind === undefined || document.kind === kind) &&
     (keep === undefined || keep(document));
-  const count = terms.split(" ").length;
-  const matches = (terms === "" ? [] : index.search(terms, inScope)).map((result) => ({
-    section: index.documents.get(result.id as number) as Document,
-    words: result.terms,
-    score: result.score,
-    matchesAll: result.queryTerms.length === count,
-  }));
-  return { terms, matches, sections: index.documents.size };
+  const yieldNow = cooperative(core.clock);
+  const found = await inSlices(index.search(terms.split(" ").filter(Boolean), inScope, limit), yieldNow);
+  const matches: SectionMatch[] = [];
+  for (const [group, matchesAll] of [[found.wholes, true] as const, [found.others, false] as const])
+    for (const { document: section, score } of group.best) {
+      matches.push({ section, words: wordsOf(section, found.words), score, matchesAll });
+      await yieldNow();
+    }
+  const { wholes, others } = { wholes: found.wholes.count, others: found.others.count };
+  return { terms, matches, wholes, others, sections: index.documents.size };
 }
+
+/** Which of some words a section holds. */
+const wordsOf = ({ text, heading, path }: Document, meant: ReadonlySet<string>): string[] => {
+  const present = new Set(words(`${text} ${heading} ${path}`.toLowerCase()));
+  return [...meant].filter((word) => present.has(word));
+};
 
 /** Ranked sections of a team's current brain files. */
 export async function searchBrain(
@@ -128,7 +141,7 @@ export async function searchBrain(
   question: string,
   scope: SearchScope = {},
 ): Promise<Answer> {
-  const { terms, matches } = await findSections(core, teamId, question, scope);
+  const { terms, matches, wholes, others } = await findSections(core, teamId, question, scope);
   const sourceOf = sourceFinder(core, teamId);
   const hits = matches.slice(0, scope.limit ?? DEFAULT_HITS).map(
     ({ section, words, score }): Hit => ({
@@ -142,5 +155,5 @@ export async function searchBrain(
       source: sourceOf(section),
     }),
   );
-  return { query: questionAsked(question), terms, total: matches.length, hits };
+  return { query: questionAsked(question), terms, total: wholes + others, hits };
 }

@@ -1,32 +1,22 @@
-import MiniSearch, { type SearchResult } from "minisearch";
 import { type Core, slot } from "../../core.ts";
 import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { sections } from "../../kit/markdown.ts";
+import { inSlices, type Slices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { readBlob } from "./follow.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
+import { type Ranked, WordIndex } from "./word-index.ts";
 
 /** Text held in memory by all indexes together, in UTF-16 units; the least recently searched team gives way. */
 const MAX_TEXT = 64 * 1024 * 1024;
 /** A section longer than this is indexed in parts, so that a hit stays near what was asked. */
 const PART_CHARS = 4_000;
 
-const SHORT_QUESTION = 4;
-/** The last word of a question may be unfinished; shorter beginnings stand for too many words to tell anything. */
-const MIN_BEGINNING_CHARS = 4;
-/** How often the words of a brain may stand in it that a beginning or a misspelling is taken for: each place costs a look. */
-const MAX_PLACES = 20_000;
-
-/** Words that one index knows at most, many times what a large brain holds, and how long they are. */
-const MAX_WORDS = 100_000;
-const MAX_WORD_CHARS = 64;
-
 /** With fewer sections than this holding all the words, those holding some are shown after them. */
 export const MIN_FULL_MATCHES = 5;
 
 /** One indexed section. */
 export interface Document {
-  readonly id: number;
   readonly repoKey: string;
   readonly path: string;
   readonly heading: string;
@@ -40,27 +30,27 @@ interface IndexedFile {
   readonly documents: readonly number[];
 }
 
-/** The words of a text: what stands between spaces, punctuation and symbols (code marks like ` and = among them). */
-export function words(text: string): string[] {
-  return text.split(/[\s\p{P}\p{S}]+/u).filter(Boolean);
+export interface DocumentFound extends Omit<Ranked, "id"> {
+  readonly document: Document;
 }
+
+/** The best sections of each group, best first, and how many there are. */
+export interface SectionsFound {
+  readonly wholes: { readonly count: number; readonly best: readonly DocumentFound[] };
+  /** None where there are enough of the former. */
+  readonly others: { readonly count: number; readonly best: readonly DocumentFound[] };
+  /** The words that the question's were taken for, in lower case. */
+  readonly words: ReadonlySet<string>;
+}
+
+const textsOf = ({ text, heading, path }: Document): readonly string[] => [text, heading, path];
 
 /** The searchable sections of a team's current files. */
 class TeamIndex {
   readonly documents = new Map<number, Document>();
-  readonly #mini = new MiniSearch<Document>({
-    fields: ["text", "heading", "path"],
-    tokenize: words,
-    processTerm: (term) => this.#admit(term.toLowerCase()),
-    searchOptions: { processTerm: (term) => term.toLowerCase() },
-    // Small steps with pauses: a vacuum in one go would keep other requests waiting.
-    autoVacuum: { minDirtCount: 200, minDirtFactor: 0.1, batchSize: 100, batchWait: 10 },
-  });
-  /** How often each word stands in the sections. */
-  readonly #vocabulary = new Map<string, number>();
+  readonly #words = new WordIndex();
   readonly #repos = new Map<string, { snapshotId: number; files: Map<string, IndexedFile> }>();
   #updating: Promise<void> | undefined;
-  #nextId = 1;
   textChars = 0;
 
   /** Brings the index to the team's current snapshots by the difference, giving way to other work between slices. */
@@ -80,27 +70,27 @@ class TeamIndex {
     return current.some(({ repoKey, snapshotId }) => this.#repos.get(repoKey)?.snapshotId !== snapshotId);
   }
 
-  #dropErased(current: ReadonlySet<string>): void {
-    for (const [repoKey, { files }] of this.#repos) {
-      if (current.has(repoKey)) continue;
-      for (const [path, file] of [...files]) this.#remove(files, path, file);
-      this.#repos.delete(repoKey);
-    }
-  }
-
   async #apply(core: Core, teamId: string): Promise<void> {
     const yieldNow = cooperative(core.clock);
     const currents = rows(core.store).currents.all(teamId);
-    this.#dropErased(new Set(currents.map(({ repoKey }) => repoKey)));
+    const keys = new Set(currents.map(({ repoKey }) => repoKey));
+    for (const [repoKey, { files }] of this.#repos) {
+      if (keys.has(repoKey)) continue;
+      this.#repos.delete(repoKey);
+      await inSlices(this.#remove(files, [...files.keys()]), yieldNow);
+    }
     for (const { repoKey, snapshotId, entries } of currents) {
       const repo = this.#repos.get(repoKey) ?? { snapshotId: 0, files: new Map<string, IndexedFile>() };
       if (repo.snapshotId === snapshotId) continue;
       const current = new Map(JSON.parse(entries) as ManifestEntries);
-      for (const [path, file] of repo.files)
-        if (current.get(path) !== file.blobId) {
-          this.#remove(repo.files, path, file);
-          await yieldNow();
-        }
+      const others = [...repo.files].filter(([path, file]) => current.get(path) !== file.blobId);
+      await inSlices(
+        this.#remove(
+          repo.files,
+          others.map(([path]) => path),
+        ),
+        yieldNow,
+      );
       for (const [path, blobId] of current) {
         if (repo.files.has(path)) continue;
         const documents: number[] = [];
@@ -115,84 +105,46 @@ class TeamIndex {
     }
   }
 
-  /** A question by beginnings visits every word that begins so: without a bound on words one team could stall all. */
-  #admit(term: string): string | null {
-    if (term.length > MAX_WORD_CHARS) return null;
-    const places = this.#vocabulary.get(term) ?? 0;
-    if (places === 0 && this.#vocabulary.size >= MAX_WORDS) return null;
-    this.#vocabulary.set(term, places + 1);
-    return term;
-  }
-
-  #forgetWords({ text, heading, path }: Document): void {
-    for (const word of words(`${text} ${heading} ${path}`)) {
-      const term = word.toLowerCase();
-      const places = this.#vocabulary.get(term) ?? 0;
-      if (places > 1) this.#vocabulary.set(term, places - 1);
-      else this.#vocabulary.delete(term);
-    }
-  }
-
-  #add(document: Omit<Document, "id">): number {
-    const id = this.#nextId++;
-    this.#mini.add({ id, ...document });
-    this.documents.set(id, { id, ...document });
+  #add(document: Document): number {
+    const id = this.#words.add(textsOf(document));
+    this.documents.set(id, document);
     this.textChars += document.text.length;
     return id;
   }
 
-  #remove(files: Map<string, IndexedFile>, path: string, file: IndexedFile): void {
-    files.delete(path);
-    for (const id of file.documents) {
-      const document = this.documents.get(id);
-      this.#mini.discard(id);
-      this.documents.delete(id);
-      if (!document) continue;
-      this.textChars -= document.text.length;
-      this.#forgetWords(document);
+  *#remove(files: Map<string, IndexedFile>, paths: readonly string[]): Slices<void> {
+    const gone = new Map<number, readonly string[]>();
+    for (const path of paths) {
+      for (const id of files.get(path)?.documents ?? []) {
+        const document = this.documents.get(id) as Document;
+        gone.set(id, textsOf(document));
+        this.documents.delete(id);
+        this.textChars -= document.text.length;
+      }
+      files.delete(path);
     }
+    yield* this.#words.remove(gone);
   }
 
-  /**
-   * Sections with all the words; when those are few, followed by those with some. Only the last word may be a beginning, and
-   * misspellings are looked for in short questions only: each costs a walk through the vocabulary. Either is given up where it would be
-   * found nearly everywhere.
-   */
-  search(query: string, keep: (document: Document) => boolean): SearchResult[] {
-    const count = words(query).length;
-    const results = this.#mini.search(query, {
-      boost: { heading: 3, path: 2 },
-      prefix: (term, i) =>
-        term.length >= MIN_BEGINNING_CHARS && i === count - 1 && this.#areFew((word) => word.startsWith(term)),
-      fuzzy: (term) =>
-        term.length >= 6 && count <= SHORT_QUESTION && this.#areFew((word) => isNear(word, term)) ? 1 : false,
-      filter: (result) => {
-        const document = this.documents.get(result.id as number);
-        return document !== undefined && keep(document);
-      },
-      combineWith: "OR",
-    });
-    const full = results.filter((result) => result.queryTerms.length === count);
-    if (full.length >= MIN_FULL_MATCHES) return full;
-    return [...full, ...results.filter((result) => result.queryTerms.length < count)];
+  /** Sections with all of some words; when those are few, also those with some. @param most of each */
+  *search(terms: readonly string[], keep: (document: Document) => boolean, most: number): Slices<SectionsFound> {
+    const holds = (id: number) => {
+      const document = this.documents.get(id);
+      return document !== undefined && keep(document);
+    };
+    const { wholes, others, words } = yield* this.#words.search(terms, holds, most);
+    const found = (best: readonly Ranked[]) =>
+      best.flatMap(({ id, score }) => {
+        const document = this.documents.get(id);
+        return document ? [{ document, score }] : [];
+      });
+    const rest = wholes.count < MIN_FULL_MATCHES ? others : { count: 0, best: [] };
+    return {
+      wholes: { count: wholes.count, best: found(wholes.best) },
+      others: { count: rest.count, best: found(rest.best) },
+      words,
+    };
   }
-
-  /** Whether the places of all words that are meant are few enough to be looked at. */
-  #areFew(isMeant: (word: string) => boolean): boolean {
-    let all = 0;
-    for (const [word, places] of this.#vocabulary) if (isMeant(word)) all += places;
-    return all <= MAX_PLACES;
-  }
-}
-
-/** Whether one letter more, less or other makes a word of another; more than that now and then, where letters repeat. */
-function isNear(a: string, b: string): boolean {
-  const most = Math.max(a.length, b.length);
-  if (most - Math.min(a.length, b.length) > 1) return false;
-  let same = 0;
-  while (same < most && a[same] === b[same]) same++;
-  for (let i = 1; same < most && a.at(-i) === b.at(-i); i++) same++;
-  return same >= most - 1;
 }
 
 function* parts(content: string): Generator<{ heading: string; line: number; text: string }> {

@@ -3,7 +3,7 @@ import { attribution, correlate, linksOfEntry, linksOfSession, listLinks } from 
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { at, ERRORS, everything, follow, linked, OTHER, publish, SHA, session, trace } from "./support.ts";
 
-const links = (t: TestInstance, teamId: string) => listLinks(t.instance.core, teamId).links;
+const links = async (t: TestInstance, teamId: string) => (await listLinks(t.instance.core, teamId)).links;
 
 describe("correlation", () => {
   it("puts an entry down to the session that made the commit it names, and tells why", async () => {
@@ -22,7 +22,7 @@ describe("correlation", () => {
     ]);
     await publish(t, device, [`## 2026-11-20 Cart\n\nBroken since ${SHA.slice(0, 8)}.`]);
     await follow(t);
-    expect(links(t, device.team.id)).toEqual([
+    expect(await links(t, device.team.id)).toEqual([
       expect.objectContaining({
         ...{ repoKey: "shop", path: ERRORS, heading: "2026-11-20 Cart", ordinal: 0, date: "2026-11-20" },
         ...{ band: "strong", label: "Caused by", origin: "computed", counts: true, commit: SHA, sessionId: "s-1" },
@@ -43,7 +43,7 @@ describe("correlation", () => {
         ],
       }),
     ]);
-    expect(links(t, device.team.id)[0]?.id).toMatch(/^lnk_/);
+    expect((await links(t, device.team.id))[0]?.id).toMatch(/^lnk_/);
   });
 
   it("knows short commits of sessions, and takes none whose name fits several", async () => {
@@ -107,7 +107,7 @@ describe("correlation", () => {
     expect(await linked(t, device)).toEqual(
       ["Cart: rooted probable", "Pay: edits probable", "Tax: windows probable"].sort((a, b) => (a < b ? -1 : 1)),
     );
-    const pay = links(t, device.team.id).find(({ heading }) => heading.endsWith("Pay"));
+    const pay = (await links(t, device.team.id)).find(({ heading }) => heading.endsWith("Pay"));
     expect(pay?.promptExcerpt).toBe("First");
     expect(pay?.label).toBe("Probably caused by");
     expect(pay?.evidence[0]).toEqual({
@@ -134,7 +134,7 @@ describe("correlation", () => {
       "## 2026-12-20 Later\n\nIn src/cart.ts.",
     ]);
     expect(await linked(t, device)).toEqual(["Cart: b weak", "Cart: a weak", "Date: day weak"]);
-    const [first] = links(t, device.team.id);
+    const [first] = await links(t, device.team.id);
     expect([first?.label, first?.counts]).toEqual(["Possibly caused by", false]);
     expect(await correlate(t.instance.core, device.team.id)).toEqual({
       considered: 4,
@@ -198,11 +198,11 @@ describe("correlation", () => {
     expect(await linked(t, device)).toEqual([]);
     await trace(t, device, [session("a", 18, { files: ["src/cart.ts"] })]);
     expect(await linked(t, device)).toEqual(["Cart: a probable"]);
-    const [kept] = links(t, device.team.id);
+    const [kept] = await links(t, device.team.id);
     await trace(t, device, [session("b", 19)]);
     await trace(t, device, [{ id: "b", outcome: "success", spans: [{ id: "x", edits: [{ path: "src/cart.ts" }] }] }]);
     expect(await linked(t, device)).toEqual(["Cart: b weak", "Cart: a weak"]);
-    expect(links(t, device.team.id).find(({ sessionId }) => sessionId === "a")?.id).toBe(kept?.id);
+    expect((await links(t, device.team.id)).find(({ sessionId }) => sessionId === "a")?.id).toBe(kept?.id);
     await trace(t, device, [session("b", 19)], "api");
     expect(await linked(t, device)).toEqual(["Cart: a probable"]);
     expect(t.rows("SELECT repo_key FROM trace_session_files ORDER BY session_id").map((row) => row.repo_key)).toEqual([
@@ -220,10 +220,10 @@ describe("correlation", () => {
     await trace(t, device, [session("a", 18, { files: ["src/cart.ts"] })]);
     await publish(t, device, ["## ⏳ 2026-11-20 Cart\n\nIn src/cart.ts."]);
     await follow(t);
-    const [before] = links(t, device.team.id);
+    const [before] = await links(t, device.team.id);
     await publish(t, device, ["## 2026-11-20 Cart\n\nIn src/cart.ts."], { version: 2 });
     await follow(t);
-    const [after, ...more] = links(t, device.team.id);
+    const [after, ...more] = await links(t, device.team.id);
     expect(more).toEqual([]);
     expect([after?.id, after?.heading]).toEqual([before?.id, "2026-11-20 Cart"]);
     expect(linksOfEntry(t.instance.core, device.team.id, { id: after?.entryId ?? 0 })).toEqual([after]);
@@ -272,7 +272,7 @@ describe("correlation", () => {
     ]);
     await publish(t, device, ["## 2026-11-20 Cart\n\nIn src/cart.ts."]);
     await follow(t);
-    expect(links(t, device.team.id)[0]?.promptExcerpt).toMatch(/^Use /);
+    expect((await links(t, device.team.id))[0]?.promptExcerpt).toMatch(/^Use /);
     expect(JSON.stringify(everything(t))).not.toContain(secret);
   });
 });
@@ -291,7 +291,7 @@ describe("a team with very many entries in many repositories", () => {
       .run(teamId);
     expect(await correlate(core, teamId)).toMatchObject({ considered: 100_000, unlinked: 100_000 });
     const before = process.threadCpuUsage();
-    expect(links(t, teamId)).toEqual([]);
+    expect(await links(t, teamId)).toEqual([]);
     const { user, system } = process.threadCpuUsage(before);
     // All of their rows were read, texts and all, to know their numbers: 500 ms.
     expect((user + system) / 1000).toBeLessThan(200);

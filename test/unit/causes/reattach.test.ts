@@ -81,7 +81,7 @@ it("keeps somebody's own word through the life of its entry, under the fingerpri
   for (const [what, entries, path] of LIFE) {
     await put(entries, path);
     const found = entriesOf(t, device).find(({ title }) => title.toLowerCase().startsWith("z"));
-    const words = listLinks(core, team).links.filter(({ origin }) => origin === "person");
+    const words = (await listLinks(core, team)).links.filter(({ origin }) => origin === "person");
     expect([what, words.map(({ sessionId, fingerprint, path: at }) => [sessionId, fingerprint, at])]).toEqual([
       what,
       found ? [["b", found.fingerprint, found.path]] : [],
@@ -103,7 +103,7 @@ it("takes what came back while nobody looked for the same only where date, title
   expect(of("Z")).toEqual(["b person counts"]);
   await put(["## 2026-11-21 New"]);
   await put(["## 2026-11-21 Z", "## 2026-11-20 Y"]);
-  expect(listLinks(core, team).links).toEqual([]);
+  expect((await listLinks(core, team)).links).toEqual([]);
 });
 
 it("carries no word to two entries, nor to one of two that might be meant", async () => {
@@ -111,10 +111,10 @@ it("carries no word to two entries, nor to one of two that might be meant", asyn
   await createLink(core, team, the("Z"), { sessionId: "b" }, COMMAND_LINE);
   await put([]);
   await put([`## 2026-11-20 Z\n\n${rule("z1")}`, `## 2026-11-20 Z\n\n${rule("z2")}`]);
-  expect(listLinks(core, team).links).toEqual([]);
+  expect((await listLinks(core, team)).links).toEqual([]);
   await put([]);
   await put([`## 2026-11-20 Z\n\n${rule("z1")}`, `## 2026-11-20 Z\n\n${rule("z")}`]);
-  expect(listLinks(core, team).links.map(({ ordinal, sessionId }) => [ordinal, sessionId])).toEqual([[0, "b"]]);
+  expect((await listLinks(core, team)).links.map(({ ordinal, sessionId }) => [ordinal, sessionId])).toEqual([[0, "b"]]);
 });
 
 it("moves what was computed of equal headings with their entries too, and changes nothing when it is run again", async () => {

@@ -47,7 +47,7 @@ export async function follow(t: TestInstance): Promise<void> {
 /** What a team's entries are put down to, each as `title: session band`. */
 export async function linked(t: TestInstance, { team }: TestDevice): Promise<string[]> {
   await follow(t);
-  return listLinks(t.instance.core, team.id, { limit: 1_000 }).links.map(
+  return (await listLinks(t.instance.core, team.id, { limit: 1_000 })).links.map(
     ({ heading, sessionId, band }) => `${heading.slice(11)}: ${sessionId} ${band}`,
   );
 }

@@ -107,7 +107,7 @@ describe("decideLink", () => {
     const decided = await decideLink(core, teamId, wrong.id, "rejected", COMMAND_LINE);
     expect(decided).toMatchObject({ verdict: "rejected", decidedBy: "command line", counts: false });
     expect(await linked(t, device)).toEqual(["Cart: a probable"]);
-    expect(listLinks(core, teamId, { rejected: true }).total).toBe(2);
+    expect((await listLinks(core, teamId, { rejected: true })).total).toBe(2);
     expect(await correlate(core, teamId)).toEqual({ considered: 1, linked: 1, possible: 0, unlinked: 0 });
     expect(await linked(t, device)).toEqual(["Cart: a probable"]);
     await decideLink(core, teamId, wrong.id, null, COMMAND_LINE);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Call, callsOnce, countCalls, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
 import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
+import { finish } from "../../../src/kit/slices.ts";
 
 const counts = { input: null, output: null, cacheWrite: null, cacheWrite1h: null, cacheRead: null };
 
@@ -322,7 +323,7 @@ it("counts each message once, by the record with the largest output", () => {
     span("5", null, { input_tokens: 1, output_tokens: 1 }),
     span("6", null, null),
   ];
-  expect(tokensOfCalls(callsOnce(spans))).toEqual({
+  expect(tokensOfCalls(finish(callsOnce(spans)))).toEqual({
     input: 12,
     output: 11,
     cacheWrite: null,

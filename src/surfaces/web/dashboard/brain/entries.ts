@@ -18,7 +18,7 @@ export async function entryNotes(call: Member, file: FileContent): Promise<Reado
   const { repoKey } = snapshot;
   await freshenLinks(core);
   const defects = listDefects(core, session.team.id, { repoKey, kinds: [kind] }).filter((one) => one.path === path);
-  const { links } = listLinks(core, session.team.id, { repoKey, path, limit: Number.POSITIVE_INFINITY });
+  const { links } = await listLinks(core, session.team.id, { repoKey, path, limit: Number.POSITIVE_INFINITY });
   const byEntry = Map.groupBy(links, keyOf);
   const times = new Map<string, number>();
   return new Map(

@@ -1,6 +1,7 @@
 import { countDevices, listDevices } from "../../../../identity/devices/devices.ts";
 import { getTeam, setMembersBind } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { actButton } from "../../ui/confirm.ts";
@@ -36,15 +37,20 @@ async function devicesPage(call: Member): Promise<Html> {
   const { core, session } = call;
   const admin = isAdmin(call);
   const binds = mayConnect(call);
+  // Of thousands of devices each of these takes a while.
+  const yieldNow = cooperative(core.clock);
   const { active } = countDevices(core, session.team.id, core.clock.now());
   const { seats, bindingClosedAt } = getTeam(core, session.team.id);
   const all = listDevices(core, session.team.id);
+  await yieldNow();
   const any = all.some(({ personId }) => admin || personId === session.userId);
   const none = empty({
     title: admin ? "No devices yet" : "No devices of yours yet",
     intro: html`A device is a machine on which agents work. It is bound to the team with a connect code that works once, for 15 minutes. ${binds ? "The machine trades it for a token of its own." : ASK_AN_ADMIN}`,
     actions: binds && mintButtons(call),
   });
+  const found = deviceList(call, all, none);
+  await yieldNow();
   const main = html`${pageHead({
     title: "Devices",
     intro: admin
@@ -55,7 +61,7 @@ async function devicesPage(call: Member): Promise<Html> {
 ${seatsWarning(call)}
 ${!seesOwn(call) && all.length > 0 && html`<section class="section" aria-label="Figures">${stats(reporting(call, all.filter(({ revokedAt }) => revokedAt === null).length))}</section>`}
 ${openCodes(call)}
-<div class="stack">${deviceList(call, none)}</div>
+<div class="stack">${found}</div>
 ${!seesOwn(call) && (await pulsesSection(call, new Map(all.map(({ id, label }) => [id, label]))))}
 ${
   admin &&

@@ -19,10 +19,9 @@ interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {
 
 const NOTHING_SENT = { streams: 0, entries: 0, conflicts: 0, missing: 0 };
 
-/** A team's devices, the one bound last first, with what they sent. */
-export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
+/** A team's devices, the one bound last first, with what they sent. @param devices all of the team's, where they are known */
+export function deviceOverview(core: Core, teamId: string, devices = listDevices(core, teamId)): DeviceOverview[] {
   const totals = deviceTotals(core, teamId);
-  const devices = listDevices(core, teamId);
   const violations = violationsOf(
     core,
     devices.map(({ id }) => id),
@@ -37,8 +36,8 @@ export function deviceOverview(core: Core, teamId: string): DeviceOverview[] {
 }
 
 /** Those that whoever looks may see: all of the team's, or their own. */
-const visibleDevices = (call: Member): DeviceOverview[] =>
-  deviceOverview(call.core, call.session.team.id).filter(
+const visibleDevices = (call: Member, all: Device[]): DeviceOverview[] =>
+  deviceOverview(call.core, call.session.team.id, all).filter(
     ({ personId }) => isAdmin(call) || personId === call.session.userId,
   );
 
@@ -77,11 +76,11 @@ function isIn(state: State, device: Device, now: number): boolean {
   return device.status === state;
 }
 
-/** A team's devices with their filters. */
-export function deviceList(call: Member, none: Content): Html {
+/** A team's devices with their filters. @param devices all of the team's */
+export function deviceList(call: Member, devices: Device[], none: Content): Html {
   const { core, query, href } = call;
   const now = core.clock.now();
-  const all = visibleDevices(call);
+  const all = visibleDevices(call, devices);
   if (all.length === 0) return html`<div id="results" data-count="0">${none}</div>`;
   const { state = "", q, person } = readParams({ state: choice(STATES), q: words(256), person: words(64) }, query);
   const text = q.toLowerCase();

@@ -30,7 +30,7 @@ export interface Places {
 
 interface Drawing {
   readonly visit: Visit;
-  readonly use: ReturnType<typeof usageOf>;
+  readonly use: Awaited<ReturnType<typeof usageOf>>;
   readonly at: (index: number, fragment: string) => string;
   readonly places: Places;
   readonly left: Budget;
@@ -63,11 +63,11 @@ interface Transcript {
 }
 
 /** The transcript, and what the whole session used. */
-export function transcriptOf(visit: Visit): Transcript {
+export async function transcriptOf(visit: Visit): Promise<Transcript> {
   const { call, session } = visit;
   const events = eventsOf(session);
   const places = placesOf(visit, events);
-  const use = usageOf(call, session);
+  const use = await usageOf(call, session);
   const drawing = { visit, use, at: addressAt(visit), places, left: pageBudget() };
   const body = html`<section class="transcript" id="transcript"><h2 class="vh">Transcript</h2>
 ${events.length > 0 ? draw(drawing, events) : html`<p class="says">Neither prompts nor steps were recorded.</p>`}</section>`;
@@ -171,7 +171,7 @@ function promptText({ prompt, number: nth }: Extract<Event, { kind: "prompt" }>,
 }
 
 /** What came of a prompt, in one line. */
-function turnSum(turn: Turn, use: ReturnType<typeof usageOf>): string {
+function turnSum(turn: Turn, use: Awaited<ReturnType<typeof usageOf>>): string {
   const spans = turn.events.flatMap((event) => (event.kind === "step" ? [event.span] : []));
   const length = lengthOf(turn);
   const edits = spans.reduce((sum, span) => sum + span.edits.length, 0);

@@ -12,7 +12,7 @@ import { sessionPage, visitOf } from "./visit.ts";
 export async function transcriptPage(call: Member): Promise<Html> {
   const visit = await visitOf(call);
   const yieldNow = cooperative(call.core.clock);
-  const { failed, body, ...told } = transcriptOf(visit);
+  const { failed, body, ...told } = await transcriptOf(visit);
   await yieldNow();
   // Errors and the brain are not open to who sees only what is theirs.
   const related = seesOwn(call) ? [] : [await causedList(visit), await mentionList(visit)];

@@ -9,6 +9,7 @@ import {
 } from "../../../../insight/sessions/sessions.ts";
 import { freshenSpend } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import type { Option } from "../../ui/field.ts";
 import type { Filter } from "../../ui/list.ts";
@@ -48,12 +49,17 @@ async function sessionsPage(call: Member): Promise<Html> {
   await freshenSpend(core);
   const params = sessionParams(query);
   const order = sessionOrder(params);
+  // Of thousands of devices each of these takes a while.
+  const yieldNow = cooperative(core.clock);
   const devices = devicesSeen(call);
+  await yieldNow();
   const filter = filterOf(call, params);
   const found = await findSessions(core, team, { ...filter, ...order, cursor: query.get("cursor") ?? "", limit: PAGE });
   const filtered = Object.values(params).some((value) => value !== "");
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
     return frame(call, { title: "Sessions", main: html`${pageHead({ title: "Sessions" })}${noSessions(call)}` });
+  const filters = filtersOf(params, sessionFacets(core, team, deviceIdsSeen(call)), devices);
+  await yieldNow();
   const sort = sorter(call, {
     path: PATH,
     query: params,
@@ -71,7 +77,7 @@ async function sessionsPage(call: Member): Promise<Html> {
     actions: viewMenu(call, PATH),
     above: presetTabs(call, params),
     folded: true,
-    filters: filtersOf(params, sessionFacets(core, team, deviceIdsSeen(call)), devices),
+    filters,
     head: filter.text === undefined && (await totals(call, filter)),
     table: sessionTable(call, found.rows, { devices, sort, params }),
     pages: pagesOf(found, order.sort === "started"),

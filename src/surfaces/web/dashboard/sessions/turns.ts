@@ -1,5 +1,7 @@
 import { callsOnce, type Tokens, tokensOfCalls } from "../../../../formats/calls.ts";
 import { priceCalls } from "../../../../insight/spend/spend.ts";
+import { inSlices } from "../../../../kit/slices.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import type { Session, Span } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
 
@@ -109,8 +111,8 @@ export function lengthOf({ events }: Turn): number | null {
 }
 
 /** @returns gives what the model calls among some spans of the session used, each counted once in the whole session */
-export function usageOf({ core }: Member, session: Session): (spans: Iterable<Span>) => Usage {
-  const counted = callsOnce(session.spans);
+export async function usageOf({ core }: Member, session: Session): Promise<(spans: Iterable<Span>) => Usage> {
+  const counted = await inSlices(callsOnce(session.spans), cooperative(core.clock));
   const priced = priceCalls(
     core,
     counted.map(({ usage, model, startedAt, endedAt }) => ({

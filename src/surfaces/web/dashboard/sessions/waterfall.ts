@@ -21,10 +21,14 @@ const PAGE = 250;
 
 export async function waterfallPage(call: Member): Promise<Html> {
   const visit = await visitOf(call);
-  return sessionPage(visit, "/waterfall", draw(visit));
+  const use = call.query.has("step") ? await usageOf(call, visit.session) : undefined;
+  return sessionPage(visit, "/waterfall", draw(visit, use));
 }
 
-function draw(visit: Visit): Html {
+type UsedBy = Awaited<ReturnType<typeof usageOf>>;
+
+/** @param use where a step is open */
+function draw(visit: Visit, use: UsedBy | undefined): Html {
   const { call, session } = visit;
   const { spans, spanCount } = session;
   const opened = idIn(call.query.get("step"));
@@ -40,7 +44,7 @@ function draw(visit: Visit): Html {
     return {
       ...barOf(span, depth),
       href: addressOf(visit, "/waterfall", { from: from(first), step: isOpen ? undefined : span.id }),
-      detail: isOpen && detail(visit, span),
+      detail: isOpen && use && detail(visit, span, use),
     };
   });
   const at = (start: number) => `${addressOf(visit, "/waterfall", { from: from(start) })}#steps`;
@@ -87,10 +91,10 @@ function barOf(span: Span, depth: number): Omit<Row, "href" | "detail"> {
 const MAX_TEXT = 96 * 1024;
 
 /** All that is known of a step. */
-function detail(visit: Visit, listed: Span): Html {
-  const { call, session } = visit;
+function detail(visit: Visit, listed: Span, use: UsedBy): Html {
+  const { call } = visit;
   const span = sessionSpans.whole(call.core, listed);
-  const used = usageOf(call, session)([listed]);
+  const used = use([listed]);
   const places = placesOf(visit);
   const { failure, attributes } = span;
   const parts = [

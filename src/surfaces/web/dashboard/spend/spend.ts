@@ -38,15 +38,19 @@ async function spendPage(call: Member): Promise<Html> {
   await freshenSessions(call.core);
   const params = spendParams(call);
   const team = call.session.team.id;
+  // Of thousands of devices, and of very many groups, each part takes a while.
+  const yieldNow = cooperative(call.core.clock);
   const report = await keptReport(call.core, team, { ...params, daily: true });
+  await yieldNow();
   const before = periodBefore(params);
   // Sessions and days are there once: of the period before their sum alone is of use.
   const by = params.by === "session" || params.by === "day" ? "model" : params.by;
   const previous = await keptReport(call.core, team, { ...params, ...before, by });
+  await yieldNow();
   const days = report.byDayAndModel();
-  const yieldNow = cooperative(call.core.clock);
-  // Of very many, finding the dearest takes a while.
   const groups = groupsSection(call, params, report, previous);
+  await yieldNow();
+  const choice = chosen(call, params);
   await yieldNow();
   const main = html`${pageHead({
     title: "Spend",
@@ -54,7 +58,7 @@ async function spendPage(call: Member): Promise<Html> {
     help: html`<p>What agents used of models at list prices. Every call counts once, however often it was told, and whether in telemetry or in a session. Tokens of models without a price stand apart.</p>`,
   })}
 ${behind(call)}
-<div class="stack">${periods(call, params)}${params.backwards && html`<div class="flash wrong" role="alert">The last day must not lie before the first: the last ${params.days} days are shown.</div>`}${chosen(call, params)}</div>
+<div class="stack">${periods(call, params)}${params.backwards && html`<div class="flash wrong" role="alert">The last day must not lie before the first: the last ${params.days} days are shown.</div>`}${choice}</div>
 ${report.total.usages === 0 ? html`${await nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });

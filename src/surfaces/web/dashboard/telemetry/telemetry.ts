@@ -1,6 +1,7 @@
 import { isoInstant } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { readCursor } from "../../../../kit/page.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { countEntries, type EntryPage, exportEntries, listEntries } from "../../../../record/telemetry/telemetry.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -39,12 +40,15 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
   });
   const { newer, older } = found;
   const cutShort = found.examinedTo !== undefined;
+  const yieldNow = cooperative(core.clock);
+  const filters = entryFilters(call, params);
+  await yieldNow();
   const entries = list(call, {
     path: "/telemetry",
     params,
     id: "results",
     label: "Filter entries",
-    filters: entryFilters(call, params),
+    filters,
     folded: true,
     count: found.rows.length,
     body: results(call, params, found),
