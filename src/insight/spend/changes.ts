@@ -104,7 +104,8 @@ function applyToSession(rollup: Rollup, teamId: string, key: Buffer, changes: re
   for (const [reports, times] of [
     [before, -1],
     [after, 1],
-  ] as const)
-    for (const { dimensions, measures } of countedOfSession(reports))
-      if (dimensions) rollup.add({ dimensions, measures, times });
+  ] as const) {
+    const { dimensions, measures } = countedOfSession(reports) ?? {};
+    if (dimensions && measures) rollup.add({ dimensions, measures, times });
+  }
 }
