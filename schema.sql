@@ -1174,7 +1174,7 @@ CREATE INDEX brain_pulses_by_team ON brain_pulses (team_id, at);
 -- tokens. `session` is the session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record
 -- told none, and then those of the session hold; `session_agent` is its agent. `reported_nano` is what agents said of the cost, in billionths of a dollar,
 -- and `reported` how many of the usages it is the sum of. `otlp` is 1 for what was exported over OTLP without the request's id: it `counts`
--- while nothing else tells of calls of that session. A cell may hold nothing any more.
+-- while nothing else tells of calls of that session; 2 for what was with it. A cell may hold nothing any more.
 CREATE TABLE spend_cells (
   id              INTEGER PRIMARY KEY,
   team_id         TEXT NOT NULL REFERENCES teams (id),

@@ -8,7 +8,7 @@ import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
 import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
-import { eventsFor } from "../../src/share/notifications/notifications.ts";
+import { chooseEvents, eventsFor } from "../../src/share/notifications/notifications.ts";
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import type { TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
@@ -165,6 +165,53 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
   await digestJob.run(next.instance.core);
   expect(noted(next, "digest.weekly")).toMatchObject([{ from: "2026-11-23", sessions: 0, success_rate: null }]);
   expect(next.rows("SELECT key FROM alarms WHERE key LIKE 'digest:%'")).toHaveLength(1);
+});
+
+it("sends no week that is over to who asks for it later, nor that of a team made since", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { core } = t.instance;
+  const [asked, late] = [await t.team(), await t.team()];
+  await addChannel(t, receiver, asked.id, ["digest.weekly"]);
+  const { channel } = await addChannel(t, receiver, late.id, ["device.quiet"]);
+  t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
+  await digestJob.run(core);
+  // On Wednesday.
+  t.clock.advance(2 * DAY_MS);
+  await chooseEvents(core, { id: channel.id }, ["digest.weekly"]);
+  await addChannel(t, receiver, null, ["digest.weekly"]);
+  await t.team();
+  const told = () => t.rows("SELECT team_id AS team FROM notices WHERE type = 'digest.weekly' ORDER BY id");
+  await digestJob.run(core);
+  expect(told()).toEqual([{ team: asked.id }]);
+  t.clock.advance(5 * DAY_MS);
+  await digestJob.run(core);
+  expect(told()).toHaveLength(4);
+});
+
+it("does not send a week of a team that was made after it to those who asked for all teams' before", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  await addChannel(t, receiver, null, ["digest.weekly"]);
+  t.clock.advance(5 * DAY_MS);
+  await t.team();
+  await digestJob.run(t.instance.core);
+  expect(t.count("notices")).toBe(0);
+});
+
+it("waits for spend that is still being read, as after an upgrade, before it sums a week up", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { token, team } = await t.device();
+  await addChannel(t, receiver, team.id, ["digest.weekly"]);
+  const spans = [{ id: "a", kind: "llm", usage: { input_tokens: 1_000_000, output_tokens: 0 } }];
+  const about = { outcome: "success", model: "claude-opus-4-6", startedAt: "2026-11-20T08:00:00Z", spans };
+  const sessions = Array.from({ length: 150 }, (_, i) => ({ ...about, id: `s-${i}` }));
+  for (let from = 0; from < sessions.length; from += 50)
+    await t.post("/api/agent-traces/ingest", { token, json: { sessions: sessions.slice(from, from + 50) } });
+  t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
+  await digestJob.run(t.instance.core);
+  expect(noted(t, "digest.weekly")).toMatchObject([{ sessions: 150, spend_usd: 750 }]);
 });
 
 it("counts in a week's digest the classes that came again in it, however many recur, and not those of later", async () => {

@@ -196,6 +196,17 @@ it("counts once where calls that name no session come later than a sum that does
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 103, 3] });
 });
 
+it("counts once where a sum that names no session comes before calls that do, as after a request that was refused", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { "gen_ai.conversation.id": _, ...nameless } = agent.values;
+  await send(t, device, { ...agent, values: nameless });
+  await send(t, device, call(1, AGENT, NAMED), call(2, AGENT, NAMED));
+  // What else the conversation has is none of that trace.
+  await send(t, device, { ...call(3, AGENT, NAMED), trace: "b".repeat(32) });
+  expect(await spend(t, device)).toEqual({ [TRACE]: [2, 203, 3], "c-1": [1, 103, 3] });
+});
+
 /** By OpenInference's names. */
 const inference = (kind: string, input: number, output: number): Sent["values"] => ({
   "openinference.span.kind": kind,

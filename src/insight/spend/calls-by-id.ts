@@ -143,15 +143,15 @@ export class CallsById {
       ...before.map((reports) => ({ reports, times: -1 as const })),
       ...after.map((reports) => ({ reports, times: 1 as const })),
     ];
-    const counts = all.map(({ reports, times }) => ({ reports, times, best: bestOf(reports) }));
+    const counts = all.map(({ reports, times }) => ({ reports, times, home: homeOf(reports) }));
     // Where it counts it stands otherwise than where it does not.
     const sessions =
-      reporting && new Set([...reporting, ...counts.flatMap(({ best }) => (best ? sessionNameOf(best) : []))]);
-    for (const { reports, times, best } of counts) {
-      const counted = best && placed(best, reports);
+      reporting && new Set([...reporting, ...counts.flatMap(({ home }) => (home ? sessionNameOf(home) : []))]);
+    for (const { reports, times, home } of counts) {
+      const counted = home && placed(home, reports);
       if (counted?.dimensions) this.#rollup.add({ dimensions: counted.dimensions, measures: counted.measures, times });
       const changed = sessions ? reports.filter((report) => sessions.has(sessionNameOf(report))) : reports;
-      for (const call of oneSided(changed, best, counted)) this.#withoutId.callWithId(teamId, call, times);
+      for (const call of oneSided(changed, home, counted)) this.#withoutId.callWithId(teamId, call, times);
     }
   }
 }
@@ -165,11 +165,18 @@ const withinBound = (
 
 const sessionNameOf = ({ dimensions }: Report): string => (dimensions ? sessionOf(dimensions) : "");
 
-/** A report with the repository that another one names, where it knows of none itself. */
-function placed(best: Report, reports: readonly Report[]): Report {
-  if (best.dimensions?.repoKey !== "") return best;
-  const other = bestOf(reports.filter(({ dimensions }) => dimensions && dimensions.repoKey !== ""))?.dimensions;
-  return other ? { ...best, dimensions: { ...best.dimensions, repoKey: other.repoKey } } : best;
+/** The report in whose session a call counts: what an agent exported beside others stands where these do. */
+const homeOf = (reports: readonly StoredReport[]) =>
+  bestOf(reports.filter(({ dimensions }) => dimensions?.otlp === 0)) ?? bestOf(reports);
+
+/** The report that counts, in the session of another, with the repository that one names where that knows of none itself. */
+function placed({ dimensions: home }: Report, reports: readonly Report[]): Report | undefined {
+  const best = bestOf(reports);
+  if (!best?.dimensions || !home) return best;
+  const { deviceId, session, otlp } = home;
+  const named = bestOf(reports.filter(({ dimensions }) => dimensions && dimensions.repoKey !== ""))?.dimensions;
+  const repoKey = home.repoKey || named?.repoKey || "";
+  return { ...best, dimensions: { ...best.dimensions, deviceId, session, otlp, repoKey } };
 }
 
 /** What is to be stored under a key after changes. */

@@ -84,7 +84,7 @@ export function applySome(core: Core, all: Changes, since = performance.now()): 
 }
 
 /** Projections that filled the same tables by older rules. */
-const OLDER = ["", ".2", ".3"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
+const OLDER = ["", ".2", ".3", ".4"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
 
 /** Whichever projection begins first after an upgrade empties the tables that both fill. */
 export function emptyOlder(core: Core): void {
@@ -104,7 +104,8 @@ function applyToSession(rollup: Rollup, teamId: string, key: Buffer, changes: re
   for (const [reports, times] of [
     [before, -1],
     [after, 1],
-  ] as const)
-    for (const { dimensions, measures } of countedOfSession(reports))
-      if (dimensions) rollup.add({ dimensions, measures, times });
+  ] as const) {
+    const { dimensions, measures } = countedOfSession(reports) ?? {};
+    if (dimensions && measures) rollup.add({ dimensions, measures, times });
+  }
 }

@@ -36,9 +36,12 @@ export function bestOf<R extends Report>(reports: readonly R[]): R | undefined {
   return reports.reduce<R | undefined>((best, report) => (!best || isBetter(report, best) ? report : best), undefined);
 }
 
-/** The reports of a session of itself as a whole that count: none while its entries report for themselves. */
-export function countedOfSession<R extends Report>(reports: readonly R[]): readonly R[] {
-  return reports.some(({ dimensions }) => dimensions === null) ? [] : reports;
+/**
+ * The report of a session of itself as a whole that counts: none while its entries report for themselves. One that ran out and goes
+ * on reports what it did before, too.
+ */
+export function countedOfSession<R extends Report>(reports: readonly R[]): R | undefined {
+  return reports.some(({ dimensions }) => dimensions === null) ? undefined : bestOf(reports);
 }
 
 /** An order among reports that does not depend on which came first: larger, then better informed, then earlier. */

@@ -15,7 +15,7 @@ const ENOUGH_USAGES = 250;
 
 /** Usage and cost as entries of telemetry report them. */
 export const spendEntriesProjection: Projection = {
-  name: "spend.entries.4",
+  name: "spend.entries.5",
   newest: lastEntryId,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);

@@ -26,7 +26,7 @@ const ENOUGH_SESSIONS = 100;
 
 /** Usage and cost as sessions and their spans report them: a session that changed is read anew. */
 export const spendSessionsProjection: Projection = {
-  name: "spend.sessions.4",
+  name: "spend.sessions.5",
   newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);

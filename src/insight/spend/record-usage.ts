@@ -34,7 +34,7 @@ export function recordUsage(origin: Origin, usage: Usage, costUsd: number | null
   const cost = costUsd === null ? {} : { reportedNano: nano(costUsd), reported: 1 };
   const measures = { ...NO_MEASURES, usages: 1, ...tokens, ...cost };
   const { id, requestId } = usage;
-  const otlp = Number(origin.isOtlp && requestId === null);
+  const otlp = !origin.isOtlp ? 0 : requestId === null ? 1 : 2;
   const record = (recordKey: Buffer) => recordOf(origin, otlp, recordKey, measures, contextTier(usage.context));
   if (key) return [record(key)];
   if (id !== null && requestId !== null)

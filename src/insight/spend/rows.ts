@@ -154,7 +154,7 @@ export const rows = statements((db) => {
       `SELECT id, device_id AS deviceId, counts, day, ${MODEL} AS model, context, ${MEMBERS} FROM spend_cells
        WHERE team_id = @teamId AND session = @session AND otlp = 1
          AND counts = EXISTS (SELECT 1 FROM spend_cells AS other WHERE other.team_id = @teamId AND other.session = @session
-           AND other.otlp = 0 AND (other.usages > 0 OR other.reported > 0))`,
+           AND other.otlp <> 1 AND (other.usages > 0 OR other.reported > 0))`,
     ),
     // By primary key.
     setCounts: db.prepare<[number, number]>("UPDATE spend_cells SET counts = ? WHERE id = ?"),

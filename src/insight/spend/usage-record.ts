@@ -15,7 +15,10 @@ export interface Dimensions {
   readonly session: string;
   /** See `contextTier`. */
   readonly context: number;
-  /** 1 for what an agent exported over OTLP without the request's id: it counts where nobody else tells of the session, see `rollup.ts`. */
+  /**
+   * 1 for what an agent exported over OTLP without the request's id: it counts where nobody else tells of the session, see `rollup.ts`.
+   * 2 for what it exported with that id: the call stands where somebody else tells of it.
+   */
   readonly otlp: number;
 }
 

@@ -1,4 +1,3 @@
-import { sumsUp } from "./generic-spans.ts";
 import { sessionOf } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
@@ -9,6 +8,8 @@ export interface PlacedTraces {
   sessionOf(traceId: string): string | undefined;
   /** Whether calls of the trace came before without the name of a session: what sums them up belongs to them, or they would count twice. */
   isAlone(traceId: string): boolean;
+  /** Whether a sum of the trace came before without that name, and none of its calls: these belong to it. */
+  awaitsCalls(traceId: string): boolean;
   /** Those that spans of the request name. */
   named(): Place[];
 }
@@ -16,7 +17,7 @@ export interface PlacedTraces {
 /** Traces of one question. */
 const ASKED = 500;
 
-/** @param placesOf tells where spans of traces are recorded already; asked of those that a span sums up, or of which no span names a session */
+/** @param placesOf tells where spans of traces are recorded already */
 export async function placeTraces(
   spans: readonly SpanRecord[],
   { placesOf }: { placesOf(traceIds: readonly string[]): Promise<readonly Place[]> },
@@ -26,16 +27,19 @@ export async function placeTraces(
     const session = sessionOf(attributes);
     if (session !== undefined && !named.has(traceId)) named.set(traceId, session);
   }
-  const isOpen = (span: SpanRecord) =>
-    sumsUp(span) || !(named.has(span.traceId) || sessionOf(span.attributes, span.resource));
-  const open = [...new Set(spans.filter(isOpen).map(({ traceId }) => traceId))];
+  const traceIds = [...new Set(spans.map(({ traceId }) => traceId))];
   const before = new Map<string, string>();
-  for (let from = 0; from < open.length; from += ASKED)
-    for (const [traceId, session] of await placesOf(open.slice(from, from + ASKED))) before.set(traceId, session);
+  const awaiting = new Set<string>();
+  for (let from = 0; from < traceIds.length; from += ASKED)
+    for (const [traceId, session, awaitsCalls] of await placesOf(traceIds.slice(from, from + ASKED))) {
+      before.set(traceId, session);
+      if (awaitsCalls) awaiting.add(traceId);
+    }
   const isAlone = (traceId: string) => before.get(traceId) === traceId;
   return {
     sessionOf: (traceId) => named.get(traceId) ?? (isAlone(traceId) ? undefined : before.get(traceId)),
     isAlone,
+    awaitsCalls: (traceId) => awaiting.has(traceId),
     named: () => [...named].filter(([traceId]) => !isAlone(traceId)),
   };
 }

@@ -1,8 +1,8 @@
 import { type Core, slot } from "../../core.ts";
 import { sessionPieces } from "../traces/traces.ts";
 
-/** The session in which spans of a trace are recorded. */
-export type Place = readonly [traceId: string, session: string];
+/** The session in which spans of a trace are recorded; whether they are sums without a name whose calls did not come yet. */
+export type Place = readonly [traceId: string, session: string, awaitsCalls?: boolean];
 
 /** Of all devices together. A trace lasts for minutes; one of so many before is not looked for any more. */
 const MAX_KNOWN = 10_000;
@@ -38,12 +38,15 @@ function forgetSome(known: ReturnType<typeof named>): void {
   if (from.size === 0) known.ofDevices.delete(most);
 }
 
-/** Where spans of some traces of a device are recorded: without a name in a session called by the trace, once that has calls; else by what was named. */
+/** Where spans of some traces of a device are recorded: without a name in a session called by the trace, once that has calls; else by what was named, if anything was. */
 export function placesOf(core: Core, deviceId: string, traceIds: readonly string[]): Place[] {
-  const alone = new Set(sessionPieces.withCalls(core, deviceId, traceIds));
+  const work = sessionPieces.workOf(core, deviceId, traceIds);
+  const alone = new Map(work.map(({ externalId, hasCalls }) => [externalId, hasCalls]));
   const own = named(core).ofDevices.get(deviceId);
   return traceIds.flatMap((traceId): Place[] => {
-    const session = alone.has(traceId) ? traceId : own?.get(traceId);
-    return session === undefined ? [] : [[traceId, session]];
+    const hasCalls = alone.get(traceId);
+    const session = hasCalls ? undefined : own?.get(traceId);
+    if (session !== undefined) return [[traceId, session]];
+    return hasCalls === undefined ? [] : [[traceId, traceId, !hasCalls]];
   });
 }

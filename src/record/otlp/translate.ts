@@ -118,7 +118,7 @@ function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | undefin
   const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
   const agentVersion = readId(resource["service.version"]);
   // Programs that know of no sessions have one a trace.
-  const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record));
+  const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record) || traces.awaitsCalls(traceId));
   const session = isAlone ? traceId : (named ?? traceId);
   return { ...about, session, agent, agentVersion, model, span };
 }

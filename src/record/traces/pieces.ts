@@ -4,7 +4,7 @@ import { members } from "../../kit/json.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { ReadyBatch } from "./prepare.ts";
 import { pieces } from "./read-pieces.ts";
-import { rows } from "./rows.ts";
+import { type ExportedWork, rows } from "./rows.ts";
 import { spell, spelledMembers } from "./rules.ts";
 import { stepsOf } from "./steps.ts";
 import { type Merge, storePart } from "./store-batch.ts";
@@ -27,12 +27,12 @@ async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
       await intake.store((now) => storePart(intake, step, now, IN_PIECES));
 }
 
-/** Of some ids of sessions of a device, those of sessions that were only exported and have model calls. */
-const withCalls = (core: Core, deviceId: string, externalIds: readonly string[]): string[] =>
-  rows(core.store).exportedWithCalls.all({ deviceId, sent: JSON.stringify(externalIds) });
+/** Of some ids of sessions of a device, those of sessions that were only exported and have agents or model calls. */
+const workOf = (core: Core, deviceId: string, externalIds: readonly string[]): ExportedWork[] =>
+  rows(core.store).exportedWork.all({ deviceId, sent: JSON.stringify(externalIds) });
 
 /** How pieces are made ready, in whatever thread, and stored. */
-export const sessionPieces = { ...pieces, deliver, withCalls };
+export const sessionPieces = { ...pieces, deliver, workOf };
 
 const IN_PIECES: Merge = {
   exported: 1,

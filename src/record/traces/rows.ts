@@ -77,6 +77,12 @@ export interface OwnerRow {
   readonly item: number | null;
 }
 
+/** A session that was only exported, of agents or model calls. */
+export interface ExportedWork {
+  readonly externalId: string;
+  readonly hasCalls: 0 | 1;
+}
+
 export const rows = statements((db, has) => {
   const item = (table: string) => (has(table, "item") ? "item" : "NULL AS item");
   const placed = (table: string) =>
@@ -97,13 +103,12 @@ export const rows = statements((db, has) => {
        FROM json_each(@sent) sent CROSS JOIN trace_sessions t WHERE t.device_id = @deviceId AND t.external_id = sent.value`,
     ),
     // By the same index, and within a session by trace_spans_by_session.
-    exportedWithCalls: db
-      .prepare<[{ deviceId: string; sent: string }], string>(
-        `SELECT t.external_id FROM json_each(@sent) sent CROSS JOIN trace_sessions t
-         WHERE t.device_id = @deviceId AND t.external_id = sent.value AND t.exported > 0
-           AND EXISTS (SELECT 1 FROM trace_spans s WHERE s.session_id = t.id AND s.kind = 'llm')`,
-      )
-      .pluck(),
+    exportedWork: db.prepare<[{ deviceId: string; sent: string }], ExportedWork>(
+      `SELECT t.external_id AS externalId, EXISTS (SELECT 1 FROM trace_spans s WHERE s.session_id = t.id AND s.kind = 'llm') AS hasCalls
+       FROM json_each(@sent) sent CROSS JOIN trace_sessions t
+       WHERE t.device_id = @deviceId AND t.external_id = sent.value AND t.exported > 0
+         AND EXISTS (SELECT 1 FROM trace_spans s WHERE s.session_id = t.id AND s.kind IN ('llm', 'agent'))`,
+    ),
     // By trace_spans_by_session.
     spanBytes: db.prepare<[{ sessionId: number; sent: string }], StoredBytes>(
       `SELECT t.external_id AS externalId, octet_length(t.document) AS bytes

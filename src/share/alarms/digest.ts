@@ -1,13 +1,14 @@
 import type { Core } from "../../core.ts";
 import { outcomeKind } from "../../formats/outcomes.ts";
 import { listDevices } from "../../identity/devices/devices.ts";
-import { freshenEntries, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
-import { freshenSpend, spendReport } from "../../insight/spend/spend.ts";
+import { entriesProjection, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
+import { catchUpSpend, spendReport } from "../../insight/spend/spend.ts";
 import { countClasses } from "../../insight/triage/triage.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
+import { catchUp } from "../../platform/projections/projections.ts";
 import { sessionCounts } from "../../record/traces/traces.ts";
 import { listChannels } from "../notifications/notifications.ts";
 import { rows } from "./rows.ts";
@@ -32,16 +33,18 @@ export const digestJob: IntervalJob = {
       ({ events, disabledAt, createdAt }) =>
         events.includes("digest.weekly") && disabledAt === null && createdAt <= dueAt,
     );
-    if (readers.length === 0) return;
-    for (const { id: teamId } of servedTeams(core)) {
+    for (const { id: teamId, createdAt } of servedTeams(core)) {
       const key = `digest:${teamId}:${dueAt}`;
-      if (isTold(core, key) || !readers.some((reader) => reader.teamId === null || reader.teamId === teamId)) continue;
-      const data = await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS);
+      if (isTold(core, key)) continue;
+      const isAsked =
+        createdAt <= dueAt && readers.some((reader) => reader.teamId === null || reader.teamId === teamId);
+      const data = isAsked && (await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS));
       await core.store.write(() => {
         const sql = rows(core.store);
+        // A week that nobody asked for is over, too: whoever asks for the next is not sent it.
         if (sql.begin.run(key, core.clock.now()).changes === 0) return;
         for (const before of sql.of.all(`digest:${teamId}:`, key)) sql.end.run(before);
-        notify(core, { type: "digest.weekly", teamId, path: "/overview", data, key });
+        if (data) notify(core, { type: "digest.weekly", teamId, path: "/overview", data, key });
       });
     }
   },
@@ -59,7 +62,8 @@ function lastDigestAt(now: number): number {
 
 /** What the seven days before an instant brought, beside the seven before them. */
 async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeData> {
-  await Promise.all([freshenEntries(core), freshenSpend(core)]);
+  // It is told once: what is still being read, as after an upgrade, is waited for.
+  await Promise.all([catchUp(core, entriesProjection), catchUpSpend(core)]);
   const from = until - WEEK_MS;
   const now = sessions(core, teamId, from, until);
   const before = sessions(core, teamId, from - WEEK_MS, from);

@@ -46,3 +46,25 @@ it("tells of a session that goes on after it ran out what all of it used, as spe
   expect(await spent()).toEqual([["s-1", 3_020, 0.0155]]);
   expect(await listed()).toEqual([["s-1", 3_020, 0.0155]]);
 });
+
+it("counts once what a session says of itself as a whole, told again when it goes on after it ran out", async () => {
+  const t = await startInstance();
+  const device = await t.device(await t.team({ name: "Acme" }));
+  const { core } = t.instance;
+  const send = async (input_tokens: number, costUsd: number) => {
+    const told = { outcome: "success", model: "claude-opus-4-6", startedAt: "2026-11-20T10:00:00Z", spans: [] };
+    const sessions = [{ ...told, id: "s-1", usage: { input_tokens, output_tokens: input_tokens / 100 }, costUsd }];
+    const { status } = await t.post("/api/agent-traces/ingest", { token: device.token, json: { sessions } });
+    expect(status).toBe(200);
+    await t.instance.settle();
+    const { body } = await t.get("/api/spend?by=session&since=2026-11-01", { token: device.token });
+    return body.total;
+  };
+  expect(await send(1_000, 0.5)).toMatchObject({ usages: 1, inputTokens: 1_000, outputTokens: 10, reportedUsd: 0.5 });
+  await setRetention(core, "Acme", "traces", 30);
+  t.clock.advance(40 * DAY_MS);
+  await retentionJob.run(core);
+  expect(await send(3_000, 0.7)).toMatchObject({ usages: 1, inputTokens: 3_000, outputTokens: 30, reportedUsd: 0.7 });
+  const { rows } = await findSessions(core, device.team.id);
+  expect(rows.map(({ tokens }) => tokens)).toEqual([3_030]);
+});

@@ -29,6 +29,15 @@ async function tells(t: TestInstance, { token }: TestDevice, outcome = "complete
   expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
 }
 
+/** The same with the call that the agent exports, which its request's id names. */
+async function tellsOfCall(t: TestInstance, { token }: TestDevice) {
+  const usage = { id: "msg_1", requestId: "req_1", input_tokens: 100, output_tokens: 40 };
+  const span = { id: "call", kind: "llm", usage: { ...usage, cache_read_input_tokens: 3000 } };
+  const session = { id: "s-1", agent: "claude-code", outcome: "completed", startedAt: "2026-11-21T08:00:00Z" };
+  const json = { sessions: [{ ...session, model: "claude-opus-4-6", spans: [span] }] };
+  expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+}
+
 /** The devices whose sessions each list shows, and how many each sum counts. */
 async function shown(t: TestInstance, team: string) {
   await t.instance.settle();
@@ -73,6 +82,38 @@ it.each([
   // What was exported is kept, whole.
   expect(t.rows("SELECT exported FROM trace_sessions ORDER BY exported")).toEqual([{ exported: 0 }, { exported: 2 }]);
   expect((await verifyLedger(t.instance.core, undefined, () => {})).faults).toEqual([]);
+});
+
+it.each([
+  ["first", [exports, tellsOfCall]],
+  ["last", [tellsOfCall, exports]],
+] as const)("has the session that is shown cost what an agent exports %s of it", async (_, order) => {
+  const t = await startInstance();
+  const team = await t.team();
+  const [otlp, capture] = [await t.device(team), await t.device(team)];
+  const { core } = t.instance;
+  const cost = async () => {
+    await t.instance.settle();
+    const { body } = await t.get("/api/spend?by=device", { token: otlp.token });
+    return {
+      sessions: (await findSessions(core, team.id)).rows.map(({ deviceId, tokens, usd }) => [deviceId, tokens, usd]),
+      sum: (await sumSessions(core, team.id)).usd,
+      devices: body.groups.map((one: Record<string, unknown>) => [one.key, one.usages, one.usd, one.reportedUsd]),
+    };
+  };
+  for (const way of order) {
+    await way(t, way === exports ? otlp : capture);
+    await cost();
+  }
+  const of = ({ deviceId }: TestDevice) => ({
+    sessions: [[deviceId, 3_340, 0.0044375]],
+    sum: 0.0044375,
+    devices: [[deviceId, 1, 0.0044375, 0.0125]],
+  });
+  expect(await cost()).toEqual(of(capture));
+  await erase(t, capture);
+  expect(await cost()).toEqual(of(otlp));
+  expect(t.rows("SELECT DISTINCT device_id AS id FROM spend_cells")).toEqual([{ id: otlp.deviceId }]);
 });
 
 it("finds it once, and holds one session answerable for what one commit of it broke", async () => {

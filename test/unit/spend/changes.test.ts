@@ -375,7 +375,7 @@ describe("a call that is told by its message's id, by its request's, or by both"
   });
 });
 
-it.each([".3", ".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
+it.each([".4", ".3", ".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
   const t = await startInstance();
   const { token } = await t.device();
   const entries = [{ seq: 1, clientTimestamp: AT, payload: { usage } }];
@@ -383,7 +383,7 @@ it.each([".3", ".2", ""])("what was counted by older rules is counted anew, once
   await catchUpSpend(t.instance.core);
   const counted = rolledUp(t);
   t.instance.core.store.db.exec(
-    `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.4', '${version}') WHERE name LIKE 'spend.%'`,
+    `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.5', '${version}') WHERE name LIKE 'spend.%'`,
   );
   await catchUpSpend(t.instance.core);
   expect(rolledUp(t)).toEqual(counted);
