@@ -86,6 +86,9 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
   const rang = takeRings(capture);
   holdQuiet(capture);
+  // The clock was ahead when the machine was connected: what comes from now on is to be read whatever it said then.
+  if ((readSetting<number>(capture, SINCE) ?? 0) > capture.clock.now())
+    writeSetting(capture, SINCE, capture.clock.now());
   const exchange = new Exchange(capture, credentials, options.force);
   const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);

@@ -13,9 +13,15 @@ const MAX_TEXT_CHARS: Readonly<Record<CaptureMode, number>> = {
   full: 64 * 1024,
 };
 
+/** What colours a terminal's text and moves its cursor (ECMA-48 section 5.4): between a name and its value it would hide a secret. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const STYLES = /\u001b\[[\d;:]{0,32}[A-Za-z]/g;
+
+const withoutSecrets = (text: string): string => redactText(text.replace(STYLES, "")).text;
+
 /** A text as it may leave the machine: first without secrets, then cut, so that no half of one is left at the end. */
 export function outgoingText(text: string, mode: CaptureMode): string {
-  return cutText(redactText(text).text, MAX_TEXT_CHARS[mode]);
+  return cutText(withoutSecrets(text), MAX_TEXT_CHARS[mode]);
 }
 
 /** Bytes of JSON that a text may have in an entry, of which the service takes 64 KiB with all that stands beside it. */
@@ -31,7 +37,7 @@ export function entryText(text: string, outgoing: string): string {
   for (let cut = outgoing; ; ) {
     const bytes = Buffer.byteLength(JSON.stringify(cut));
     if (bytes <= MAX_ENTRY_TEXT_BYTES) return cut;
-    cut = cutText(redactText(text).text, Math.floor((cut.length * MAX_ENTRY_TEXT_BYTES) / bytes) - FOOTER_CHARS);
+    cut = cutText(withoutSecrets(text), Math.floor((cut.length * MAX_ENTRY_TEXT_BYTES) / bytes) - FOOTER_CHARS);
   }
 }
 

@@ -44,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
     ["curl "],
     /(?:-{1,2}(?:[uU]|user|proxy-user)[ =]{1,2}|-[A-Za-z#]{1,12}[uU] {1,2}|-[uU])["']?[^\s:"'`$\\]{0,64}["']?:["']?/,
   ),
+  command(rule, ["http ", "https "], /-(?:a|-auth)[ =]["']?[^\s:"'`$\\]{1,64}:["']?/),
   command(rule, LOGINS, /-p[ =]["']?/),
   command(rule, ["sshpass "], /-p ?["']?/),
   command(rule, ["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], /-p["']?/),
@@ -91,7 +92,7 @@ export function commandPassword(command: Command, reading: Reading, at: number, 
   return undefined;
 }
 
-const MAY_BE_FLAG = /[\s\\n]--?(?:[puU]|a[ =]|(?:proxy-|)user[ =]|[A-Za-z#]{1,12}[uU] )/;
+const MAY_BE_FLAG = /[\s\\n]--?(?:[puU]|a(?:uth)?[ =]|(?:proxy-|)user[ =]|[A-Za-z#]{1,12}[uU] )/;
 
 /** Whether a flag that takes a password stands near enough after a program's name; errs towards yes, also on raw JSON. */
 export function mayBeCommand(text: string, at: number): boolean {

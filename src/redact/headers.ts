@@ -121,7 +121,8 @@ export function withoutScheme(name: string, value: string): string {
     : value.replace(/^(?:bearer|basic|token|apikey|digest) {1,3}/i, "");
 }
 
-const COOKIE = /(?:set-)?cookie\\{0,7}["'`]?\]? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/iy;
+/** Of a header, or of `curl -b` (https://curl.se/docs/manpage.html#-b). */
+const COOKIE = /(?: -b |-cookie |(?:set-)?cookie\\{0,7}["'`]?\]? {0,4}[:=,]) {0,4}\\{0,7}["'`]? {0,2}/iy;
 const PAIR = /(?:; {0,2})?([\w.$!#%&*+^|~-]{1,64})=/y;
 const IN_COOKIE = kindOf("^\\s;,\"'`\\\\<>");
 const SESSION_NAME = /sess|sid$|auth|token|jwt|csrf|xsrf|login|remember|identity|\.sig$|ticket/i;

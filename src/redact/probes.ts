@@ -155,7 +155,7 @@ const forms = (): Target<Probe>[] => [
 const surroundings = (): Target<Probe>[] => [
   ...folded(["bearer ", "authorization"], header),
   ...folded(
-    ["cookie: ", 'cookie"', "cookie:\\", "cookie:%", "cookie'", "cookie="],
+    [" -b ", "-cookie ", "cookie: ", 'cookie"', "cookie:\\", "cookie:%", "cookie'", "cookie="],
     judged("session-cookie", cookieValues, mayBeCookies),
   ),
   ...exact(["://"], judged("url-password", urlPassword, mayHoldUrlPassword, "likely", "near")),

@@ -94,6 +94,18 @@ describe("a clock", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(18);
   });
 
+  it("that was a year ahead when the machine was connected is no reason to read nothing until then", async () => {
+    const a = await startAgent();
+    a.server.clock.jump(365 * DAY_MS);
+    await a.connect();
+    a.server.clock.jump(-365 * DAY_MS);
+    await a.pass();
+    a.server.clock.jump(MINUTE_MS);
+    a.work("s1", 2);
+    expect(await a.pass()).toMatchObject({ recorded: 12 });
+    expectAgreement(a);
+  });
+
   it("that goes back does not hold up a server that was put off", async () => {
     const a = await startAgent();
     a.work("s1", 1);

@@ -37,6 +37,17 @@ const saying = (a: TestAgent, captureMode: string) => {
       : answer();
 };
 
+it("finds a secret between whose name and value a terminal's colours stand", async () => {
+  const a = await startAgent();
+  const jq = '\u001b[0m\u001b[34;1m"db_password"\u001b[0m\u001b[1;39m:\u001b[0m \u001b[0;32m"Zebra2024x"\u001b[0m';
+  const grep = "\u001b[01;31m\u001b[KAPI_SECRET\u001b[m\u001b[K=\u001b[33mGiraffe2024x\u001b[0m";
+  a.write("s1", ...turn({ n: 1, at: a.server.clock.now(), prompt: grep, answer: jq, output: `${jq}\n${grep}` }));
+  await a.pass();
+  for (const secret of ["Zebra2024x", "Giraffe2024x"])
+    expect([holds(a, secret), serverHolds(a, secret)]).toEqual([false, false]);
+  expect(promptsAt(a)).toEqual(["API_SECRET=[REDACTED:assigned-secret]"]);
+});
+
 it("keeps nothing that hooks of an agent say that is not watched", async () => {
   const a = await startAgent();
   writeSetting(a.capture, "agents", ["claude-code"]);

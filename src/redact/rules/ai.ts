@@ -242,6 +242,14 @@ export const AI_RULES: readonly Rule[] = [
     { strength: "likely" },
   ),
   row(
+    "amp-token",
+    "sgamp_user_",
+    /sgamp_user_[0-9A-Z]{26}_[0-9a-f]{64}/y,
+    "https://ampcode.com/manual",
+    () => `sgamp_user_${upper(26)}_${hex(64)}`,
+    { glued: true },
+  ),
+  row(
     "devin-key",
     ["apk_", "cog_"],
     /(?:apk_(?:user_)?[0-9A-Za-z+/]{80,180}={0,2}|cog_[a-z2-7]{52})/y,
