@@ -225,8 +225,8 @@ export const SETTINGS = {
   maxConnections: size("RECKON_MAX_CONNECTIONS", 4_096, "sockets held open at once"),
   workers: setting<number>({
     env: "RECKON_WORKERS",
-    fallback: availableParallelism() - 1,
-    shown: "cores - 1",
+    fallback: availableParallelism() > 1 ? availableParallelism() : 0,
+    shown: "cores; 0 where there is one",
     description: "threads that read large bodies; 0: they are read where requests are answered, in slices",
     read: whole(0, 64),
   }),

@@ -40,12 +40,6 @@ export class FairQueue<T> {
     return item;
   }
 
-  /** Who is next. */
-  peek(): T | undefined {
-    const [ofTeam] = this.#teams.values();
-    return ofTeam?.values().next().value?.[0];
-  }
-
   /** Takes who is next; they come last then. */
   shift(): T | undefined {
     const [team, ofTeam] = this.#teams.entries().next().value ?? [];

@@ -10,7 +10,7 @@ export interface Job {
   readonly input: unknown;
   /**
    * Memory that moves with the input instead of being copied; nothing is left of it here once the work has begun. Such a job, a large one,
-   * has a thread for itself; others are handed over several at a time.
+   * has a thread for itself; others are handed over several at a time, and one of several threads is theirs alone.
    */
   readonly transfer?: readonly ArrayBuffer[];
   /** Answers what the work asks. */
@@ -63,7 +63,10 @@ interface Thread {
 export class Pool {
   readonly #options: PoolOptions;
   readonly #threads = new Set<Thread>();
-  readonly #waiting = new FairQueue<Task>();
+  readonly #bunched = new FairQueue<Task>();
+  readonly #alone = new FairQueue<Task>();
+  /** Whose turn it is where both wait. */
+  #isAloneNext = false;
   /** Once a thread could not be started, or all are to end, none is started any more. */
   #isOpen = true;
 
@@ -78,7 +81,7 @@ export class Pool {
 
   /** Jobs that wait for a thread. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#bunched.length + this.#alone.length;
   }
 
   /** Threads that there are. */
@@ -98,7 +101,7 @@ export class Pool {
   run(job: Job): Promise<unknown> {
     if (!this.isOpen) return Promise.reject(new NoThreads());
     return new Promise((resolve, reject) => {
-      this.#waiting.push(job.payer, { job, resolve, reject, isSuspect: false });
+      this.#push({ job, resolve, reject, isSuspect: false });
       this.#hand();
     });
   }
@@ -115,11 +118,22 @@ export class Pool {
     );
   }
 
+  #push(task: Task): void {
+    (isAlone(task) ? this.#alone : this.#bunched).push(task.job.payer, task);
+  }
+
   /** Gives jobs to threads that are free, and starts one where none is. */
   #hand(): void {
     for (const thread of this.#threads) if (thread.isReady && thread.tasks.length === 0) this.#begin(thread);
     const starting = [...this.#threads].filter(({ isReady }) => !isReady).length;
-    if (this.#isOpen && this.#waiting.length > starting && this.#threads.size < this.#options.size) this.#startThread();
+    const due = this.#bunched.length + Math.min(this.#alone.length, this.#leftAlone);
+    if (this.#isOpen && due > starting && this.#threads.size < this.#options.size) this.#startThread();
+  }
+
+  /** How many more jobs may have a thread for themselves: small ones do not wait behind large ones in all of them. */
+  get #leftAlone(): number {
+    const taken = [...this.#threads].filter(({ tasks: [first] }) => first && isAlone(first)).length;
+    return Math.max(1, this.#options.size - 1) - taken;
   }
 
   #begin(thread: Thread): void {
@@ -143,18 +157,16 @@ export class Pool {
     }, this.#options.jobMs);
   }
 
-  /** Who is next, with others where they are small, and no more than what leaves work for the other threads. */
+  /** A job that is to be alone, or several others, no more than what leaves work for the other threads; in turn. */
   #takeBunch(): Task[] {
-    const most = Math.min(MAX_BUNCH, Math.ceil(this.#waiting.length / this.#options.size));
-    const tasks: Task[] = [];
-    while (tasks.length < most) {
-      const next = this.#waiting.peek();
-      if (!next || (tasks.length > 0 && isAlone(next))) break;
-      this.#waiting.shift();
-      tasks.push(next);
-      if (isAlone(next)) break;
+    if (this.#leftAlone > 0 && (this.#isAloneNext || this.#bunched.length === 0)) {
+      const alone = this.#alone.shift();
+      this.#isAloneNext = false;
+      if (alone) return [alone];
     }
-    return tasks;
+    this.#isAloneNext = true;
+    const most = Math.min(MAX_BUNCH, Math.ceil(this.#bunched.length / this.#options.size));
+    return Array.from({ length: most }, () => this.#bunched.shift() as Task);
   }
 
   #post({ worker }: Thread, message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
@@ -222,7 +234,7 @@ export class Pool {
       if (task.isSuspect || tasks.length === 1 || !this.#isOpen) task.reject(new JobLost(why));
       else {
         task.isSuspect = true;
-        this.#waiting.push(task.job.payer, task);
+        this.#push(task);
       }
   }
 
@@ -250,7 +262,8 @@ export class Pool {
   }
 
   #rejectWaiting(error: () => Error): void {
-    for (let task = this.#waiting.shift(); task; task = this.#waiting.shift()) task.reject(error());
+    for (const queue of [this.#bunched, this.#alone])
+      for (let task = queue.shift(); task; task = queue.shift()) task.reject(error());
   }
 }
 

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../../src/kit/log.ts";
 import { Problem } from "../../../src/kit/problem.ts";
-import { JobLost, NoThreads, Pool, type PoolOptions } from "../../../src/platform/workers/pool.ts";
+import { type Job, JobLost, NoThreads, Pool, type PoolOptions } from "../../../src/platform/workers/pool.ts";
 
 const start = () =>
   new Worker(new URL("./thread.ts", import.meta.url), {
@@ -18,15 +18,16 @@ function pool(options: Partial<PoolOptions> = {}): Pool {
 
 const ANNA = { team: "a", credential: "anna" };
 
-/** A job that goes on until it is told to end. */
-function held(of: Pool, payer = ANNA) {
+/** A job that goes on until it is told to end. @param more as of a large one */
+function held(of: Pool, payer = ANNA, more: Pick<Job, "transfer"> = {}) {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<unknown>();
   const answer = () => {
     begun.resolve();
     return end.promise;
   };
-  return { begun: begun.promise, end: end.resolve, done: of.run({ name: "ask", payer, input: "held", answer }) };
+  const done = of.run({ name: "ask", payer, input: "held", answer, ...more });
+  return { begun: begun.promise, end: end.resolve, done };
 }
 
 describe("a pool of threads", () => {
@@ -88,6 +89,23 @@ describe("a pool of threads", () => {
     first.end("go");
     await Promise.all(jobs);
     expect(order).toEqual([1, 5, 4, 2, 3]);
+  });
+
+  it("lets no small job wait behind large ones in all threads, and large ones have their turn among small ones", async () => {
+    const two = pool({ size: 2 });
+    const large = [held(two, ANNA, { transfer: [] }), held(two, ANNA, { transfer: [] })] as const;
+    await large[0].begun;
+    expect(await two.run({ name: "echo", payer: ANNA, input: "small" })).toBe("small");
+    expect([two.threads, two.busy, two.waiting]).toEqual([2, 1, 1]);
+    const small = [held(two), held(two)] as const;
+    await small[0].begun;
+    large[0].end("go");
+    await large[1].begun;
+    expect([two.busy, two.waiting]).toEqual([2, 1]);
+    small[0].end("go");
+    await small[1].begun;
+    for (const { end } of [large[1], small[1]]) end("go");
+    await Promise.all([...large, ...small].map(({ done }) => done));
   });
 
   it("hands on what the work throws: a problem as it is, anything else as an error", async () => {
