@@ -1,3 +1,4 @@
+import { sumsUp } from "./generic-spans.ts";
 import { sessionOf } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
@@ -12,22 +13,33 @@ export interface PlacedTraces {
   awaitsCalls(traceId: string): boolean;
   /** Those that spans of the request name. */
   named(): Place[];
+  /** Whether a sum of the request names no session, nor does any other span of its trace. */
+  readonly hasNamelessSum: boolean;
 }
 
 /** Traces of one question. */
 const ASKED = 500;
 
-/** @param placesOf tells where spans of traces are recorded already */
+export interface Places {
+  /** Whether the device has told of sums that name no session: calls that do name one may belong to them. */
+  readonly tellsNamelessSums: boolean;
+  /** Where spans of some traces are recorded already; a thread has nothing to do until that is answered. */
+  placesOf(traceIds: readonly string[]): Promise<readonly Place[]>;
+}
+
 export async function placeTraces(
   spans: readonly SpanRecord[],
-  { placesOf }: { placesOf(traceIds: readonly string[]): Promise<readonly Place[]> },
+  { tellsNamelessSums, placesOf }: Places,
 ): Promise<PlacedTraces> {
   const named = new Map<string, string>();
   for (const { traceId, attributes } of spans) {
     const session = sessionOf(attributes);
     if (session !== undefined && !named.has(traceId)) named.set(traceId, session);
   }
-  const traceIds = [...new Set(spans.map(({ traceId }) => traceId))];
+  const isNameless = (span: SpanRecord) =>
+    !named.has(span.traceId) && sessionOf(span.attributes, span.resource) === undefined;
+  const open = spans.filter((span) => tellsNamelessSums || sumsUp(span) || isNameless(span));
+  const traceIds = [...new Set(open.map(({ traceId }) => traceId))];
   const before = new Map<string, string>();
   const awaiting = new Set<string>();
   for (let from = 0; from < traceIds.length; from += ASKED)
@@ -41,5 +53,6 @@ export async function placeTraces(
     isAlone,
     awaitsCalls: (traceId) => awaiting.has(traceId),
     named: () => [...named].filter(([traceId]) => !isAlone(traceId)),
+    hasNamelessSum: spans.some((span) => sumsUp(span) && isNameless(span)),
   };
 }

@@ -21,6 +21,8 @@ export interface RequestGiven {
   readonly deviceId: string;
   /** Whether the tier includes sessions. */
   readonly hasSessions: boolean;
+  /** See `Places`. */
+  readonly tellsNamelessSums: boolean;
 }
 
 /** An entry ready to be stored, but for its number. */
@@ -50,6 +52,7 @@ export interface ReadyRequest<S> {
   readonly rejected: number;
   /** See `Translated`. */
   readonly named: readonly Place[];
+  readonly hasNamelessSum: boolean;
 }
 
 /** What makes sessions ready to be stored: their room hands it over. */
@@ -86,16 +89,16 @@ async function readRequest<S>(
   signal: Signal,
   sessions: Sessions<S>,
   body: object,
-  { captureMode, deviceId, hasSessions }: RequestGiven,
+  { captureMode, deviceId, hasSessions, tellsNamelessSums }: RequestGiven,
   { sent: bytes, yieldNow, ask }: Tools,
 ): Promise<ReadyRequest<S>> {
   const isMetadataOnly = captureMode === "metadata";
   const placesOf = async (traceIds: readonly string[]) => (await ask(traceIds)) as readonly Place[];
-  const terms = { deviceId, isMetadataOnly, placesOf };
+  const terms = { deviceId, isMetadataOnly, tellsNamelessSums, placesOf };
   const translated = await translate(signal, body as Record<string, unknown>, terms, yieldNow);
-  const { records, dropped, rejected, named } = translated;
+  const { records, dropped, rejected, named, hasNamelessSum } = translated;
   const sent = digestOfSent(bytes);
-  const known = { captureMode, sent, records, dropped, rejected, named };
+  const known = { captureMode, sent, records, dropped, rejected, named, hasNamelessSum };
   if (captureMode === "off")
     return { ...known, entries: [], sessions: undefined, redacted: 0, withheld: records - dropped - rejected };
   const { entries, redacted, withheld } = await cleanEntries(translated.entries, captureMode, yieldNow);

@@ -13,7 +13,7 @@ import { appendUnnumbered } from "../telemetry/telemetry.ts";
 import { sessionPieces } from "../traces/traces.ts";
 import { REQUESTS, type ReadyRequest, readOtlp } from "./prepare.ts";
 import type { Signal } from "./protobuf.ts";
-import { placesOf, rememberPlaces } from "./remembered-traces.ts";
+import { placesOf, rememberNamelessSum, rememberPlaces, tellsNamelessSums } from "./remembered-traces.ts";
 import { takeNew } from "./seen.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -70,6 +70,7 @@ export const receiver = (
             ...admit(core, principal, CAPABILITIES[signal]),
             deviceId: principal.deviceId,
             hasSessions: tiersWith("traces").includes(principal.tier),
+            tellsNamelessSums: tellsNamelessSums(core, principal.deviceId),
           }),
           (core, { deviceId }, traceIds: readonly string[]) => placesOf(core, deviceId, traceIds),
         ),
@@ -121,7 +122,7 @@ function encode({ partialSuccess }: Ok, rejected: number): Buffer {
 async function store(
   core: Core,
   principal: DevicePrincipal,
-  { captureMode, sent, entries, sessions, redacted, withheld, named }: ReadyRequest<SessionBatch>,
+  { captureMode, sent, entries, sessions, redacted, withheld, named, hasNamelessSum }: ReadyRequest<SessionBatch>,
 ): Promise<void> {
   const request = { core, principal };
   const intake = new Intake(request, "telemetry", { captureMode, sent, repoKey: OTLP_STREAM });
@@ -138,4 +139,5 @@ async function store(
   traces.withheld = withheld > 0 ? 0 : sessions.withheld;
   await sessionPieces.deliver(traces, sessions);
   rememberPlaces(core, principal.deviceId, named);
+  if (hasNamelessSum) rememberNamelessSum(core, principal.deviceId);
 }

@@ -10,6 +10,14 @@ const MAX_KNOWN = 10_000;
 /** By device and trace, what spans called the session of the trace, while the server runs; the newest last. */
 const named = slot(() => ({ size: 0, ofDevices: new Map<string, Map<string, string>>() }));
 
+/** Devices that told of sums without a name, while the server runs. */
+const summing = slot(() => new Set<string>());
+
+/** Keeps in mind that a device tells of sums that name no session. */
+export const rememberNamelessSum = (core: Core, deviceId: string): unknown => summing(core).add(deviceId);
+
+export const tellsNamelessSums = (core: Core, deviceId: string): boolean => summing(core).has(deviceId);
+
 /** Keeps in mind which sessions spans of a device named. */
 export function rememberPlaces(core: Core, deviceId: string, places: readonly Place[]): void {
   if (places.length === 0) return;

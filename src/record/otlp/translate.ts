@@ -6,7 +6,7 @@ import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
 import { readGeminiCliLog } from "./gemini-cli.ts";
 import { readGenericSpan, sumsUp } from "./generic-spans.ts";
 import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
-import { type PlacedTraces, placeTraces } from "./place-traces.ts";
+import { type PlacedTraces, type Places, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
@@ -33,14 +33,13 @@ export interface Translated {
   readonly rejected: number;
   /** What spans called the sessions of their traces: what sums them up may come later, and name none. */
   readonly named: readonly Place[];
+  readonly hasNamelessSum: boolean;
 }
 
-export interface Terms {
+export interface Terms extends Places {
   readonly deviceId: string;
   /** Only metadata may be kept: how long a prompt was is then said beside its text, which is withheld later. */
   readonly isMetadataOnly: boolean;
-  /** Where spans of some traces are recorded already. */
-  placesOf(traceIds: readonly string[]): Promise<readonly Place[]>;
 }
 
 /** Takes a request apart. @param pause awaited between records, see `kit/yield.ts` */
@@ -69,7 +68,8 @@ export async function translate(
     gathered.passOver(span);
     tally.dropped++;
   }
-  return { ...tally, entries: gathered.entries, sessions: gathered.sessions(), named: traces.named() };
+  const { hasNamelessSum } = traces;
+  return { ...tally, entries: gathered.entries, sessions: gathered.sessions(), named: traces.named(), hasNamelessSum };
 }
 
 /** Spans are gathered once all are known. @returns what becomes of a record that is not kept */
