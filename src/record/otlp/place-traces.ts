@@ -20,6 +20,7 @@ export interface PlacedTraces {
 /** Traces of one question. */
 const ASKED = 500;
 
+/** What is known already of where traces of a device lie. */
 export interface Places {
   /** Whether the device has told of sums that name no session: calls that do name one may belong to them. */
   readonly tellsNamelessSums: boolean;
@@ -27,6 +28,7 @@ export interface Places {
   placesOf(traceIds: readonly string[]): Promise<readonly Place[]>;
 }
 
+/** Looks up where the traces of a request lie: only of those of which it does not tell all itself. */
 export async function placeTraces(
   spans: readonly SpanRecord[],
   { tellsNamelessSums, placesOf }: Places,

@@ -16,6 +16,7 @@ const summing = slot(() => new Set<string>());
 /** Keeps in mind that a device tells of sums that name no session. */
 export const rememberNamelessSum = (core: Core, deviceId: string): unknown => summing(core).add(deviceId);
 
+/** Whether it did, since the server started. */
 export const tellsNamelessSums = (core: Core, deviceId: string): boolean => summing(core).has(deviceId);
 
 /** Keeps in mind which sessions spans of a device named. */

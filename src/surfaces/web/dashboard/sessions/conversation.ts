@@ -8,7 +8,17 @@ import { short } from "../shared/text.ts";
 import { costText } from "../spend/labels.ts";
 import { type Budget, pageBudget, saidText } from "./said.ts";
 import { attemptOf, drawEvent, eventId, failureBadge, type Spot, stepId, stepName, timeWithin } from "./steps.ts";
-import { type Event, eventsOf, failedSteps, lengthOf, type Turn, turnsOf, type Usage, usageOf } from "./turns.ts";
+import {
+  type Event,
+  eventsOf,
+  failedSteps,
+  lengthOf,
+  type Turn,
+  turnsOf,
+  type Usage,
+  type UsageOfSpans,
+  usageOf,
+} from "./turns.ts";
 import { addressOf, type Visit } from "./visit.ts";
 
 /** A session read as what it was: prompts, answers, tools with what came of them, commits and labels. */
@@ -30,7 +40,7 @@ export interface Places {
 
 interface Drawing {
   readonly visit: Visit;
-  readonly use: Awaited<ReturnType<typeof usageOf>>;
+  readonly use: UsageOfSpans;
   readonly at: (index: number, fragment: string) => string;
   readonly places: Places;
   readonly left: Budget;
@@ -171,7 +181,7 @@ function promptText({ prompt, number: nth }: Extract<Event, { kind: "prompt" }>,
 }
 
 /** What came of a prompt, in one line. */
-function turnSum(turn: Turn, use: Awaited<ReturnType<typeof usageOf>>): string {
+function turnSum(turn: Turn, use: UsageOfSpans): string {
   const spans = turn.events.flatMap((event) => (event.kind === "step" ? [event.span] : []));
   const length = lengthOf(turn);
   const edits = spans.reduce((sum, span) => sum + span.edits.length, 0);

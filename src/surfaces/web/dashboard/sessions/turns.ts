@@ -110,8 +110,11 @@ export function lengthOf({ events }: Turn): number | null {
   return from === null || to === null || to <= from ? null : to - from;
 }
 
-/** @returns gives what the model calls among some spans of the session used, each counted once in the whole session */
-export async function usageOf({ core }: Member, session: Session): Promise<(spans: Iterable<Span>) => Usage> {
+/** Gives what the model calls among some spans of a session used, each counted once in the whole session. */
+export type UsageOfSpans = (spans: Iterable<Span>) => Usage;
+
+/** Counts the calls of a session, giving way to other work where they are very many. */
+export async function usageOf({ core }: Member, session: Session): Promise<UsageOfSpans> {
   const counted = await inSlices(callsOnce(session.spans), cooperative(core.clock));
   const priced = priceCalls(
     core,

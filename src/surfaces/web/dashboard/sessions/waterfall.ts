@@ -12,7 +12,7 @@ import { short } from "../shared/text.ts";
 import { costText } from "../spend/labels.ts";
 import { type Places, placesOf } from "./conversation.ts";
 import { attemptOf, failureBadge, isTool, stepName, textOf } from "./steps.ts";
-import { type Usage, usageOf } from "./turns.ts";
+import { type Usage, type UsageOfSpans, usageOf } from "./turns.ts";
 import { addressOf, sessionPage, type Visit, visitOf } from "./visit.ts";
 
 /** The steps of a session on an axis of time, each under the one that began it; one of them open. */
@@ -25,10 +25,8 @@ export async function waterfallPage(call: Member): Promise<Html> {
   return sessionPage(visit, "/waterfall", draw(visit, use));
 }
 
-type UsedBy = Awaited<ReturnType<typeof usageOf>>;
-
 /** @param use where a step is open */
-function draw(visit: Visit, use: UsedBy | undefined): Html {
+function draw(visit: Visit, use: UsageOfSpans | undefined): Html {
   const { call, session } = visit;
   const { spans, spanCount } = session;
   const opened = idIn(call.query.get("step"));
@@ -91,7 +89,7 @@ function barOf(span: Span, depth: number): Omit<Row, "href" | "detail"> {
 const MAX_TEXT = 96 * 1024;
 
 /** All that is known of a step. */
-function detail(visit: Visit, listed: Span, use: UsedBy): Html {
+function detail(visit: Visit, listed: Span, use: UsageOfSpans): Html {
   const { call } = visit;
   const span = sessionSpans.whole(call.core, listed);
   const used = use([listed]);
