@@ -16,7 +16,6 @@ interface State {
 type Accepts = (units: Uint16Array, at: number) => boolean;
 
 const DEAD = 0;
-const ACCEPTS = 1;
 
 const declared: Automaton[] = [];
 
@@ -34,7 +33,7 @@ export class Automaton {
   /** For each character the group of those that the pattern tells apart from no other of the group. */
   readonly #groups = new Uint8Array(1 << 16);
   #groupCount = 0;
-  /** The state after each state and group: twice the place where its own row begins, and whether a match ends there. */
+  /** The state after each state and group, by where its own row begins; its complement where a match ends there. */
   #next = new Int32Array();
 
   /**
@@ -66,10 +65,13 @@ export class Automaton {
   #testForwards(units: Uint16Array, start: number, end: number, accepts: Accepts | undefined): boolean {
     const next = this.#next;
     const groups = this.#groups;
-    let state = this.#groupCount << 1;
-    for (let i = start; i < end && state !== DEAD; i++) {
-      state = next[(state >> 1) + (groups[units[i] as number] as number)] as number;
-      if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
+    let state = this.#groupCount;
+    for (let i = start; i < end; i++) {
+      state = next[state + (groups[units[i] as number] as number)] as number;
+      if (state > DEAD) continue;
+      if (state === DEAD) return false;
+      if (accepts === undefined || accepts(units, i)) return true;
+      state = ~state;
     }
     return false;
   }
@@ -77,10 +79,13 @@ export class Automaton {
   #testBackwards(units: Uint16Array, start: number, end: number, accepts: Accepts | undefined): boolean {
     const next = this.#next;
     const groups = this.#groups;
-    let state = this.#groupCount << 1;
-    for (let i = end - 1; i >= start && state !== DEAD; i--) {
-      state = next[(state >> 1) + (groups[units[i] as number] as number)] as number;
-      if ((state & ACCEPTS) !== 0 && (accepts === undefined || accepts(units, i))) return true;
+    let state = this.#groupCount;
+    for (let i = end - 1; i >= start; i--) {
+      state = next[state + (groups[units[i] as number] as number)] as number;
+      if (state > DEAD) continue;
+      if (state === DEAD) return false;
+      if (accepts === undefined || accepts(units, i)) return true;
+      state = ~state;
     }
     return false;
   }
@@ -88,34 +93,32 @@ export class Automaton {
   /** Whether a text ends in a match, read backwards. */
   ends(text: string): boolean {
     if (this.#groupCount === 0) this.#build();
-    let state = this.#groupCount << 1;
-    for (let i = text.length - 1; i >= 0 && state !== DEAD && (state & ACCEPTS) === 0; i--)
-      state = this.#next[(state >> 1) + (this.#groups[text.charCodeAt(i)] as number)] as number;
-    return (state & ACCEPTS) !== 0;
+    let state = this.#groupCount;
+    for (let i = text.length - 1; i >= 0 && state > DEAD; i--)
+      state = this.#next[state + (this.#groups[text.charCodeAt(i)] as number)] as number;
+    return state < DEAD;
   }
 
   /** The end of the longest match that begins where the stretch does, or -1. */
   endOf(units: Uint16Array, start: number, end: number): number {
     if (this.#groupCount === 0) this.#build();
+    const next = this.#next;
+    const groups = this.#groups;
     let last = -1;
-    let state = this.#groupCount << 1;
-    for (let i = start; i < end && state !== DEAD; i++) {
-      const group = this.#groups[units[i] as number] as number;
-      state = this.#next[(state >> 1) + group] as number;
-      if ((state & ACCEPTS) !== 0) last = i + 1;
+    let state = this.#groupCount;
+    for (let i = start; i < end; i++) {
+      state = next[state + (groups[units[i] as number] as number)] as number;
+      if (state > DEAD) continue;
+      if (state === DEAD) break;
+      last = i + 1;
+      state = ~state;
     }
     return last;
   }
 
   /** Whether the stretch is a match as a whole. */
   spans(units: Uint16Array, start: number, end: number): boolean {
-    if (this.#groupCount === 0) this.#build();
-    let state = this.#groupCount << 1;
-    for (let i = start; i < end && state !== DEAD; i++) {
-      const group = this.#groups[units[i] as number] as number;
-      state = this.#next[(state >> 1) + group] as number;
-    }
-    return (state & ACCEPTS) !== 0;
+    return this.endOf(units, start, end) === end;
   }
 
   #build(): void {
@@ -160,8 +163,10 @@ export class Automaton {
       if (this.#mode === "first" && set.has(last)) continue;
       for (const [group, to] of ledTo(set, groupsOf)) next[row + group] = numberOf(to);
     }
-    const accepts = sets.map((set) => (set.has(last) ? ACCEPTS : 0));
-    this.#next = Int32Array.from(next, (state) => ((state * samples.length) << 1) | (accepts[state] as number));
+    const accepts = sets.map((set) => set.has(last));
+    this.#next = Int32Array.from(next, (state) =>
+      accepts[state] ? ~(state * samples.length) : state * samples.length,
+    );
     this.#groupCount = samples.length;
   }
 
@@ -177,6 +182,29 @@ export class Automaton {
     }
     this.#groups.fill(this.#groups[BEYOND] as number, BEYOND);
     return samples;
+  }
+}
+
+/** Whether an automaton of the mode `anywhere` meets anything in stretches of one text; asked roughly from first to last, it reads each once. */
+export class Met {
+  readonly #automaton: Automaton;
+  readonly #most: number;
+  /** Between the two nothing is met. */
+  #from = 0;
+  #to = 0;
+
+  /** @param most the length of its longest match */
+  constructor(automaton: Automaton, most: number) {
+    this.#automaton = automaton;
+    this.#most = most;
+  }
+
+  in(units: Uint16Array, start: number, end: number): boolean {
+    const goesOn = start >= this.#from && start <= this.#to;
+    if (this.#automaton.test(units, goesOn ? Math.max(start, this.#to - this.#most) : start, end)) return true;
+    if (!goesOn) this.#from = start;
+    this.#to = goesOn ? Math.max(end, this.#to) : end;
+    return false;
   }
 }
 

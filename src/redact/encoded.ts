@@ -1,5 +1,6 @@
 /** Secrets behind base64: a whole private key, the login of a registry, the values of a Kubernetes Secret. */
 
+import { isAlnum } from "./fresh.ts";
 import { kindOf } from "./pattern.ts";
 import { ARMOUR_CAP } from "./private-key.ts";
 import { type Reading, Run, type Span } from "./reading.ts";
@@ -111,13 +112,13 @@ export const mayBeTinkKey = (text: string, at: number): boolean => text.startsWi
 
 /** How far from a Secret's kind its values are looked for, in code units. */
 const MANIFEST_CAP = 16_384;
-const BLOCK = /^( {0,12})(data|stringData):[ \t]*(?:#.*)?$/;
+const BLOCK = /^ {0,12}(data|stringData):[ \t]*(?:#.*)?$/;
 const ENTRY = /^( {1,16})["']?([\w.-]{1,253})["']?:[ \t]{1,8}["']?([^\s"'#]{1,16384})["']?[ \t]*(?:#.*)?$/;
 
 /** The plain and the encoded values of a Kubernetes Secret in YAML whose `kind: Secret` stands at `at`. */
 export function manifestValues(reading: Reading, at: number, key: object): Span[] {
   const state = reading.memo(key, () => new State());
-  const { text } = reading;
+  const { text, units } = reading;
   if (at < state.until || !mayBeManifest(text, at)) return [];
   // The kind may stand before or behind the values; a line of dashes or of a fence ends the document. Of what was looked at
   // for the kind before nothing is read again, or a text of such lines would be read as often as it has them.
@@ -130,7 +131,7 @@ export function manifestValues(reading: Reading, at: number, key: object): Span[
   for (let start = from; start < to; ) {
     const lineEnd = text.indexOf("\n", start);
     const end = lineEnd === -1 || lineEnd > to ? to : lineEnd;
-    const line = text.slice(start, end).replace(/\r$/, "");
+    const line = text.slice(start, end > start && units[end - 1] === RETURN ? end - 1 : end);
     const value = values.secretOf(line);
     if (value !== undefined) {
       const valueAt = start + line.lastIndexOf(value);
@@ -139,6 +140,18 @@ export function manifestValues(reading: Reading, at: number, key: object): Span[
     start = end + 1;
   }
   return found;
+}
+
+const RETURN = 13;
+const SPACE = 32;
+const SMALL_D = 100;
+const SMALL_S = 115;
+
+/** How many spaces a line begins with. */
+function depthOf(line: string): number {
+  let depth = 0;
+  while (line.charCodeAt(depth) === SPACE) depth++;
+  return depth;
 }
 
 /** A block of lines that an entry's value is, rather than what stands behind its name. */
@@ -151,23 +164,25 @@ class ManifestValues {
 
   /** The value on a line, where it is a secret. */
   secretOf(line: string): string | undefined {
-    if (/^\s*(?:#|$)/.test(line)) return undefined;
-    const [, indent = "", kind] = BLOCK.exec(line) ?? [];
+    const depth = depthOf(line);
+    const first = line.charCodeAt(depth);
+    // The first sign tells most lines: an expression takes ten times as long.
+    if (!isAlnum(first) && /^\s*(?:#|$)/.test(line)) return undefined;
+    const kind = first === SMALL_D || first === SMALL_S ? BLOCK.exec(line)?.[1] : undefined;
     if (kind !== undefined) {
-      this.#block = { indent: indent.length, isEncoded: kind === "data" };
+      this.#block = { indent: depth, isEncoded: kind === "data" };
       this.#scalar = undefined;
       return undefined;
     }
     const block = this.#block;
     if (block === undefined) return undefined;
-    const depth = line.search(/[^ ]/);
     const scalar = this.#scalar !== undefined && depth > this.#scalar.indent ? this.#scalar : undefined;
     if (scalar !== undefined) {
       const value = line.trim();
       const isSecret = block.isEncoded ? isManifestSecret(scalar.name, value, true) : isSecretValue("", value, "env");
       return isSecret && !/\s/.test(value) ? value : undefined;
     }
-    const [, deeper = "", name = "", value = ""] = ENTRY.exec(line) ?? [];
+    const [, deeper = "", name = "", value = ""] = (depth > 0 ? ENTRY.exec(line) : null) ?? [];
     this.#scalar = SCALAR.test(value) ? { indent: deeper.length, name } : undefined;
     if (depth <= block.indent || deeper.length <= block.indent) this.#block = undefined;
     else if (isManifestSecret(name, value, block.isEncoded)) return value;

@@ -41,7 +41,7 @@ export function* partsInSlices(text: string, parts: readonly Part[]): Slices<Rea
     return suspects.size === parts.length;
   };
   for (let from: number | undefined = 0; from !== undefined && suspects.size < parts.length; ) {
-    from = filter.searchFrom(text, from, visit);
+    from = filter.searchFrom(text, from, { visit });
     yield;
   }
   return suspects;

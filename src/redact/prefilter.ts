@@ -47,11 +47,15 @@ interface Stored<T> {
   isNarrow: boolean;
 }
 
-/**
- * What is called for anchors seen: `at` is the place to look at. True stops the search.
- * @param isUnsure whether a token has to start there and may not: that takes a look at more than low bytes
- */
-export type Visit<T> = (at: number, payload: T, isUnsure: boolean) => boolean;
+/** Who is told of anchors seen. */
+export interface Visitor<T> {
+  /**
+   * @param at the place to look at
+   * @param isUnsure whether a token has to start there and may not: that takes a look at more than low bytes
+   * @returns whether the search is over
+   */
+  visit(at: number, payload: T, isUnsure: boolean): boolean;
+}
 
 const slotOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> 17;
 
@@ -201,10 +205,10 @@ export class Prefilter<T> {
   }
 
   /**
-   * Calls `visit` for every anchor in the stretch that begins at `base`, roughly from first to last, until one says stop.
+   * Tells of every anchor in the stretch that begins at `base`, roughly from first to last, until it is over.
    * @returns where the next stretch begins, or undefined when the text is at its end or a visit stopped the search
    */
-  searchFrom(text: string, base: number, visit: Visit<T>): number | undefined {
+  searchFrom(text: string, base: number, visitor: Visitor<T>): number | undefined {
     const bytes = this.#bytes;
     const shift = this.#shift;
     const ends = this.#ends;
@@ -227,8 +231,12 @@ export class Prefilter<T> {
           const enough = this.#rows[bytes[i] as number] as number;
           row = i === rowAt + 1 ? row + 1 : rowBefore(bytes, i, LEAD);
           rowAt = i;
-          if (row < (this.#rowFrom[bytes[i] as number] as number)) {
-            i++;
+          const from = this.#rowFrom[bytes[i] as number] as number;
+          if (row < from) {
+            for (i++; row + 1 < from && i < end && bytes[i] === bytes[i - 1]; i++) {
+              row++;
+              rowAt = i;
+            }
             continue;
           }
           if (row > enough && enough > 0) {
@@ -240,9 +248,9 @@ export class Prefilter<T> {
           }
         }
         const inRow = i === rowAt ? row : 0;
-        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, text, i, at, inRow, visit))
+        if ((ended & ENDS_FOUR) !== 0 && four !== three && this.#visitAll(four, text, i, at, inRow, visitor))
           return undefined;
-        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, text, i, at, 0, visit)) return undefined;
+        if ((ended & ENDS_THREE) !== 0 && this.#visitAll(three, text, i, at, 0, visitor)) return undefined;
       }
       i++;
     }
@@ -252,15 +260,18 @@ export class Prefilter<T> {
   }
 
   /** @param i where the window ends among the bytes, and @param at in the text @param row how long the row of one sign is that goes up to there */
-  #visitAll(key: number, text: string, i: number, at: number, row: number, visit: Visit<T>): boolean {
-    const lists = this.#lists;
+  #visitAll(key: number, text: string, i: number, at: number, row: number, visitor: Visitor<T>): boolean {
+    const keys = this.#keys;
     let slot = slotOf(key);
-    while (lists[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & (SLOTS - 1);
+    while (keys[slot] !== key) {
+      if (this.#lists[slot] === -1) return false;
+      slot = (slot + 1) & (SLOTS - 1);
+    }
     const records = this.#records;
     const bytes = this.#bytes;
     const { signs } = this.#around;
     const from = i - REACH;
-    for (let record = lists[slot] as number; record !== -1; record += RECORD) {
+    for (let record = this.#lists[slot] as number; record !== -1; record += RECORD) {
       const number = records[record] as number;
       if (number === LAST) return false;
       if (row < (records[record + 2] as number)) continue;
@@ -275,18 +286,18 @@ export class Prefilter<T> {
         const fourth = records[record + 6] as number;
         if (signs[(fourth >> KIND_SHIFT) + (bytes[from + (fourth & PLACE_MASK)] as number)] === 0) continue;
       }
-      if (this.#visitOne(number, records[record + 1] as number, text, i, at, visit)) return true;
+      if (this.#visitOne(number, records[record + 1] as number, text, i, at, visitor)) return true;
     }
     return false;
   }
 
-  #visitOne(number: number, back: number, text: string, i: number, at: number, visit: Visit<T>): boolean {
+  #visitOne(number: number, back: number, text: string, i: number, at: number, visitor: Visitor<T>): boolean {
     if (at < back) return false;
     const stored = this.#stored[number] as Stored<T>;
     const before = stored.isApart ? wordBefore(this.#bytes, i - back) : FREE;
     // A sign beyond the low bytes may look like a letter.
     if (before === GLUED && text.charCodeAt(at - back - 1) < 256) return false;
     if (!stored.isNarrow) this.#narrow(number);
-    return visit(at - back, stored.payload, before !== FREE);
+    return visitor.visit(at - back, stored.payload, before !== FREE);
   }
 }

@@ -10,7 +10,7 @@ import {
   securePassword,
   sqlPassword,
 } from "./commands.ts";
-import { CROWD_RULE } from "./crowd.ts";
+import { CHARACTER, CROWD_RULE } from "./crowd.ts";
 import {
   encodedKey,
   encodedLogin,
@@ -66,7 +66,7 @@ const marker: Probe = {
 };
 
 /** See `Probe.room`: what a look far ahead takes depends on whether a marker stands there, and must not decide. */
-const FAR_ROOM = 24;
+const FAR_ROOM = 24 * CHARACTER;
 
 type Find = (reading: Reading, at: number, key: object) => Span | readonly Span[] | undefined;
 

@@ -127,7 +127,7 @@ export interface Probe {
   readonly isForm: boolean;
   /** How far what it finds may begin behind the anchor, where not each of a crowd has to be judged; see `Crowd`. */
   readonly reach: "near" | "far" | undefined;
-  /** How many characters a place has to itself in any text that is no crowd of them; undefined where that follows from the look. */
+  /** The room that a place has to itself in any text that is no crowd of them, see `crowd.ts`; undefined where it follows from the look. */
   readonly room: number | undefined;
   find(reading: Reading, at: number): void;
   may(text: string, at: number): boolean;

@@ -3,7 +3,7 @@ import { finish, type Slices } from "../kit/slices.ts";
 import { compileAll } from "./automaton.ts";
 import { CROWD_RULE, Crowd, roomOf } from "./crowd.ts";
 import { isFresh } from "./fresh.ts";
-import { Prefilter } from "./prefilter.ts";
+import { Prefilter, type Visitor } from "./prefilter.ts";
 import { rankOf, targets } from "./probes.ts";
 import { type Finding, MARKER, MARKER_START, type Probe, Reading } from "./reading.ts";
 import { RULES } from "./rules.ts";
@@ -55,11 +55,21 @@ function merge(last: Finding, next: Finding): Finding {
 
 const inOrder = (a: Finding, b: Finding): number => a.start - b.start || b.end - a.end;
 
-/** Candidates come roughly in order, and a look is sooner done than a sort. */
-function areSorted(candidates: readonly Finding[]): boolean {
-  for (let i = 1; i < candidates.length; i++)
-    if (inOrder(candidates[i - 1] as Finding, candidates[i] as Finding) > 0) return false;
-  return true;
+/** Puts candidates in order. They nearly are, and a few steps of one are sooner done than a sort; where many are far off it is a sort. */
+function putInOrder(candidates: Finding[]): void {
+  let steps = 4 * candidates.length;
+  for (let i = 1; i < candidates.length; i++) {
+    const one = candidates[i] as Finding;
+    let to = i;
+    for (; to > 0 && inOrder(candidates[to - 1] as Finding, one) > 0; to--) {
+      candidates[to] = candidates[to - 1] as Finding;
+      steps--;
+    }
+    candidates[to] = one;
+    if (steps >= 0) continue;
+    candidates.sort(inOrder);
+    return;
+  }
 }
 
 /** No probe finds anything that starts further before its anchor than this, but for manifests, which are read as a whole. */
@@ -78,7 +88,7 @@ class Merge {
 
   /** Takes up the candidates that start before a place; those behind it may still get company. */
   take(candidates: Finding[], before: number): void {
-    if (!areSorted(candidates)) candidates.sort(inOrder);
+    putInOrder(candidates);
     let taken = 0;
     for (const next of candidates) {
       if (next.start >= before) break;
@@ -98,7 +108,7 @@ class Merge {
 export type Watch = (work: number) => void;
 
 /** A search under way: one `next` after another, each over a stretch of the text. */
-class Search {
+class Search implements Visitor<Probe> {
   readonly #text: string;
   readonly #filter = thePrefilter();
   #reading: Reading | undefined;
@@ -113,14 +123,14 @@ class Search {
 
   /** Searches the stretch that begins at a place. @returns where the next begins, or undefined at the end */
   next(from: number): number | undefined {
-    const next = this.#filter.searchFrom(this.#text, from, this.#visit);
+    const next = this.#filter.searchFrom(this.#text, from, this);
     if (next === undefined) return undefined;
     for (const crowd of [this.#crowd, this.#forms]) crowd.closeBefore(this.#reading, next);
     this.#take(next - LOOKED_BACK);
     return next;
   }
 
-  readonly #visit = (at: number, probe: Probe, isUnsure: boolean): boolean => {
+  visit(at: number, probe: Probe, isUnsure: boolean): boolean {
     this.#reading ??= new Reading(this.#text, RULES.length);
     const reading = this.#reading;
     const crowd = probe.isForm ? this.#forms : this.#crowd;
@@ -134,7 +144,7 @@ class Search {
     if (probe.reach !== undefined)
       crowd.took(reading, at, probe.room ?? roomOf(reading.work - work, reading.candidates.length > found));
     return false;
-  };
+  }
 
   #take(before: number): void {
     if (this.#reading === undefined || this.#reading.candidates.length === 0) return;

@@ -1,5 +1,6 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
-import { Automaton } from "./automaton.ts";
+import { Automaton, Met } from "./automaton.ts";
+import { CHARACTER } from "./crowd.ts";
 import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
 import { Gate } from "./gate.ts";
 import { BEYOND, KIND_SIZE, type Kind, kindsOf, mayStand } from "./pattern.ts";
@@ -12,7 +13,9 @@ const DASH = 45;
 const SLASH = 47;
 const UNDERSCORE = 95;
 
-const PLACEHOLDER = /x{6,}|\*{4,}|\.{4,}|#{4,}|0{16,}|placeholder|redacted|your[_-]|changeme|here$/i;
+const PLACEHOLDER = new Automaton(/x{6}|\*{4}|\.{4}|#{4}|0{16}|placeholder|redacted|your[_-]|changeme/i, "anywhere");
+const MAX_PLACEHOLDER = 16;
+const ENDS_HERE = new Automaton(/here/i, "end");
 const PROVIDER_MARK = 8;
 const LONG_BODY = 20;
 
@@ -20,8 +23,11 @@ const LONG_BODY = 20;
  * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
  * form's random part should be. Refusing an upload for those would teach people to switch the check off.
  */
-function isPlaceholder(units: Uint16Array, start: number, end: number, value: string): boolean {
-  return isOfWords(units, start, end) || PLACEHOLDER.test(value);
+function isPlaceholder(reading: Reading, start: number, end: number): boolean {
+  const { units } = reading;
+  if (isOfWords(units, start, end) || ENDS_HERE.test(units, start, end)) return true;
+  // Several rows may describe the same stretch.
+  return reading.memo(PLACEHOLDER, () => new Met(PLACEHOLDER, MAX_PLACEHOLDER)).in(units, start, end);
 }
 
 /** Small letters alone are words ("sk_live_put_your_own_key"), unless they run on longer than words do. */
@@ -42,7 +48,7 @@ const SAMPLE = /example/i;
 const LONG_MATCH = 256;
 
 /** See `Probe.room`. */
-const ROOM = 20;
+const ROOM = 20 * CHARACTER;
 
 const isInPath = (code: number): boolean => code === DASH || code === SLASH;
 
@@ -216,7 +222,7 @@ export class TableProbe implements Probe {
     const value = text.slice(start, end);
     if (
       (!glued && isAlnum(text.charCodeAt(end))) ||
-      isPlaceholder(reading.units, start, end, value) ||
+      isPlaceholder(reading, start, end) ||
       needs?.test(value) === false
     ) {
       // Half of what was refused may hold the next start: a stretch is read twice, and not once for each mark in it.

@@ -1,7 +1,7 @@
 /** Whether a value given to a secret's name is a secret. No part of this looks at how random a value is. */
-import { Automaton } from "./automaton.ts";
+import { Automaton, Met } from "./automaton.ts";
 import { isPasswordName } from "./names.ts";
-import { Standing, type Units, unitsOf } from "./units.ts";
+import { type Units, unitsOf } from "./units.ts";
 
 /** As much of a value is judged, in code units: of one whose end is sure, and of one that names may stand in. */
 export const MAX_MEMBER_JUDGED = 4_096;
@@ -33,7 +33,7 @@ export const isPlainWord = (units: Uint16Array, start: number, end: number): boo
 
 const STAND_IN =
   /example|placeholder|change[_-]?(?:me|this|it)|replace[_-]?(?:me|this|with)|your[_-]|-your|<|>|\{\{|\$\{|\$\(|x{4}|\*{2}|\.{3}|…|•|redact|dummy|sample|insert[_-]|fill[_-]?(?:in|me)|not[_-]?(?:a[_-]?)?(?:real|secret)|process\.env|import\.meta|os\.environ|getenv|env\(|secrets?\.|vars\.|var\.|config\.|settings\.|\[REDACTED/i;
-/** Sees none of the two signs beyond Latin 1; see `DOTS`. */
+/** Sees none of the two signs beyond Latin 1; see `isDots`. */
 const HAS_STAND_IN = new Automaton(STAND_IN, "anywhere");
 const STAND_IN_START = new Automaton(/your|env[.:]/i);
 const STAND_IN_WHOLE = new Automaton(
@@ -45,39 +45,64 @@ const REFERENCE = new Automaton(
   /(?:[$%@*#&|?!=~^:\\/.()[\]{}+-]|op:|vault:|ref:|arn:|kms:|sops:|enc[:[]|file:|https?:|wss?:|[a-z][a-z0-9+.-]{1,12}:\/\/|projects\/|sha(?:256|384|512)[:-]|data:|[A-Za-z]:\\)/,
 );
 
-const DOTS = /[…•]/g;
-/** A sentence in a script that writes no spaces: kana, ideographs, hangul. */
-const PROSE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}/g;
+/** No unit below is one of either. */
+const FIRST_BEYOND = 0x2022;
+/** `…` and `•`. */
+const isDots = (code: number): boolean => code === 0x2026 || code === 0x2022;
+/** Kana, ideographs and hangul: four of them are a sentence in a script that writes no spaces. */
+const isProse = (code: number): boolean =>
+  (code >= 0x3040 && code <= 0x30ff) || (code >= 0x3400 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7af);
 
-/** A stretch of one text in which no stand-in of letters and common signs stands: values that overlap are read once. */
-export class Clear {
-  from = 0;
-  to = 0;
-  #dots: Standing | undefined;
-  #prose: Standing | undefined;
+/** Whether so many units of a kind follow one another in stretches of one text; asked roughly from first to last, it reads each once. */
+class Following {
+  readonly #isOne: (code: number) => boolean;
+  readonly #count: number;
+  /** From the one place up to the other none begin. */
+  #from = 0;
+  #to = 0;
 
-  /** Whether one of the two signs beyond Latin 1 stands in a stretch; see `DOTS`. */
-  holdsDots(text: string, start: number, end: number): boolean {
-    this.#dots ??= new Standing(DOTS, 1);
-    return this.#dots.in(text, start, end);
+  constructor(isOne: (code: number) => boolean, count: number) {
+    this.#isOne = isOne;
+    this.#count = count;
   }
 
-  holdsProse(text: string, start: number, end: number): boolean {
-    this.#prose ??= new Standing(PROSE, 4);
-    return this.#prose.in(text, start, end);
+  in(units: Uint16Array, start: number, end: number): boolean {
+    if (start < this.#from || start > this.#to) this.#from = this.#to = start;
+    for (let i = this.#to, found = 0; i < end; i++) {
+      const code = units[i] as number;
+      found = code >= FIRST_BEYOND && this.#isOne(code) ? found + 1 : 0;
+      if (found < this.#count) continue;
+      this.#to = i + 1 - this.#count;
+      return true;
+    }
+    this.#to = Math.max(this.#to, end - this.#count + 1);
+    return false;
   }
 }
 
 /** No stand-in is longer. */
 const STAND_IN_CAP = 16;
 
-function holdsStandIn(source: Units, start: number, end: number, clear: Clear): boolean {
-  const { units } = source;
-  const goesOn = start >= clear.from && start <= clear.to;
-  if (HAS_STAND_IN.test(units, goesOn ? Math.max(start, clear.to - STAND_IN_CAP) : start, end)) return true;
-  if (!goesOn) clear.from = start;
-  clear.to = goesOn ? Math.max(end, clear.to) : end;
-  return source.isNarrow !== true && clear.holdsDots(source.text, start, end);
+/** What is known of one text: values that overlap are read once. */
+export class Clear {
+  readonly #standIns = new Met(HAS_STAND_IN, STAND_IN_CAP);
+  #dots: Following | undefined;
+  #prose: Following | undefined;
+
+  /** Whether a stand-in stands in a stretch. */
+  holdsStandIn({ units, isNarrow }: Units, start: number, end: number): boolean {
+    if (this.#standIns.in(units, start, end)) return true;
+    if (isNarrow === true) return false;
+    this.#dots ??= new Following(isDots, 1);
+    return this.#dots.in(units, start, end);
+  }
+
+  /** Whether a sentence stands in a stretch that is written without spaces. */
+  holdsProse({ units, isNarrow }: Units, start: number, end: number): boolean {
+    if (isNarrow === true) return false;
+    this.#prose ??= new Following(isProse, 4);
+    return this.#prose.in(units, start, end);
+  }
 }
 
 /**
@@ -88,7 +113,7 @@ export function standInAt(source: Units, start: number, end: number, clear = new
   const { text, units } = source;
   if (STAND_IN_START.test(units, start, end)) return 0;
   if (end - start <= MAX_STAND_IN_CHARS && STAND_IN_WHOLE.spans(units, start, end)) return 0;
-  return holdsStandIn(source, start, end, clear) ? text.slice(start, end).search(STAND_IN) : -1;
+  return clear.holdsStandIn(source, start, end) ? text.slice(start, end).search(STAND_IN) : -1;
 }
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
@@ -221,7 +246,7 @@ export function judgeValue(
     return "other";
   if (setting === "member" && holdsSentence(password, text.slice(start, end))) return "other";
   const isPassword = password && setting !== "bare";
-  if (source.isNarrow !== true && clear.holdsProse(text, start, end)) return "other";
+  if (clear.holdsProse(source, start, end)) return "other";
   const hasDigit = holdsDigit(units, start, end);
   if (!isPassword && (!hasDigit || !holdsLetter(units, start, end))) return "plain";
   if (setting === "quoted" && !hasDigit && isWordy(units, start, end)) return "wordy";

@@ -155,19 +155,23 @@ export function nanosecondsPerByte(hostile: Hostile, length: number): { readonly
 }
 
 const AIM = 30;
+/** How often those are measured again that took longer. */
+const ROUNDS = 6;
 
 /** What the search for secrets costs on texts made to cost much. */
 export async function measureRedaction({ quick }: Settings, report: Report): Promise<void> {
   const length = quick ? 1 << 16 : 1 << 18;
   const all = hostileTexts();
   nanosecondsPerByte({ name: "warm", unit: "password=hunter22 ghp_x AKIA eyJ " }, length);
-  const found = all.map((hostile) => {
-    const first = nanosecondsPerByte(hostile, length);
-    if (Math.max(first.text, first.json) < AIM) return { hostile, ...first };
-    // Once more: what the compiler and other programs did meanwhile is no cost of the text.
-    const again = nanosecondsPerByte(hostile, length);
-    return { hostile, text: Math.min(first.text, again.text), json: Math.min(first.json, again.json) };
-  });
+  const found = all.map((hostile) => ({ hostile, ...nanosecondsPerByte(hostile, length) }));
+  // The least of some is what a text costs: the rest is the compiler and other programs, which slow a machine down for seconds.
+  for (let round = 0; round < ROUNDS; round++)
+    for (const one of found) {
+      if (Math.max(one.text, one.json) < AIM) continue;
+      const { text, json } = nanosecondsPerByte(one.hostile, length);
+      one.text = Math.min(one.text, text);
+      one.json = Math.min(one.json, json);
+    }
   for (const kind of ["text", "json"] as const) {
     const sorted = found.toSorted((a, b) => b[kind] - a[kind]);
     report.result({
