@@ -90,18 +90,25 @@ export function whyHookIsIdle({ platform }: Machine, places: Places): string | u
 /**
  * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It never touches the network, never fails, and
  * waits for nothing: what the agent says is read by the process beside, to its end, because a pipe that closes before is an error to
- * whoever writes to it.
+ * whoever writes to it. Where the program is gone, it leaves only what stands nowhere else.
  */
 function hookScript({ home }: Places): string {
   const { file, args } = helperCommand("agent", ["run", "--background"]);
   const start = [file, ...args].map(shellQuoted).join(" ");
+  const isThere = [file, ...args]
+    .filter((part) => isAbsolute(part))
+    .map((part) => `[ -e ${shellQuoted(part)} ]`)
+    .join(" && ");
   return `#!/bin/sh
 # Called by coding agents: tells Reckon that there is something new to read. It always succeeds.
 # "reckon agent disconnect" removes it.
 home=${shellQuoted(home)}
 [ -d "$home/spool" ] || exit 0
+program=gone
+if ${isThere}; then program=there; fi
 exec 3<&0
 (
+  if [ $program = gone ] && [ "$1" != ${SPEAKING_AGENT} ]; then cat <&3 >/dev/null; exit; fi
   umask 077
   export RECKON_AGENT_HOME="$home"
   note="$home/spool/$(date +%s)-$$-$1-$2"
@@ -112,7 +119,7 @@ exec 3<&0
   if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi
 ) </dev/null >/dev/null 2>&1 &
 exec 3<&-
-if [ "$2" = SessionStart ] || [ "$2" = sessionStart ]; then
+if [ $program = there ] && { [ "$2" = SessionStart ] || [ "$2" = sessionStart ]; }; then
   ${PRINT_BRIEFING}
 fi
 exit 0

@@ -54,6 +54,27 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   );
 });
 
+it("takes no device for quiet because the server was away", async () => {
+  const receiver = await startReceiver();
+  const first = await startSending([receiver]);
+  const { token, deviceId, team } = await first.device();
+  await addChannel(first, receiver, team.id, ["device.quiet"]);
+  await beat(first, token, 1);
+  await alarmsJob.run(first.instance.core);
+  await first.instance.close();
+  first.clock.advance(4 * DAY_MS);
+
+  const t = await startSending([receiver], { directory: first.directory, clock: first.clock });
+  const look = () => alarmsJob.run(t.instance.core);
+  await look();
+  t.clock.advance(3 * DAY_MS - MINUTE_MS);
+  await look();
+  expect(noted(t, "device.quiet")).toEqual([]);
+  t.clock.advance(2 * MINUTE_MS);
+  await look();
+  expect(noted(t, "device.quiet")).toMatchObject([{ device: deviceId, state: "began" }]);
+});
+
 it("tells of a backup that is stale, of what is due, each once, also over a restart", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver], { settings: { billing: "on" } });

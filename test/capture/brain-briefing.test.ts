@@ -27,7 +27,7 @@ function hooked({ capture }: TestMachine, agent: string, cwd: string, env: Recor
   const script = capture.places.hook;
   writeHookScript(capture.machine, capture.places);
   // Passes are the test's own matter.
-  writeFileSync(script, readFileSync(script, "utf8").replaceAll(`'${process.execPath}'`, ":"));
+  writeFileSync(script, readFileSync(script, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
   return execFileSync(
     "sh",
     [script, agent, agent.endsWith("i") || agent === "cursor" ? "sessionStart" : "SessionStart"],

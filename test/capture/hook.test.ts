@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { BRIEFING_FILE } from "../../src/capture/brain/briefing-files.ts";
 import { examine, readStatus } from "../../src/capture/capture.ts";
 import { agentHome, placesIn } from "../../src/capture/home.ts";
 import { hookForAll, writeHookScript } from "../../src/capture/hook.ts";
@@ -14,7 +15,7 @@ async function edit({ capture, home }: TestAgent, chars: number): Promise<void> 
   const { hook, spool } = capture.places;
   writeHookScript(capture.machine, capture.places);
   // Passes are the test's own matter.
-  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(`'${process.execPath}'`, ":"));
+  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
   const root = join(home, "shop");
   const file = join(root, "a.ts");
   const text = `${"x".repeat(99)}\n`.repeat(chars / 100);
@@ -36,6 +37,32 @@ it("an edit of a long file arrives, though only Cursor's hook tells of it", asyn
   const said = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload));
   expect(said).toMatchObject([{ type: "edit", path: "a.ts", startLine: 9_001, endLine: 9_001, added: 1, removed: 1 }]);
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("leaves nothing once the program is gone but what Cursor says, which a new one takes", async () => {
+  const a = await startAgent();
+  const { hook, spool, briefings } = { ...a.capture.places, briefings: join(a.capture.places.home, "briefings") };
+  const folder = join(a.home, "shop");
+  mkdirSync(join(briefings, `claude-code${folder}`), { recursive: true });
+  writeFileSync(join(briefings, `claude-code${folder}`, BRIEFING_FILE), "as it was then\n");
+  writeHookScript(a.capture.machine, a.capture.places);
+  const gone = (text: string) => text.replaceAll(process.execPath, join(a.home, "gone", "reckon"));
+  const ring = (agent: string, event: string) =>
+    execFileSync("sh", [hook, agent, event], { cwd: folder, encoding: "utf8", input: "{}" });
+  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
+  expect(ring("claude-code", "SessionStart")).toBe("as it was then\n");
+  await expect.poll(() => readdirSync(spool).filter((name) => !name.endsWith(".tmp"))).toHaveLength(1);
+
+  writeFileSync(hook, gone(readFileSync(hook, "utf8")));
+  expect(ring("claude-code", "SessionStart")).toBe("");
+  expect(ring("cursor", "afterFileEdit")).toBe("");
+  await expect
+    .poll(() =>
+      readdirSync(spool)
+        .map((name) => name.replace(/^\d+-\d+-/, ""))
+        .sort(),
+    )
+    .toEqual(["claude-code-SessionStart", "cursor-afterFileEdit"]);
 });
 
 it("a note that is too long to be read is counted", async () => {

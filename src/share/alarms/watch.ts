@@ -8,6 +8,7 @@ import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
 import { type Notice, notify } from "../../platform/notices/notices.ts";
 import { staleBackup, staleReplica } from "../maintenance/maintenance.ts";
+import { listeningSince } from "./listening.ts";
 import { rows } from "./rows.ts";
 
 /** A device that was silent for longer is quiet: a weekend is shorter. */
@@ -36,10 +37,11 @@ export const alarmsJob: IntervalJob = {
   name: "alarms",
   everyMs: MINUTE_MS,
   async run(core) {
+    const since = await listeningSince(core);
     if (core.config.outbound.hosts.length === 0) return;
     const served = new Set(servedTeams(core).map(({ id }) => id));
     const devices = listDevices(core).filter(({ teamId }) => served.has(teamId));
-    await compare(core, "quiet", quietDevices(core, devices), (key) => heardAgain(devices, key));
+    await compare(core, "quiet", quietDevices(core, devices, since), (key) => heardAgain(devices, key));
     await compare(core, "backup", oldBackup(core), () => installation("backup.stale", { state: "ended" }));
     await compare(core, "replica", oldReplica(core), () =>
       staleReplica(core) === null ? installation("replica.stale", { state: "ended" }) : undefined,
@@ -87,10 +89,15 @@ function quietNotice({ id, teamId, lastSeenAt }: Device, state: "began" | "ended
   return { type: "device.quiet", teamId, path: `/devices/${id}`, data, deviceId: id };
 }
 
-const quietDevices = ({ clock }: Core, devices: readonly Device[]): Condition[] =>
-  devices
-    .filter(({ status, lastSeenAt }) => status === "active" && (lastSeenAt ?? clock.now()) < clock.now() - QUIET_MS)
+/** @param since from when on the server could hear them */
+function quietDevices({ clock }: Core, devices: readonly Device[], since: number): Condition[] {
+  const until = clock.now() - QUIET_MS;
+  return devices
+    .filter(
+      ({ status, lastSeenAt }) => status === "active" && lastSeenAt !== null && Math.max(lastSeenAt, since) < until,
+    )
     .map((device) => ({ key: `quiet:${device.id}`, notice: quietNotice(device, "began") }));
+}
 
 /** One that was disconnected meanwhile is over without a word. */
 function heardAgain(devices: readonly Device[], key: string): Notice | undefined {
