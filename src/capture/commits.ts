@@ -1,8 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
 import type { Terms } from "./recorder.ts";
-import { branchInHead, git, gitDirectory, IN_TABLES, repositoryFor } from "./repository.ts";
+import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES, repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
@@ -89,7 +88,7 @@ function reflog(root: string): LoggedCommit[] {
   if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
   let text: string;
   try {
-    text = endOf(join(gitDirectory(join(root, ".git")), "logs", "HEAD"));
+    text = endOfFile(join(gitDirectory(join(root, ".git")), "logs", "HEAD"), MAX_LOG_BYTES);
   } catch {
     return [];
   }
@@ -112,18 +111,6 @@ function reflogInTables(root: string): LoggedCommit[] {
     return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS, amends: [] }] : [];
   });
   return commits?.toReversed() ?? [];
-}
-
-function endOf(path: string): string {
-  const fd = openSync(path, "r");
-  try {
-    const { size } = fstatSync(fd);
-    const buffer = Buffer.alloc(Math.min(size, MAX_LOG_BYTES));
-    const read = readSync(fd, buffer, 0, buffer.length, size - buffer.length);
-    return buffer.toString("utf8", 0, read);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** Asks which files commits changed: all of them at once, or each alone where git cannot tell of one of them. */

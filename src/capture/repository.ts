@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { DAY_MS } from "../kit/clock.ts";
 import { environmentWith } from "../kit/respawn.ts";
@@ -55,7 +55,7 @@ function lookUp(folder: string): Repository {
     const root = topOf(real);
     if (root === undefined) return NONE;
     const common = commonDirectory(join(root, ".git"));
-    const origin = originIn(readFileSync(join(common, "config"), "utf8"));
+    const origin = originIn(endOfFile(join(common, "config")));
     const named = origin === undefined ? undefined : keyOf(root, origin);
     return {
       root,
@@ -76,17 +76,38 @@ function topOf(folder: string): string | undefined {
   }
 }
 
+/** Far more than what git writes down of a repository in one file, but for logs. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The end of a file that git keeps, or all of it. Whoever made the repository may have put something there that keeps a reader waiting.
+ * @param most bytes
+ * @throws Error where there is no file
+ */
+export function endOfFile(path: string, most = MAX_BYTES): string {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error(`${path} is no file`);
+    const buffer = Buffer.alloc(Math.min(stats.size, most));
+    const read = readSync(fd, buffer, 0, buffer.length, stats.size - buffer.length);
+    return buffer.toString("utf8", 0, read);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Where a repository keeps what all its work trees share (gitrepository-layout(5)). */
 export function commonDirectory(git: string): string {
   const own = gitDirectory(git);
   const file = join(own, "commondir");
-  return existsSync(file) ? resolve(own, readFileSync(file, "utf8").trim()) : own;
+  return existsSync(file) ? resolve(own, endOfFile(file).trim()) : own;
 }
 
 /** What a work tree's `.git` is, or points at. */
 export function gitDirectory(git: string): string {
   if (statSync(git).isDirectory()) return git;
-  const target = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? git;
+  const target = /^gitdir: (.+)$/m.exec(endOfFile(git))?.[1]?.trim() ?? git;
   return isAbsolute(target) ? target : resolve(dirname(git), target);
 }
 
@@ -147,7 +168,7 @@ export function branchNow(root: string): string | undefined {
 /** What HEAD itself says. */
 export function branchInHead(root: string): string | undefined {
   try {
-    const head = readFileSync(join(gitDirectory(join(root, ".git")), "HEAD"), "utf8");
+    const head = endOfFile(join(gitDirectory(join(root, ".git")), "HEAD"));
     return /^ref: refs\/heads\/(.+?)\s*$/.exec(head)?.[1];
   } catch {
     return undefined;

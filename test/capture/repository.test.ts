@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
@@ -124,4 +125,21 @@ it("whose origin has no address is known by its first commit, and a shallow clon
   expect(keys()).toEqual([first, first, ""]);
   git(shallow, "fetch", "--quiet", "--unshallow");
   expect(keys()).toEqual([first, first, first]);
+});
+
+it("keeps nobody waiting for a pipe where git keeps a file", async () => {
+  const a = await startAgent();
+  const folders = ["HEAD", "config", "logs/HEAD", "commondir", ".git"].map((name) => {
+    const folder = `of${name.replaceAll(/\W/g, "-")}`;
+    const root = join(a.home, folder);
+    git(a.home, "init", "--quiet", root);
+    git(root, "remote", "add", "origin", "https://example.com/acme/shop.git");
+    const place = name === ".git" ? join(root, name) : join(root, ".git", name);
+    rmSync(place, { recursive: true, force: true });
+    mkdirSync(dirname(place), { recursive: true });
+    execFileSync("mkfifo", [place]);
+    return folder;
+  });
+  for (const folder of folders) a.work(folder, 1, 0, folder);
+  expect(await a.pass()).toMatchObject({ sessionsSent: folders.length });
 });
