@@ -103,14 +103,26 @@ describe.skipIf(noMounts)("a full disk", () => {
         return true;
       });
     await fillUp();
-    for (const kind of ["brain", "traces"] as const) expectJsonRefusal(await send(kind, 2), 503);
+    // A checkpoint meanwhile makes room for a little.
+    for (const kind of ["brain", "traces"] as const) {
+      let n = 2;
+      await until(`${kind} are refused`, async () => {
+        const reply = await send(kind, n);
+        if (reply.status === 200) {
+          n++;
+          await fillUp();
+          return false;
+        }
+        expectJsonRefusal(reply, 503);
+        return true;
+      });
+    }
     let code = 0;
     const exchange = () =>
       ask(server.port, {
         path: "/api/connect/exchange",
         body: JSON.stringify({ code: data.codes[code], consent: { version: "1" } }),
       });
-    // A checkpoint meanwhile makes room for a little.
     await until("a device is refused", async () => {
       const reply = await exchange();
       if (reply.status === 200) {
