@@ -54,13 +54,18 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   );
 });
 
-it("takes no device for quiet because the server was away", async () => {
+it("takes no device for quiet because the server was away, nor for one that reports again", async () => {
   const receiver = await startReceiver();
   const first = await startSending([receiver]);
   const { token, deviceId, team } = await first.device();
+  const other = await first.device(team);
   await addChannel(first, receiver, team.id, ["device.quiet"]);
+  await beat(first, other.token, 1);
+  first.clock.advance(3 * DAY_MS + MINUTE_MS);
   await beat(first, token, 1);
   await alarmsJob.run(first.instance.core);
+  const others = { device: other.deviceId, state: "began" };
+  expect(noted(first, "device.quiet")).toMatchObject([others]);
   await first.instance.close();
   first.clock.advance(4 * DAY_MS);
 
@@ -69,10 +74,13 @@ it("takes no device for quiet because the server was away", async () => {
   await look();
   t.clock.advance(3 * DAY_MS - MINUTE_MS);
   await look();
-  expect(noted(t, "device.quiet")).toEqual([]);
+  expect(noted(t, "device.quiet")).toMatchObject([others]);
   t.clock.advance(2 * MINUTE_MS);
   await look();
-  expect(noted(t, "device.quiet")).toMatchObject([{ device: deviceId, state: "began" }]);
+  expect(noted(t, "device.quiet")).toMatchObject([others, { device: deviceId, state: "began" }]);
+  await beat(t, other.token, 2);
+  await look();
+  expect(noted(t, "device.quiet")).toMatchObject([others, {}, { device: other.deviceId, state: "ended" }]);
 });
 
 it("tells of a backup that is stale, of what is due, each once, also over a restart", async () => {
