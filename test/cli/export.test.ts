@@ -180,7 +180,7 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   const whole = await check(out);
   expect(whole.failed).toEqual([]);
   expect(whole.steps.map(({ step }) => step)).toEqual(["file", "checkpoint", "inclusion", "item"]);
-  expect(whole.steps[3]?.detail).toMatch(/^all of \d+ deliveries are what was delivered$/);
+  expect(whole.steps[3]?.detail).toMatch(/^all of \d+ deliveries are what was delivered; nothing proves "audit"$/);
 
   const { files } = unpack(out);
   const forged = async (path: string, forge: (text: string) => string) => {
@@ -232,6 +232,12 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   const target = join(t.directory, "forged.tar.zst");
   repack(target, new Map([...files].filter(([path]) => path !== content)));
   expect((await check(target)).failed.join()).toMatch(/item: the content of .* is not there/);
+  // What somebody put beside it is proven by nothing, and named.
+  const added = createHash("sha256").update("added").digest("hex");
+  repack(target, new Map([...files, [`brain/${added}.md`, "added"], ["telemetry2/00001.jsonl", "{}\n"]]));
+  const more = await check(target);
+  expect(more.proven).toBe(true);
+  expect(more.steps[3]?.detail).toContain(`; nothing proves "audit", "telemetry2", "brain/${added}.md"`);
   // Cut short, altered without its manifest, no archive at all.
   const bytes = readFileSync(out);
   const spoiled = join(t.directory, "spoiled.tar.zst");

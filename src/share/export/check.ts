@@ -28,6 +28,9 @@ const READERS: Readonly<Record<string, (line: string) => ExportedItem[]>> = {
   brain: brainExport.itemsOf,
 };
 
+/** Files that are judged; what else an archive has, such as what people did, the log does not tell of. */
+const PROVEN = /^(?:MANIFEST\.json|checkpoint|(?:deliveries(?:-since)?|telemetry|sessions|notes|brain)\/.*)$/;
+
 /** Whether a file is an archive, by how it begins; false where it cannot be read. */
 export function isArchive(path: string): boolean {
   try {
@@ -121,31 +124,58 @@ function listedIn(manifest: unknown): Map<string, string> {
   return new Map(files.map((file) => [String(file?.path), String(file?.sha256)]));
 }
 
+/** Contents of brains' files: those that an archive has, and those that its snapshots tell of. */
+class Contents {
+  readonly #shown = new Set<string>();
+  readonly #told = new Set<string>();
+  readonly #due = new Set<string>();
+
+  /** Takes up a file, and says whether it is one of these. @throws Problem for one that is not what its name says */
+  take(name: string, content: Buffer): boolean {
+    const own = /^brain\/([0-9a-f]{64})\.md$/.exec(name)?.[1];
+    if (own === undefined) return false;
+    const isOwn = sha256Hex(content) === own;
+    // Of what was withheld there is an empty file under another digest.
+    if (content.length > 0 && !isOwn) fail(invalid, `the content of ${name} is another`);
+    if (isOwn) this.#shown.add(own);
+    return true;
+  }
+
+  /** @param isKept whether what the item tells of has to be there */
+  tell({ text }: ExportedItem, isKept: boolean): void {
+    const digest = /\0([0-9a-f]{64})$/.exec(text)?.[1];
+    if (digest === undefined) return;
+    this.#told.add(digest);
+    if (isKept) this.#due.add(digest);
+  }
+
+  /** @returns the files that no snapshot tells of @throws Problem where one is not there */
+  judge(): string[] {
+    for (const digest of this.#due)
+      if (!this.#shown.has(digest)) fail(invalid, `the content of brain/${digest}.md is not there`);
+    return Array.from(this.#shown.difference(this.#told), (digest) => `brain/${digest}.md`);
+  }
+}
+
 /** Compares what the archive holds of deliveries with what their leaves commit to. @throws Problem */
 async function readContents(
   path: string,
   deliveries: Deliveries,
   onProgress: (share: number) => void,
 ): Promise<{ readonly detail: string }> {
-  const shown = new Set<string>();
-  const due = new Set<string>();
+  const contents = new Contents();
+  const unproven = new Set<string>();
   for await (const { name, content } of filesIn(path, onProgress)) {
-    const own = /^brain\/([0-9a-f]{64})\.md$/.exec(name)?.[1];
-    if (own !== undefined) {
-      const isOwn = sha256Hex(content) === own;
-      // Of what was withheld there is an empty file under another digest.
-      if (content.length > 0 && !isOwn) fail(invalid, `the content of ${name} is another`);
-      if (isOwn) shown.add(own);
-      continue;
-    }
+    if (contents.take(name, content)) continue;
+    if (!PROVEN.test(name)) unproven.add(name.split("/")[0] ?? name);
     for (const item of itemsIn(name, content)) {
       deliveries.hold(item);
-      const digest = name.startsWith("brain/") && /\0([0-9a-f]{64})$/.exec(item.text)?.[1];
-      if (digest && deliveries.keptContents(item.deliveryId)) due.add(digest);
+      if (name.startsWith("brain/")) contents.tell(item, deliveries.keptContents(item.deliveryId));
     }
   }
-  for (const digest of due) if (!shown.has(digest)) fail(invalid, `the content of brain/${digest}.md is not there`);
-  return { detail: deliveries.judgeContents() };
+  const others = [...unproven, ...contents.judge()];
+  const proof = deliveries.judgeContents();
+  return { detail: others.length === 0 ? proof : `${proof}; nothing proves ${named(others)}` };
 }
 
 /** The items that a file's lines hold; none in others. @throws Problem */
