@@ -33,8 +33,6 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // One more than the small machine that judges changes has cores: a good part of test/faults waits.
     maxWorkers: 3,
-    // What a test runs it runs a few times: compiling it a second time, better, costs a seventh more than it saves.
-    execArgv: ["--no-turbofan"],
     // A worker loads each module once for all its files, and Node reads TypeScript itself, as when the program runs from source.
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },

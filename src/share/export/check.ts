@@ -124,10 +124,10 @@ function listedIn(manifest: unknown): Map<string, string> {
   return new Map(files.map((file) => [String(file?.path), String(file?.sha256)]));
 }
 
-/** Contents of brains' files: those that an archive has, and those that its snapshots tell of. */
+/** Contents of brains' files: those that an archive has, and those that its snapshots name. */
 class Contents {
   readonly #shown = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #listed = new Set<string>();
   readonly #due = new Set<string>();
 
   /** Takes up a file, and says whether it is one of these. @throws Problem for one that is not what its name says */
@@ -141,19 +141,19 @@ class Contents {
     return true;
   }
 
-  /** @param isKept whether what the item tells of has to be there */
-  tell({ text }: ExportedItem, isKept: boolean): void {
+  /** @param isKept whether what the item names has to be there */
+  list({ text }: ExportedItem, isKept: boolean): void {
     const digest = /\0([0-9a-f]{64})$/.exec(text)?.[1];
     if (digest === undefined) return;
-    this.#told.add(digest);
+    this.#listed.add(digest);
     if (isKept) this.#due.add(digest);
   }
 
-  /** @returns the files that no snapshot tells of @throws Problem where one is not there */
+  /** @returns the files that no snapshot names @throws Problem where one is not there */
   judge(): string[] {
     for (const digest of this.#due)
       if (!this.#shown.has(digest)) fail(invalid, `the content of brain/${digest}.md is not there`);
-    return Array.from(this.#shown.difference(this.#told), (digest) => `brain/${digest}.md`);
+    return Array.from(this.#shown.difference(this.#listed), (digest) => `brain/${digest}.md`);
   }
 }
 
@@ -170,7 +170,7 @@ async function readContents(
     if (!PROVEN.test(name)) unproven.add(name.split("/")[0] ?? name);
     for (const item of itemsIn(name, content)) {
       deliveries.hold(item);
-      if (name.startsWith("brain/")) contents.tell(item, deliveries.keptContents(item.deliveryId));
+      if (name.startsWith("brain/")) contents.list(item, deliveries.keptContents(item.deliveryId));
     }
   }
   const others = [...unproven, ...contents.judge()];
