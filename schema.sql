@@ -1404,7 +1404,8 @@ CREATE TABLE notification_messages (
 CREATE INDEX notification_messages_due ON notification_messages (due_at, channel_id) WHERE due_at IS NOT NULL;
 CREATE INDEX notification_messages_by_channel ON notification_messages (channel_id, id);
 
--- Conditions that were told of when they began, and are until they are over; and the last week that each team was told the sums of.
+-- Conditions that were told of when they began, and are until they are over; the last week that each team was told the sums of; since
+-- when the server listens.
 CREATE TABLE alarms (
   key       TEXT PRIMARY KEY,
   began_at  INTEGER NOT NULL

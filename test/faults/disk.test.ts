@@ -19,7 +19,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { writeFileAtomically } from "../../src/kit/files.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
-import { ask } from "./support/http.ts";
+import { ask, type RawReply } from "./support/http.ts";
 import { reckon, startRefused, until } from "./support/process.ts";
 import { expectJsonRefusal, runKeyPem, testData, testServer } from "./support/test.ts";
 
@@ -104,18 +104,24 @@ describe.skipIf(noMounts)("a full disk", () => {
       });
     await fillUp();
     // A checkpoint meanwhile makes room for a little.
+    const refused = (what: string, once: () => Promise<RawReply>, taken: () => void) =>
+      until(`${what} is refused`, async () => {
+        const reply = await once();
+        if (reply.status !== 200) {
+          expectJsonRefusal(reply, 503);
+          return true;
+        }
+        taken();
+        await fillUp();
+        return false;
+      });
     for (const kind of ["brain", "traces"] as const) {
       let n = 2;
-      await until(`${kind} are refused`, async () => {
-        const reply = await send(kind, n);
-        if (reply.status === 200) {
-          n++;
-          await fillUp();
-          return false;
-        }
-        expectJsonRefusal(reply, 503);
-        return true;
-      });
+      await refused(
+        kind,
+        () => send(kind, n),
+        () => n++,
+      );
     }
     let code = 0;
     const exchange = () =>
@@ -123,16 +129,7 @@ describe.skipIf(noMounts)("a full disk", () => {
         path: "/api/connect/exchange",
         body: JSON.stringify({ code: data.codes[code], consent: { version: "1" } }),
       });
-    await until("a device is refused", async () => {
-      const reply = await exchange();
-      if (reply.status === 200) {
-        code++;
-        await fillUp();
-        return false;
-      }
-      expectJsonRefusal(reply, 503);
-      return true;
-    });
+    await refused("a device", exchange, () => code++);
     for (let i = 0; i < 2; i++) {
       const health = await ask(server.port, { path: "/api/health" });
       expect(health.status).toBe(503);

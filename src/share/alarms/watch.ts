@@ -92,11 +92,11 @@ function quietNotice({ id, teamId, lastSeenAt }: Device, state: "began" | "ended
 /** @param since from when on the server could hear them: none becomes quiet by its absence, and those that were stay so */
 function quietDevices({ clock, store }: Core, devices: readonly Device[], since: number): Condition[] {
   const until = clock.now() - QUIET_MS;
-  const before = new Set(rows(store).of.all("quiet:", "quiet;"));
+  const before = since < until ? undefined : new Set(rows(store).of.all("quiet:", "quiet;"));
   return devices
     .filter(({ status, lastSeenAt }) => status === "active" && lastSeenAt !== null && lastSeenAt < until)
     .map((device) => ({ key: `quiet:${device.id}`, notice: quietNotice(device, "began") }))
-    .filter(({ key }) => since < until || before.has(key));
+    .filter(({ key }) => before === undefined || before.has(key));
 }
 
 /** One that was disconnected meanwhile is over without a word. */
