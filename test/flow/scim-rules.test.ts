@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { setOperator } from "../../src/identity/people/people.ts";
@@ -12,6 +13,7 @@ import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { filesWith } from "../support/erasure.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
+import { readToken } from "../support/reads.ts";
 import {
   account,
   add,
@@ -205,6 +207,37 @@ describe("signing in", () => {
     // Who it is is not locked out.
     await enter(t, vouched("s-bob", "bob@acme.example"));
     expect(t.rows(left)[1]).toMatchObject({ link: 1 });
+  });
+
+  it("opens an account that it let go of to nobody's old tokens and machines, unless it knows them by the subject", async () => {
+    const { t, directory, engines } = await withTeams();
+    const { core } = t.instance;
+    const ids = await add(directory, "ada", "bob");
+    const left = async () => {
+      const works: number[] = [];
+      for (const { read, device } of mine)
+        for (const token of [read, device])
+          works.push(
+            (await t.get(token === read ? "/api/me/brain/context?q=x" : "/api/brain/search?q=x", { token })).status,
+          );
+      return works;
+    };
+    const mine = await Promise.all(
+      ["ada@acme.example", "bob@acme.example"].map(async (email) => {
+        const { id } = account(t, email);
+        await setRole(core, engines.id, id, "member");
+        const device = await t.device(engines);
+        await assignDevice(core, device.deviceId, id);
+        return { read: (await readToken(t, id)).token, device: device.token };
+      }),
+    );
+    await enter(t, vouched("00u-ada", "ada@acme.example"));
+    expect(await left()).toEqual([200, 200, 200, 200]);
+    for (const id of ids) expect((await directory.send("DELETE", `Users/${id}`)).status).toBe(204);
+    expect(await left()).toEqual([401, 403, 401, 403]);
+    await add(directory, "ada", "bob");
+    expect([account(t, "ada@acme.example").open, account(t, "bob@acme.example").open]).toEqual([1, 1]);
+    expect(await left()).toEqual([200, 200, 401, 401]);
   });
 
   it("follows when groups come to mean something else", async () => {
