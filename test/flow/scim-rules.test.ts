@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { assignDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
@@ -653,7 +654,6 @@ it("forgets a person with their records, and every address they had", async () =
   const [zinnia] = await add(directory, "zinnia");
   const team = await t.team();
   await setRole(core, team.id, "zinnia@acme.example", "owner");
-  const { createCode } = await import("../../src/identity/devices/devices.ts");
   const by = {
     kind: "user",
     id: account(t, "zinnia@acme.example").id,
@@ -677,4 +677,66 @@ it("forgets a person with their records, and every address they had", async () =
   for (const table of ["scim_users", "scim_members", "former_addresses"]) expect(t.count(table)).toBe(0);
   expect(verifyLedger(core, undefined, () => {}).faults).toEqual([]);
   expect((await directory.send("GET", `Users/${zinnia}`)).status).toBe(404);
+});
+
+describe("an address that is another's now", () => {
+  /** Zinnia, who was renamed and did something before and since, and whoever has her address since; both own a team. */
+  async function twoOfOneAddress() {
+    const { t, directory, engines } = await withTeams();
+    const { core } = t.instance;
+    const email = "zinnia@acme.example";
+    const acts = async (name: string, label: string, ip: string) => {
+      const by = { kind: "user", id: account(t, label).id, label, ip } as const;
+      await createCode(core, engines.id, undefined, by);
+      await createInvitation(core, { teamId: engines.id, role: "member", email: `${name}@else.example` }, by);
+      return by.id;
+    };
+    const [zinnia] = await add(directory, "zinnia");
+    await acts("before", email, "192.0.2.1");
+    const to = { op: "replace", path: 'emails[type eq "work"].value', value: "marigold@acme.example" };
+    await directory.send("PATCH", `Users/${zinnia}`, patch(to, { op: "replace", path: "userName", value: to.value }));
+    const former = await acts("since", "marigold@acme.example", "192.0.2.1");
+    await directory.send("POST", "Users", oktaUser(email, { externalId: "00u-another" }));
+    const holder = await acts("holder", email, "192.0.2.7");
+    await createInvitation(core, { teamId: engines.id, role: "owner", email });
+    const erase = async (person: string) =>
+      carryOut(core, await requestErasure(core, resolveTarget(core, { person }), "they wanted it"));
+    const deeds = () =>
+      t.rows(
+        "SELECT actor_id AS id, actor_label AS label, ip FROM audit_events WHERE action = 'code.created' ORDER BY audit_events.id",
+      );
+    const links = () => t.rows("SELECT email, created_by AS by FROM one_time_links ORDER BY created_at, id");
+    return { t, email, former, holder, erase, deeds, links };
+  }
+
+  it("stays that one's when who had it before is erased", async () => {
+    const { t, email, former, holder, erase, deeds, links } = await twoOfOneAddress();
+    await erase(former);
+    const gone = { id: former, label: `erased-${former}`, ip: null };
+    expect(deeds()).toEqual([gone, gone, { id: holder, label: email, ip: "192.0.2.7" }]);
+    expect(links()).toContainEqual({ email: "holder@else.example", by: email });
+    expect(links()).toContainEqual({ email, by: "command line" });
+    expect(t.rows("SELECT email FROM users WHERE id = ?", holder)).toEqual([{ email }]);
+    expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+  });
+
+  it("takes nothing from who had it before when that one is erased", async () => {
+    const { email, former, holder, erase, deeds, links } = await twoOfOneAddress();
+    await erase(holder);
+    expect(deeds()).toEqual([
+      { id: former, label: email, ip: "192.0.2.1" },
+      { id: former, label: "marigold@acme.example", ip: "192.0.2.1" },
+      { id: holder, label: `erased-${holder}`, ip: null },
+    ]);
+    expect(links().map((link) => link.email)).not.toContain(email);
+  });
+});
+
+it("forgets an invitation to somebody however their address was typed", async () => {
+  const { t, engines } = await withTeams();
+  const { core } = t.instance;
+  await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" });
+  const { id } = await createUser(core, { email: "ümit.ölçer@ELSE.example", password: PASSWORD });
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { person: id }), "they wanted it"));
+  expect([t.count("one_time_links"), filesWith(t.directory, "mit.")]).toEqual([0, []]);
 });

@@ -5,14 +5,7 @@ import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseDirectoryRecords } from "../../identity/directory/directory.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
-import {
-  type ErasedPerson,
-  eraseFormerAddresses,
-  eraseUser,
-  findUser,
-  formerAddresses,
-  markOf,
-} from "../../identity/people/people.ts";
+import { type ErasedPerson, eraseUser, findUser, formerAddresses, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
@@ -32,7 +25,7 @@ import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure } from "./journal.ts";
-import { devicesOf, extentOf, portionsOf, teamsOf } from "./targets.ts";
+import { addressesOf, devicesOf, extentOf, portionsOf, teamsOf } from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
@@ -65,8 +58,8 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
-      if (person && person.email !== person.mark)
-        for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
+      for (const email of person ? addressesOf(core, person) : [])
+        for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
       yield* devices(core, devicesOf(core, target), person, { id, kind: target.kind });
       if (person) yield* account(core, person);
     }
@@ -98,12 +91,9 @@ function* devices(
       marks.set(id, `erased-${id}`);
   }
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
-  yield* eraseNames(core, { marks, texts, naming: NAMING }, erasure);
+  const others = person ? formerAddresses.holders(core, person.email) : new Set<string>();
+  yield* eraseNames(core, { marks, texts, others, naming: NAMING }, erasure);
 }
-
-/** The addresses by which records know somebody: theirs, and those they had before. */
-const addressesOf = (core: Core, { id, email, mark }: ErasedPerson): string[] =>
-  [email, ...formerAddresses(core, id)].filter((one) => one !== mark);
 
 /** Erases a person's account. Their row comes last: until then it tells what is to be looked for. */
 function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
@@ -133,6 +123,6 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }
-  yield* whileAny("names", () => eraseFormerAddresses(core, id));
+  yield* whileAny("names", () => formerAddresses.erase(core, id));
   yield* once("accounts", () => eraseUser(core, person));
 }
