@@ -1,3 +1,4 @@
+import { emailKey, readEmail } from "../../identity/people/people.ts";
 import type { Store } from "../../platform/store/store.ts";
 import { type NodeRow, textOf } from "./rows.ts";
 import { LEFT, type MovedTable } from "./tables.ts";
@@ -55,6 +56,30 @@ export const hasStrangePacks = (db: Store["db"]): boolean =>
     .pluck()
     .all()
     .some((name) => !/^[a-z0-9-]+$/.test(name));
+
+/**
+ * Whether there are people under what no account has: erasing one takes what goes by their id and addresses out of the record of all teams.
+ */
+export const hasStrangePeople = (db: Store["db"]): boolean =>
+  db
+    .prepare<[], { id: string; email: string; emailKey: string | null }>(
+      `SELECT id, email, email_key AS emailKey FROM main.users
+       UNION ALL SELECT user_id, email, NULL FROM main.former_addresses`,
+    )
+    .all()
+    .some(
+      ({ id, email, emailKey: key }) =>
+        !/^usr_[0-9a-z]+$/.test(id) || !isAddress(email) || (key !== null && key !== emailKey(email)),
+    );
+
+/** Whether somebody can go by it, or somebody who was erased does. */
+function isAddress(email: string): boolean {
+  try {
+    return /^erased-usr_[0-9a-z]+$/.test(email) || readEmail(email) === email;
+  } catch {
+    return false;
+  }
+}
 
 /** What no instance numbers rows up to: with what is numbered behind it, ids stay below 2^53, where they would be rounded. */
 const ID_CEILING = 2 ** 40;
