@@ -221,6 +221,11 @@ export interface ErasedPerson {
 /** What stands for a person who was erased. */
 export const markOf = (userId: string): string => `erased-${userId}`;
 
-/** Row change: closes an account for good, and leaves nothing of it but its id. */
-export const eraseUser = (core: Core, { id, mark }: ErasedPerson): number =>
-  rows(core.store).erase.run({ id, mark, now: core.clock.now() }).changes;
+/** Erasing accounts. */
+export const userErasure = {
+  /** Row change: lets somebody in no more, whoever else runs the installation. @returns how many accounts it closed */
+  close: (core: Core, userId: string): number => rows(core.store).close.run(core.clock.now(), userId).changes,
+
+  /** Row change: leaves nothing of an account but its id. @returns how many accounts it was */
+  erase: (core: Core, { id, mark }: ErasedPerson): number => rows(core.store).erase.run({ id, mark }).changes,
+};

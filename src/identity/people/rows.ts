@@ -48,8 +48,9 @@ export const rows = statements((db) => ({
   setName: db.prepare<[string | null, string]>("UPDATE users SET name = ? WHERE id = ?"),
   setDisabled: db.prepare<[number | null, string]>("UPDATE users SET disabled_at = ? WHERE id = ?"),
   setOperator: db.prepare<[number, string]>("UPDATE users SET operator = ? WHERE id = ?"),
-  erase: db.prepare<[{ id: string; mark: string; now: number }]>(
-    `UPDATE users SET email = @mark, email_key = @mark, name = NULL, password_hash = NULL, operator = 0,
-       disabled_at = coalesce(disabled_at, @now) WHERE id = @id AND email <> @mark`,
+  close: db.prepare<[number, string]>("UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"),
+  erase: db.prepare<[{ id: string; mark: string }]>(
+    `UPDATE users SET email = @mark, email_key = @mark, name = NULL, password_hash = NULL, operator = 0
+     WHERE id = @id AND email <> @mark`,
   ),
 }));

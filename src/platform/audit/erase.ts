@@ -17,11 +17,20 @@ export interface Forgotten {
   readonly naming: ReadonlySet<string>;
 }
 
-/** Takes names and addresses out of events; that something was done, and when, stays. */
-export function* eraseNames(core: Core, forgotten: Forgotten, erasure: ErasureRef): Generator<EraseStep> {
+/**
+ * Takes names and addresses out of events; that something was done, and when, stays.
+ * @param from the number of the event that the first comes after
+ * @returns that of the last
+ */
+export function* eraseNames(
+  core: Core,
+  forgotten: Forgotten,
+  erasure: ErasureRef,
+  from = 0,
+): Generator<EraseStep, number> {
   const sql = rows(core.store);
   const replace = replacer(forgotten.texts);
-  let after = 0;
+  let after = from;
   let isMore = true;
   while (isMore)
     yield () => {
@@ -35,6 +44,7 @@ export function* eraseNames(core: Core, forgotten: Forgotten, erasure: ErasureRe
       rewriteEvents(core, changed, erasure);
       return { events: changed.length };
     };
+  return after;
 }
 
 function withoutNames(
