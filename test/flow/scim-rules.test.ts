@@ -10,6 +10,8 @@ import { acceptVouched, changeIssuer, getIssuer, linkVouched, removeIssuer } fro
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { resolveScope } from "../../src/share/export/export.ts";
+import { partsOf } from "../../src/share/export/parts.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { filesWith } from "../support/erasure.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -718,6 +720,26 @@ describe("an address that is another's now", () => {
     expect(links()).toContainEqual({ email, by: "command line" });
     expect(t.rows("SELECT email FROM users WHERE id = ?", holder)).toEqual([{ email }]);
     expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+  });
+
+  it("tells each in their archive what they did, and nothing of the other", async () => {
+    const { t, former, holder } = await twoOfOneAddress();
+    for (const [person, ip, deeds] of [
+      [former, "192.0.2.1", 2],
+      [holder, "192.0.2.7", 1],
+    ] as const) {
+      const parts: string[] = [];
+      for await (const part of partsOf(t.instance.core, resolveScope(t.instance.core, { person })))
+        if ("lines" in part && part.lines === "audit") parts.push(part.text);
+      const events = parts
+        .join("")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const codes = events.filter(({ action }) => action === "code.created");
+      expect(codes.map((code) => [code.actorId, code.ip])).toEqual(Array(deeds).fill([person, ip]));
+      expect(events.some(({ action }) => action === "user.created")).toBe(true);
+    }
   });
 
   it("takes nothing from who had it before when that one is erased", async () => {
