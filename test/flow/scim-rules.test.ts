@@ -102,6 +102,11 @@ describe("whose account it is", () => {
     await setDisabled(core, "bob@acme.example", false);
     expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).body.active).toBe(true);
+    // Nor is what was closed by hand after it was opened so, though the directory had closed it before.
+    expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
+    for (const disabled of [false, true]) await setDisabled(core, "bob@acme.example", disabled);
+    expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
+    expect(account(t, "bob@acme.example").open).toBe(0);
   });
 
   it("refuses names and addresses that are taken, and addresses of other domains, on every way", async () => {

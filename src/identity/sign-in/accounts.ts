@@ -4,6 +4,7 @@ import { newId } from "../../kit/ids.ts";
 import { Problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
 import { revokeDevicesOf } from "../devices/devices.ts";
+import { directoryRecords } from "../directory/directory.ts";
 import { membershipsOf, type Role, storeMember } from "../members/members.ts";
 import { createSetupLink, type OneTimeLink, revokeResetLinks } from "../one-time-links/one-time-links.ts";
 import {
@@ -112,7 +113,9 @@ export function setDisabled(
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if (disabled && revokeDevices) revokeDevicesOf(core, user.id, by);
-    return storeClosed(core, user, disabled, by);
+    if (!storeClosed(core, user, disabled, by)) return false;
+    directoryRecords.forgetClosed(core, user.id);
+    return true;
   });
 }
 
