@@ -84,13 +84,33 @@ function isAddress(email: string): boolean {
 /** What no instance numbers rows up to: with what is numbered behind it, ids stay below 2^53, where they would be rounded. */
 const ID_CEILING = 2 ** 40;
 
-/** Whether a table has rows under numbers that no instance gives. */
-export const hasStrangeNumbers = (db: Store["db"], { name, arriving: meanings = {} }: MovedTable): boolean =>
-  Object.entries(meanings).some(
-    ([column, meaning]) =>
-      meaning === `${name}.${column}` &&
-      db.prepare(`SELECT 1 FROM main.${name} WHERE ${column} NOT BETWEEN 1 AND ${ID_CEILING} LIMIT 1`).get(),
+/** The last instant that a date can be of (ECMAScript 2026, section 21.4.1.1). */
+const LAST_INSTANT = 8.64e15;
+/** Tables that are listed for the whole installation, with instants of its clocks alone. */
+const LISTED = new Set([
+  "users",
+  "teams",
+  "memberships",
+  "devices",
+  "device_tokens",
+  "connect_codes",
+  "api_tokens",
+  "holds",
+]);
+
+/** Whether a table has rows under numbers that no instance gives, or of instants that cannot be told: no list with one could be printed. */
+export function hasStrangeNumbers(db: Store["db"], { name, arriving: meanings = {} }: MovedTable): boolean {
+  const numbers = Object.entries(meanings).flatMap(([column, meaning]) =>
+    meaning === `${name}.${column}` ? [`${column} NOT BETWEEN 1 AND ${ID_CEILING}`] : [],
   );
+  const columns = db
+    .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE name GLOB '*_at'")
+    .pluck()
+    .all(name);
+  const instants = columns.map((column) => `${column} NOT BETWEEN -${LAST_INSTANT} AND ${LAST_INSTANT}`);
+  const strange = [...numbers, ...(LISTED.has(name) ? instants : [])].join(" OR ") || "FALSE";
+  return db.prepare(`SELECT 1 FROM main.${name} WHERE ${strange} LIMIT 1`).get() !== undefined;
+}
 
 /** How much of what there is in a file. */
 export const counts = (db: Store["db"]) =>
