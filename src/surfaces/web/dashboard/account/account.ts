@@ -35,7 +35,7 @@ const PASSWORD = formSpec({
   end: {
     kind: "checkbox",
     value: "yes",
-    label: "Also end my command-line and read tokens",
+    label: "Also end my command-line, read and API tokens",
     hint: "Do it when somebody else may have been in your account.",
   },
 });
