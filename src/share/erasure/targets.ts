@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
-import { getUser } from "../../identity/people/people.ts";
+import { formerAddresses, getUser, markOf } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
@@ -147,6 +147,10 @@ interface Reached {
   readonly repoKey: string;
   readonly mode: string | null;
 }
+
+/** The addresses by which records know somebody: theirs, and those that were theirs alone before. */
+export const addressesOf = (core: Core, { id, email }: { readonly id: string; readonly email: string }): string[] =>
+  [email, ...formerAddresses.of(core, id)].filter((one) => one !== markOf(id));
 
 /**
  * Tells what deliveries a target reaches, as far as their rows tell. Notes of commits go with whom or what they name, whoever sent them; a
