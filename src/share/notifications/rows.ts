@@ -52,6 +52,9 @@ const MESSAGE = `SELECT id, message_id AS messageId, channel_id AS channelId, ty
 const LATEST = `channel_id = @channelId AND id > coalesce((SELECT id FROM notification_messages
   WHERE channel_id = @channelId ORDER BY id DESC LIMIT 1 OFFSET 60), 0)`;
 
+/** Of whatever channel: one by one, as notification_messages_due has them. */
+const OF_ANY = "channel_id IN (SELECT id FROM notification_channels)";
+
 type NewMessage = Pick<MessageRow, "messageId" | "channelId" | "type" | "notices" | "firstAt">;
 
 export const rows = statements((db) => ({
@@ -116,13 +119,18 @@ export const rows = statements((db) => ({
   giveUp: db.prepare<[string, string]>(
     "UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE channel_id = ? AND due_at IS NOT NULL",
   ),
-  // By notification_messages_due, which has what is asked for; rarely more than a few.
+  // What is due by notification_messages_due, once for each channel: however much was told, and waits.
   dueChannels: db
-    .prepare<[number], string>("SELECT DISTINCT channel_id FROM notification_messages WHERE due_at <= ?")
+    .prepare<[number], string>(
+      `SELECT id FROM notification_channels c
+       WHERE EXISTS (SELECT 1 FROM notification_messages WHERE channel_id = c.id AND due_at <= ?)`,
+    )
     .pluck(),
-  isDueAfter: db.prepare<[number], number>("SELECT 1 FROM notification_messages WHERE due_at > ? LIMIT 1").pluck(),
+  isDueAfter: db
+    .prepare<[number], number>(`SELECT 1 FROM notification_messages WHERE due_at > ? AND ${OF_ANY} LIMIT 1`)
+    .pluck(),
   pullIn: db.prepare<[{ now: number; after: number }]>(
-    "UPDATE notification_messages SET due_at = @now, first_at = @now WHERE due_at > @after",
+    `UPDATE notification_messages SET due_at = @now, first_at = @now WHERE due_at > @after AND ${OF_ANY}`,
   ),
   nextDue: db.prepare<[string, number], MessageRow>(
     `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,
