@@ -8,7 +8,7 @@ import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts"
 import { counter } from "../../platform/metrics/metrics.ts";
 import { findNotices, type StoredNotice } from "../../platform/notices/notices.ts";
 import { OutboundFailed, OutboundRefused, post } from "../../platform/outbound/outbound.ts";
-import { type Channel, channelOf, disable, getRow, record } from "./channels.ts";
+import { type Channel, channelOf, disable, GIVEN_UP, getRow, giveUp, record } from "./channels.ts";
 import { type Sent, slack, teams, webhook } from "./formats.ts";
 import { sendMail } from "./mail.ts";
 import { type ChannelRow, type MessageRow, rows } from "./rows.ts";
@@ -131,8 +131,9 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
   const last = nextTryAt(firstAt, message.tries, now) === undefined;
   const settle = (state: MessageRow["state"], outcome: string, dueAt: number | null = null) =>
     core.store.write(() => sql.settle.run({ id, state, outcome, dueAt }));
-  if (!row || notices.length === 0 || last) {
-    await settle("failed", last ? "the process ended during the last try" : "what it told of was erased");
+  const end = endOf(row, last, notices.length === 0);
+  if (!row || end !== undefined) {
+    await settle("failed", end ?? GIVEN_UP.removed);
     return true;
   }
   const dueAt = nextTryAt(firstAt, sent, now) ?? now + MINUTE_MS;
@@ -153,10 +154,20 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
   return outcome.delivered;
 }
 
+/** Why a message is not tried any more; undefined where it is. */
+function endOf(row: ChannelRow | undefined, isLast: boolean, isErased: boolean): string | undefined {
+  if (!row) return GIVEN_UP.removed;
+  if (row.disabledBecause !== null) return GIVEN_UP[row.disabledBecause];
+  if (isLast) return "the process ended during the last try";
+  return isErased ? "what it told of was erased" : undefined;
+}
+
 /** A receiver that says it is gone is not asked again, until somebody resumes the channel. */
-const endChannel = (core: Core, row: ChannelRow): Promise<void> =>
-  core.store.write(() => {
+async function endChannel(core: Core, row: ChannelRow): Promise<void> {
+  await core.store.write(() => {
     const channel = channelOf(row);
     disable(core, channel, "gone");
     record(core, SYSTEM, "channel.disabled", channel, { because: "410" });
   });
+  await giveUp(core, row.id, "gone");
+}

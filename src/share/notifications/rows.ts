@@ -106,7 +106,8 @@ export const rows = statements((db) => ({
   message: db.prepare<[number], MessageRow>(`${MESSAGE} WHERE id = ?`),
   claim: db.prepare<[{ id: number; tries: number; firstAt: number; dueAt: number; now: number }]>(
     `UPDATE notification_messages SET tries = tries + 1, first_at = @firstAt, due_at = @dueAt, last_at = @now
-     WHERE id = @id AND tries = @tries AND due_at <= @now`,
+     WHERE id = @id AND tries = @tries AND due_at <= @now AND EXISTS (SELECT 1 FROM notification_channels
+       WHERE id = channel_id AND disabled_at IS NULL AND removed_at IS NULL)`,
   ),
   // What was given up while it was tried, because its channel was paused, stays so, unless it arrived.
   settle: db.prepare<[{ id: number; dueAt: number | null; state: string; outcome: string }]>(
@@ -116,8 +117,9 @@ export const rows = statements((db) => ({
   again: db.prepare<[number, number, number]>(
     `UPDATE notification_messages SET due_at = ?, first_at = ?, tries = 0, state = 'waiting' WHERE id = ? AND due_at IS NULL`,
   ),
-  giveUp: db.prepare<[string, string]>(
-    "UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE channel_id = ? AND due_at IS NOT NULL",
+  giveUp: db.prepare<[string, string, number]>(
+    `UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE id IN
+       (SELECT id FROM notification_messages WHERE channel_id = ? AND due_at IS NOT NULL LIMIT ?)`,
   ),
   // What is due by notification_messages_due, once for each channel: however much was told, and waits.
   dueChannels: db
