@@ -176,6 +176,29 @@ describe("webhooks", () => {
       true,
     ]);
   });
+
+  it("are signed also with the secret before, where one that was replaced got lost and is replaced again", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel, secret: installed } = await addChannel(t, receiver, team.id, ["gap"]);
+    const lost = await rotateSecret(t.instance.core, { id: channel.id });
+    t.clock.advance(HOUR_MS);
+    const second = await rotateSecret(t.instance.core, { id: channel.id });
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const [sent] = (await arrived(receiver, 1)) as [Received];
+    for (const secret of [installed as string, lost, second]) expect(verified(secret, sent, t.clock.now())).toBe(true);
+    // However often that is done, the header stays short; and a day later only the last one signs.
+    for (let i = 0; i < 4; i++) await rotateSecret(t.instance.core, { id: channel.id });
+    await telemetry(t, token, [5]);
+    const [, many] = (await arrived(receiver, 2)) as [Received, Received];
+    t.clock.advance(DAY_MS);
+    await telemetry(t, token, [7]);
+    const [, , last] = (await arrived(receiver, 3)) as [Received, Received, Received];
+    const signatures = ({ headers }: Received) => `${headers["webhook-signature"]}`.split(" ").length;
+    expect([signatures(many), signatures(last)]).toEqual([4, 1]);
+  });
 });
 
 describe("what is not taken", () => {

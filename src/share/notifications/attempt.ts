@@ -1,6 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
 import { oneLine } from "../../kit/strings.ts";
@@ -8,7 +8,7 @@ import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts"
 import { counter } from "../../platform/metrics/metrics.ts";
 import { findNotices, type StoredNotice } from "../../platform/notices/notices.ts";
 import { OutboundFailed, OutboundRefused, post } from "../../platform/outbound/outbound.ts";
-import { type Channel, channelOf, disable, GIVEN_UP, getRow, giveUp, record } from "./channels.ts";
+import { type Channel, channelOf, disable, GIVEN_UP, getRow, giveUp, previousSecrets, record } from "./channels.ts";
 import { type Sent, slack, teams, webhook } from "./formats.ts";
 import { sendMail } from "./mail.ts";
 import { type ChannelRow, type MessageRow, rows } from "./rows.ts";
@@ -34,9 +34,6 @@ interface Letter {
   readonly notices: readonly StoredNotice[];
   readonly more: number;
 }
-
-/** For so long what a secret replaced signs too. */
-const ROTATION_MS = DAY_MS;
 
 export const tries = counter(
   "reckon_notification_tries_total",
@@ -73,8 +70,7 @@ function written(core: Core, row: ChannelRow, { messageId, notices, more }: Lett
   if (row.kind === "teams") return teams(say(core, notices, more));
   const [notice] = notices as [StoredNotice];
   const now = core.clock.now();
-  const isRotating = row.rotatedAt !== null && now - row.rotatedAt < ROTATION_MS;
-  const secrets = [row.secret, isRotating ? row.previousSecret : null].filter((secret) => secret !== null);
+  const secrets = [row.secret, ...previousSecrets(row, now)].filter((secret) => secret !== null);
   return webhook(messageId, now, payloadOf(core, notice), secrets);
 }
 

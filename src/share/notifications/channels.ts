@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { readEmail } from "../../identity/people/people.ts";
+import { DAY_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
@@ -206,18 +207,29 @@ export async function giveUp({ store }: Core, id: string, because: keyof typeof 
   while ((await store.write(some)) === MAX_ERASED_ROWS);
 }
 
+/** For so long what a secret replaced signs too. */
+const ROTATION_MS = DAY_MS;
+/** Each makes the header longer. */
+const MAX_PREVIOUS = 3;
+
+/** What a webhook was signed with in the last day, newest first: whoever replaced a secret again may have put none of them in place. */
+export const previousSecrets = ({ previousSecret, rotatedAt }: ChannelRow, now: number): string[] =>
+  previousSecret !== null && rotatedAt !== null && now - rotatedAt < ROTATION_MS ? previousSecret.split(" ") : [];
+
 /**
- * Gives a webhook another secret; the one before signs too for a day.
+ * Gives a webhook another secret; those before sign too for a day.
  * @returns the secret, shown once
  * @throws Problem where nothing is signed
  */
 export function rotateSecret(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<string> {
   const secret = spellSecret(core.random(SECRET_BYTES));
   return core.store.write(() => {
-    const channel = getChannel(core, id, teamId);
-    if (channel.kind !== "webhook") fail(conflict, "Only webhooks are signed.");
-    rows(core.store).rotate.run(secret, core.clock.now(), id);
-    record(core, by, "channel.rotated", channel);
+    const row = getRow(core, id, teamId);
+    if (row.secret === null) fail(conflict, "Only webhooks are signed.");
+    const now = core.clock.now();
+    const previous = [row.secret, ...previousSecrets(row, now)].slice(0, MAX_PREVIOUS).join(" ");
+    rows(core.store).rotate.run({ id, secret, previous, now });
+    record(core, by, "channel.rotated", channelOf(row));
     return secret;
   });
 }

@@ -12,7 +12,7 @@ export interface ChannelRow {
   readonly target: string;
   /** A JSON array of types. */
   readonly events: string;
-  /** What a webhook is signed with, `whsec_…`; and what it was signed with before, until it is forgotten. */
+  /** What a webhook is signed with, `whsec_…`; and what it was signed with in the day before it was replaced, with spaces between. */
   readonly secret: string | null;
   readonly previousSecret: string | null;
   readonly rotatedAt: number | null;
@@ -71,8 +71,8 @@ export const rows = statements((db) => ({
   channels: db.prepare<[], ChannelRow>(`${CHANNEL} WHERE removed_at IS NULL ORDER BY team_id, created_at, rowid`),
   setEvents: db.prepare<[string, string]>("UPDATE notification_channels SET events = ? WHERE id = ?"),
   setTarget: db.prepare<[string, string]>("UPDATE notification_channels SET target = ? WHERE id = ?"),
-  rotate: db.prepare<[string, number, string]>(
-    "UPDATE notification_channels SET previous_secret = secret, secret = ?, rotated_at = ? WHERE id = ?",
+  rotate: db.prepare<[{ id: string; secret: string; previous: string; now: number }]>(
+    "UPDATE notification_channels SET previous_secret = @previous, secret = @secret, rotated_at = @now WHERE id = @id",
   ),
   disable: db.prepare<[number | null, string | null, string]>(
     "UPDATE notification_channels SET disabled_at = ?, disabled_because = ? WHERE id = ?",
