@@ -1401,7 +1401,7 @@ CREATE TABLE notification_messages (
   last_at      INTEGER,
   outcome      TEXT
 ) STRICT;
-CREATE INDEX notification_messages_due ON notification_messages (due_at, channel_id) WHERE due_at IS NOT NULL;
+CREATE INDEX notification_messages_due ON notification_messages (channel_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX notification_messages_by_channel ON notification_messages (channel_id, id);
 
 -- Conditions that were told of when they began, and are until they are over; the last week that each team was told the sums of; since

@@ -14,7 +14,7 @@ import {
 import { sendingJob } from "../../src/share/notifications/send.ts";
 import { startInstance, TestClock, type TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
-import { type Received, startReceiver } from "../support/receiver.ts";
+import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
 const TEAM_EVENTS = eventsFor("team");
@@ -176,6 +176,29 @@ describe("webhooks", () => {
       true,
     ]);
   });
+
+  it("are signed also with the secret before, where one that was replaced got lost and is replaced again", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    const { channel, secret: installed } = await addChannel(t, receiver, team.id, ["gap"]);
+    const lost = await rotateSecret(t.instance.core, { id: channel.id });
+    t.clock.advance(HOUR_MS);
+    const second = await rotateSecret(t.instance.core, { id: channel.id });
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    const [sent] = (await arrived(receiver, 1)) as [Received];
+    for (const secret of [installed as string, lost, second]) expect(verified(secret, sent, t.clock.now())).toBe(true);
+    // However often that is done, the header stays short; and a day later only the last one signs.
+    for (let i = 0; i < 4; i++) await rotateSecret(t.instance.core, { id: channel.id });
+    await telemetry(t, token, [5]);
+    const [, many] = (await arrived(receiver, 2)) as [Received, Received];
+    t.clock.advance(DAY_MS);
+    await telemetry(t, token, [7]);
+    const [, , last] = (await arrived(receiver, 3)) as [Received, Received, Received];
+    const signatures = ({ headers }: Received) => `${headers["webhook-signature"]}`.split(" ").length;
+    expect([signatures(many), signatures(last)]).toEqual([4, 1]);
+  });
 });
 
 describe("what is not taken", () => {
@@ -276,6 +299,49 @@ describe("what is not taken", () => {
     receiver.answer = (_, response) => response.writeHead(200).end();
     await telemetry(t, token, [7]);
     await arrived(receiver, 2);
+  });
+
+  it.each([
+    ["the channel was paused", (t: TestInstance, id: string) => pauseChannel(t.instance.core, { id }, true)],
+    ["the channel was removed", (t: TestInstance, id: string) => removeChannel(t.instance.core, { id })],
+    [
+      "410: the receiver is gone",
+      async (t: TestInstance, _: string, receiver: Receiver) => {
+        receiver.answer = (_, response) => response.writeHead(410).end();
+        t.clock.advance(5_000);
+        await expect.poll(() => t.count("notification_messages WHERE state = 'waiting'")).toBe(0);
+      },
+    ],
+  ])("waits no more, in slices that let others in, where %s", async (outcome, end) => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const { t, channel } = await gapArrived(receiver);
+    await expect.poll(() => t.rows("SELECT outcome FROM notification_messages")[0].outcome).toContain("500");
+    const { core } = t.instance;
+    core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3500)
+      INSERT INTO notification_messages (message_id, channel_id, type, notices, first_at, due_at, state)
+      SELECT 'msg_' || i, '${channel.id}', 'gap', '[1]', 0, ${t.clock.now() + DAY_MS}, 'waiting' FROM n`);
+    const { transactions } = core.store.stats;
+    await end(t, channel.id, receiver);
+    expect(t.count(`notification_messages WHERE state = 'failed' AND due_at IS NULL AND outcome = '${outcome}'`)).toBe(
+      outcome.startsWith("410") ? 3500 : 3501,
+    );
+    expect(core.store.stats.transactions - transactions).toBeGreaterThan(4);
+    expect(receiver.received.length).toBe(outcome.startsWith("410") ? 2 : 1);
+  });
+
+  it("is not sent to a channel that was paused by a process that ended before it gave up what waits", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(500).end();
+    const { t, channel } = await gapArrived(receiver);
+    t.instance.core.store.db.exec("UPDATE notification_channels SET disabled_at = 1, disabled_because = 'paused'");
+    await expect
+      .poll(() => {
+        t.clock.advance(5_000);
+        return messagesOf(t.instance.core, channel.id, 1)[0]?.outcome;
+      })
+      .toBe("the channel was paused");
+    expect(receiver.received.length).toBe(1);
   });
 
   it.each([

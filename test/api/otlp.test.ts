@@ -6,6 +6,7 @@ import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { apiToken } from "../support/api.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import {
@@ -732,6 +733,41 @@ describe("otlpTraces", () => {
       cacheReadTokens: 900,
       cacheWriteTokens: 300,
     });
+  });
+
+  it("calls a session by what was asked first, as calls tell that say all that was said before", async () => {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const part = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
+    const asked = "Mend the login with AKIAIOSFODNN7EXAMPLA\nand quickly";
+    const said = [part("system", "You are an agent"), part("user", asked)];
+    const call = (session: string, messages: unknown) => ({
+      name: "chat gpt-5",
+      values: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.conversation.id": session,
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.input.messages": typeof messages === "string" ? messages : JSON.stringify(messages),
+      },
+    });
+    const send = async (...calls: ReturnType<typeof call>[]) => {
+      const answer = await t.post("/v1/traces", { token, json: spansOf({}, "x", ...calls) });
+      expect([answer.status, answer.body]).toEqual([200, {}]);
+    };
+    await send(call("c-1", said), call("c-1", [...said, part("assistant", "Done"), part("user", "Thanks")]));
+    // What was said at the beginning is summed up and left out later on.
+    await send(call("c-1", [part("user", "Go on")]), call("c-2", "{ no list"), call("c-3", [part("user", "Chat: hi")]));
+    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await send(call("c-4", said));
+    const { body } = await t.get("/api/sessions", { token: await apiToken(t, team.id) });
+    const titles = body.items.map(({ sessionId, firstPrompt }: Record<string, unknown>) => [sessionId, firstPrompt]);
+    expect(Object.fromEntries(titles)).toEqual({
+      "c-1": expect.stringMatching(/^Mend the login with \S+ and quickly$/),
+      "c-2": null,
+      "c-3": "Chat: hi",
+      "c-4": null,
+    });
+    expect(JSON.stringify(sessions(t))).not.toContain("AKIA");
   });
 
   it("reads OpenInference's spans, and gives what names no session one by its trace", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startLocal, type TestLocal } from "../support/dev.ts";
@@ -36,6 +36,23 @@ describe("POST /_dev/reset", () => {
     expect((await t.get("/api/cli/me", { token: cliToken })).status).toBe(200);
     const json = { code: connectCode, consent: { version: "1" } };
     expect((await t.post("/api/connect/exchange", { json })).status).toBe(200);
+  });
+
+  it("goes back to the log as it was, under its name, also in a directory that is opened again", async () => {
+    let t = await startLocal({ seed: "one" });
+    const log = () => readFileSync(join(t.directory, "ledger-checkpoint"), "utf8").split("\n").slice(0, 3);
+    const before = log();
+    for (let i = 0; i < 2; i++) {
+      await change(t);
+      await t.control("/_dev/reset");
+      expect(log()).toEqual(before);
+    }
+    await change(t);
+    await t.close();
+    t = await startLocal({ directory: t.directory });
+    await t.control("/_dev/reset");
+    expect(log()).toEqual(before);
+    expect(t.log.join("")).not.toContain("ledger_epoch_opened");
   });
 
   it("takes installers with it that were registered since, and their files", async () => {

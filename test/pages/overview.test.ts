@@ -7,7 +7,9 @@ import type { Team } from "../../src/identity/teams/teams.ts";
 import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
+import { digestJob } from "../../src/share/alarms/digest.ts";
 import { noteBackup } from "../../src/share/maintenance/last-backup.ts";
+import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { fillRecords, REPO } from "../support/api.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import { leaveUnfinished } from "../support/jobs.ts";
@@ -160,6 +162,34 @@ it("tells what agents did, whether it gets better and what needs somebody, and e
     `SELECT count(*) AS count FROM trace_sessions WHERE started_at BETWEEN ${Date.UTC(2026, 11, 11)} AND ${Date.UTC(2026, 11, 12) - 1}`,
   );
   expect(await page.locator("#results tbody tr").count()).toBe(count);
+});
+
+it("shows the days of a weekly digest to whoever follows its link, also days later", async () => {
+  const site = await startSite({ settings: { outbound: "hooks.example.com" } });
+  const { core } = site.t.instance;
+  const team = await site.t.team();
+  const target = "https://hooks.example.com/x";
+  await createChannel(core, { teamId: team.id, kind: "webhook", name: "Ours", target, events: ["digest.weekly"] });
+  await threeWeeks(site, team);
+  site.t.clock.advance(Date.UTC(2026, 11, 16, 12) - site.t.clock.now());
+  await digestJob.run(core);
+  const { path, data } = site.t.rows("SELECT path, data FROM notices WHERE type = 'digest.weekly'")[0];
+  const told = JSON.parse(data);
+  expect(told).toMatchObject({ from: "2026-12-07", to: "2026-12-13", sessions: expect.any(Number) });
+  const { page, go, judge } = await site.open(await site.person({ team }));
+  await go(path);
+  await judge("overview-digest");
+  await page.getByText("7 Dec 2026 to 13 Dec 2026").waitFor();
+  expect(await tile(page, "Sessions")).toMatch(new RegExp(`^${told.sessions} \\| `));
+  expect(await tile(page, "Spend")).toContain(`$${told.spend_usd.toFixed(2)} | `);
+  await page.locator(".stat").filter({ hasText: "Spend" }).getByRole("link").click();
+  await page.getByRole("heading", { level: 1, name: "Spend" }).waitFor();
+  expect(new URL(page.url()).search).toBe("?from=2026-12-07&to=2026-12-13");
+  expect(await page.locator("main").textContent()).toContain(`$${told.spend_usd.toFixed(2)}`);
+  for (const day of ["2027-01-01", "0001-01-01", "soon"]) {
+    await go(`/overview?to=${day}`);
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  }
 });
 
 it("adds nothing that agents say of cost to what is known by list prices, as the page on spend does", async () => {

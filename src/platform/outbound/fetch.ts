@@ -24,7 +24,7 @@ export interface OutboundRequest {
  * @returns a function that rejects with OutboundRefused before anything is sent, and with OutboundFailed when no whole answer came
  */
 export const outboundFetch =
-  (core: Pick<Core, "config">, totalMs = TOTAL_MS) =>
+  (core: Core, totalMs = TOTAL_MS) =>
   async (address: string, init: OutboundRequest = {}): Promise<Response> => {
     const url = judgeUrl(core, address);
     const { method = "GET", body } = init;

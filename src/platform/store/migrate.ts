@@ -55,6 +55,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 33, file: "src/platform/store/migrations/0033-lake.sql" },
   { version: 34, file: "src/platform/store/migrations/0034-sessions-once.sql" },
   { version: 35, file: "src/platform/store/migrations/0035-long-sessions.sql" },
+  { version: 36, file: "src/platform/store/migrations/0036-due-by-channel.sql" },
 ];
 
 export interface SchemaPlan {

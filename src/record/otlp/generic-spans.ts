@@ -1,5 +1,6 @@
+import { answerText } from "../../formats/step.ts";
 import { readAttributeUsage } from "../../formats/usage.ts";
-import { type Fields, readId } from "../../formats/values.ts";
+import { asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { countOf, keptText, type Span, usageOf } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
 
@@ -37,6 +38,8 @@ const DIALECTS = [
 const REPEATED = /^gen_ai\.(?:system_instructions|tool\.definitions|agent\.description|tool\.description)$/;
 const KEPT = /^(?:gen_ai|github\.copilot)\.|^(?:error\.type|process\.exit\.code)$/;
 const MAX_KEPT = 64;
+/** Of a title, which is shown on one line. */
+const MAX_TITLE_CHARS = 1_000;
 
 /** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
 export function readGenericSpan({ attributes, id, parentId, name, failure, ...record }: SpanRecord): Span | undefined {
@@ -57,6 +60,16 @@ export function readGenericSpan({ attributes, id, parentId, name, failure, ...re
   }
   const { startedAt, endedAt } = record;
   return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
+}
+
+/** What a person asked first of those messages that a call was given; undefined where none is told. */
+export function askedFirst({ attributes }: SpanRecord): string | undefined {
+  const messages = asObjects(parseJson(asText(attributes["gen_ai.input.messages"]) ?? ""));
+  return (
+    answerText(messages.find(({ role }) => role === "user"))
+      .slice(0, MAX_TITLE_CHARS)
+      .toWellFormed() || undefined
+  );
 }
 
 /** Whether a span says again what the calls below it used. */

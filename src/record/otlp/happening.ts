@@ -25,6 +25,8 @@ export interface Happening {
   readonly userEmail?: string | undefined;
   readonly at?: string | undefined;
   readonly prompt?: Words | undefined;
+  /** What the session may be called: what was asked first, of calls that tell all that was said before. */
+  readonly title?: string | undefined;
   readonly commit?: string | undefined;
   readonly span?: Span | undefined;
   /** What is counted: the payload of an entry, without what every entry says, and what tells it from all others. */

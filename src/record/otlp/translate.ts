@@ -4,7 +4,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { isClaudeCode, readClaudeCodeLog, readClaudeCodeSpan } from "./claude-code.ts";
 import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
 import { readGeminiCliLog } from "./gemini-cli.ts";
-import { readGenericSpan, sumsUp } from "./generic-spans.ts";
+import { askedFirst, readGenericSpan, sumsUp } from "./generic-spans.ts";
 import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
 import { type PlacedTraces, type Places, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
@@ -120,7 +120,7 @@ function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | undefin
   // Programs that know of no sessions have one a trace.
   const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record) || traces.awaitsCalls(traceId));
   const session = isAlone ? traceId : (named ?? traceId);
-  return { ...about, session, agent, agentVersion, model, span };
+  return { ...about, session, agent, agentVersion, model, title: askedFirst(record), span };
 }
 
 interface Draft {
@@ -224,6 +224,7 @@ class Gathered {
     known.model ??= happening.model;
     known.branch = happening.branch ?? known.branch;
     known.userEmail ??= happening.userEmail;
+    known.title ??= happening.title;
     return draft;
   }
 
@@ -247,6 +248,7 @@ class Gathered {
       model: happening.model,
       branch: happening.branch,
       userEmail: this.#terms.isMetadataOnly ? undefined : happening.userEmail,
+      title: this.#terms.isMetadataOnly ? undefined : happening.title,
       startedAt,
       endedAt,
       outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",

@@ -34,6 +34,9 @@ const workOf = (core: Core, deviceId: string, externalIds: readonly string[]): E
 /** How pieces are made ready, in whatever thread, and stored. */
 export const sessionPieces = { ...pieces, deliver, workOf };
 
+/** What is said first stays. */
+const FIRST = new Set(["agent", "model", "title"]);
+
 const IN_PIECES: Merge = {
   exported: 1,
   session(stored, sent) {
@@ -46,7 +49,7 @@ const IN_PIECES: Merge = {
       else if (name === "prompts" || name === "commits") grown.set(name, isCaptured ? old : union(old, raw));
       else if (name === "startedAt" || name === "endedAt") grown.set(name, wider(name, old, raw));
       else if (name === "outcome") grown.set(name, further(old, raw));
-      else if (name !== "agent" && name !== "model") grown.set(name, raw);
+      else if (!FIRST.has(name)) grown.set(name, raw);
     }
     return grown;
   },

@@ -44,7 +44,7 @@ export const digestJob: IntervalJob = {
         // A week that nobody asked for is over, too: whoever asks for the next is not sent it.
         if (sql.begin.run(key, core.clock.now()).changes === 0) return;
         for (const before of sql.of.all(`digest:${teamId}:`, key)) sql.end.run(before);
-        if (data) notify(core, { type: "digest.weekly", teamId, path: "/overview", data, key });
+        if (data) notify(core, { type: "digest.weekly", teamId, path: `/overview?to=${data.to}`, data, key });
       });
     }
   },

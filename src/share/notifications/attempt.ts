@@ -1,6 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { Buckets, type Quota } from "../../kit/buckets.ts";
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
 import { oneLine } from "../../kit/strings.ts";
@@ -8,7 +8,7 @@ import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts"
 import { counter } from "../../platform/metrics/metrics.ts";
 import { findNotices, type StoredNotice } from "../../platform/notices/notices.ts";
 import { OutboundFailed, OutboundRefused, post } from "../../platform/outbound/outbound.ts";
-import { type Channel, channelOf, disable, getRow, record } from "./channels.ts";
+import { type Channel, channelOf, disable, GIVEN_UP, getRow, giveUp, previousSecrets, record } from "./channels.ts";
 import { type Sent, slack, teams, webhook } from "./formats.ts";
 import { sendMail } from "./mail.ts";
 import { type ChannelRow, type MessageRow, rows } from "./rows.ts";
@@ -34,9 +34,6 @@ interface Letter {
   readonly notices: readonly StoredNotice[];
   readonly more: number;
 }
-
-/** For so long what a secret replaced signs too. */
-const ROTATION_MS = DAY_MS;
 
 export const tries = counter(
   "reckon_notification_tries_total",
@@ -73,8 +70,7 @@ function written(core: Core, row: ChannelRow, { messageId, notices, more }: Lett
   if (row.kind === "teams") return teams(say(core, notices, more));
   const [notice] = notices as [StoredNotice];
   const now = core.clock.now();
-  const isRotating = row.rotatedAt !== null && now - row.rotatedAt < ROTATION_MS;
-  const secrets = [row.secret, isRotating ? row.previousSecret : null].filter((secret) => secret !== null);
+  const secrets = [row.secret, ...previousSecrets(row, now)].filter((secret) => secret !== null);
   return webhook(messageId, now, payloadOf(core, notice), secrets);
 }
 
@@ -131,8 +127,9 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
   const last = nextTryAt(firstAt, message.tries, now) === undefined;
   const settle = (state: MessageRow["state"], outcome: string, dueAt: number | null = null) =>
     core.store.write(() => sql.settle.run({ id, state, outcome, dueAt }));
-  if (!row || notices.length === 0 || last) {
-    await settle("failed", last ? "the process ended during the last try" : "what it told of was erased");
+  const end = endOf(row, last, notices.length === 0);
+  if (!row || end !== undefined) {
+    await settle("failed", end ?? GIVEN_UP.removed);
     return true;
   }
   const dueAt = nextTryAt(firstAt, sent, now) ?? now + MINUTE_MS;
@@ -153,10 +150,20 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
   return outcome.delivered;
 }
 
+/** Why a message is not tried any more; undefined where it is. */
+function endOf(row: ChannelRow | undefined, isLast: boolean, isErased: boolean): string | undefined {
+  if (!row) return GIVEN_UP.removed;
+  if (row.disabledBecause !== null) return GIVEN_UP[row.disabledBecause];
+  if (isLast) return "the process ended during the last try";
+  return isErased ? "what it told of was erased" : undefined;
+}
+
 /** A receiver that says it is gone is not asked again, until somebody resumes the channel. */
-const endChannel = (core: Core, row: ChannelRow): Promise<void> =>
-  core.store.write(() => {
+async function endChannel(core: Core, row: ChannelRow): Promise<void> {
+  await core.store.write(() => {
     const channel = channelOf(row);
     disable(core, channel, "gone");
     record(core, SYSTEM, "channel.disabled", channel, { because: "410" });
   });
+  await giveUp(core, row.id, "gone");
+}

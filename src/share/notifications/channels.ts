@@ -1,5 +1,7 @@
 import type { Core } from "../../core.ts";
 import { readEmail } from "../../identity/people/people.ts";
+import { DAY_MS } from "../../kit/clock.ts";
+import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
@@ -172,45 +174,72 @@ export function chooseEvents(
 }
 
 /** Stops sending to a channel, or begins again. What waits is not sent after a pause. @returns false when it was so before */
-export function pauseChannel(core: Core, { id, teamId, by = COMMAND_LINE }: Act, paused: boolean): Promise<boolean> {
-  return core.store.write(() => {
+export async function pauseChannel(
+  core: Core,
+  { id, teamId, by = COMMAND_LINE }: Act,
+  paused: boolean,
+): Promise<boolean> {
+  const isChanged = await core.store.write(() => {
     const channel = getChannel(core, id, teamId);
     if ((channel.disabledAt !== null) === paused) return false;
     disable(core, channel, paused ? "paused" : null);
     record(core, by, paused ? "channel.paused" : "channel.resumed", channel);
     return true;
   });
+  if (isChanged && paused) await giveUp(core, id, "paused");
+  return isChanged;
 }
 
-/** Row change. @param because null for one that is sent to again */
-export function disable(core: Core, { id }: Channel, because: "paused" | "gone" | null): void {
-  const sql = rows(core.store);
-  sql.disable.run(because === null ? null : core.clock.now(), because, id);
-  if (because !== null) sql.giveUp.run(because === "gone" ? "410: the receiver is gone" : "the channel was paused", id);
+/** Row change; what waits is given up after it. @param because null for one that is sent to again */
+export const disable = (core: Core, { id }: Channel, because: ChannelRow["disabledBecause"]): unknown =>
+  rows(core.store).disable.run(because === null ? null : core.clock.now(), because, id);
+
+/** Why a message is not sent. */
+export const GIVEN_UP = {
+  paused: "the channel was paused",
+  gone: "410: the receiver is gone",
+  removed: "the channel was removed",
+} as const;
+
+/** Gives up what waits, which may be very much: others are let in between. */
+export async function giveUp({ store }: Core, id: string, because: keyof typeof GIVEN_UP): Promise<void> {
+  const some = () => rows(store).giveUp.run(GIVEN_UP[because], id, MAX_ERASED_ROWS).changes;
+  while ((await store.write(some)) === MAX_ERASED_ROWS);
 }
+
+/** For so long what a secret replaced signs too. */
+const ROTATION_MS = DAY_MS;
+/** Each makes the header longer. */
+const MAX_PREVIOUS = 3;
+
+/** What a webhook was signed with in the last day, newest first: whoever replaced a secret again may have put none of them in place. */
+export const previousSecrets = ({ previousSecret, rotatedAt }: ChannelRow, now: number): string[] =>
+  previousSecret !== null && rotatedAt !== null && now - rotatedAt < ROTATION_MS ? previousSecret.split(" ") : [];
 
 /**
- * Gives a webhook another secret; the one before signs too for a day.
+ * Gives a webhook another secret; those before sign too for a day.
  * @returns the secret, shown once
  * @throws Problem where nothing is signed
  */
 export function rotateSecret(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<string> {
   const secret = spellSecret(core.random(SECRET_BYTES));
   return core.store.write(() => {
-    const channel = getChannel(core, id, teamId);
-    if (channel.kind !== "webhook") fail(conflict, "Only webhooks are signed.");
-    rows(core.store).rotate.run(secret, core.clock.now(), id);
-    record(core, by, "channel.rotated", channel);
+    const row = getRow(core, id, teamId);
+    if (row.secret === null) fail(conflict, "Only webhooks are signed.");
+    const now = core.clock.now();
+    const previous = [row.secret, ...previousSecrets(row, now)].slice(0, MAX_PREVIOUS).join(" ");
+    rows(core.store).rotate.run({ id, secret, previous, now });
+    record(core, by, "channel.rotated", channelOf(row));
     return secret;
   });
 }
 
 /** Removes a channel; what waits is not sent. @throws Problem 404 */
-export function removeChannel(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<void> {
-  return core.store.write(() => {
+export async function removeChannel(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<void> {
+  await core.store.write(() => {
     const channel = getChannel(core, id, teamId);
-    rows(core.store).giveUp.run("the channel was removed", id);
     rows(core.store).remove.run(core.clock.now(), id);
     record(core, by, "channel.removed", channel, { kind: channel.kind, to: targetShown(channel) });
   });
+  await giveUp(core, id, "removed");
 }

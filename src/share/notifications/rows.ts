@@ -12,7 +12,7 @@ export interface ChannelRow {
   readonly target: string;
   /** A JSON array of types. */
   readonly events: string;
-  /** What a webhook is signed with, `whsec_…`; and what it was signed with before, until it is forgotten. */
+  /** What a webhook is signed with, `whsec_…`; and what it was signed with in the day before it was replaced, with spaces between. */
   readonly secret: string | null;
   readonly previousSecret: string | null;
   readonly rotatedAt: number | null;
@@ -52,6 +52,9 @@ const MESSAGE = `SELECT id, message_id AS messageId, channel_id AS channelId, ty
 const LATEST = `channel_id = @channelId AND id > coalesce((SELECT id FROM notification_messages
   WHERE channel_id = @channelId ORDER BY id DESC LIMIT 1 OFFSET 60), 0)`;
 
+/** Of whatever channel: one by one, as notification_messages_due has them. */
+const OF_ANY = "channel_id IN (SELECT id FROM notification_channels)";
+
 type NewMessage = Pick<MessageRow, "messageId" | "channelId" | "type" | "notices" | "firstAt">;
 
 export const rows = statements((db) => ({
@@ -68,8 +71,8 @@ export const rows = statements((db) => ({
   channels: db.prepare<[], ChannelRow>(`${CHANNEL} WHERE removed_at IS NULL ORDER BY team_id, created_at, rowid`),
   setEvents: db.prepare<[string, string]>("UPDATE notification_channels SET events = ? WHERE id = ?"),
   setTarget: db.prepare<[string, string]>("UPDATE notification_channels SET target = ? WHERE id = ?"),
-  rotate: db.prepare<[string, number, string]>(
-    "UPDATE notification_channels SET previous_secret = secret, secret = ?, rotated_at = ? WHERE id = ?",
+  rotate: db.prepare<[{ id: string; secret: string; previous: string; now: number }]>(
+    "UPDATE notification_channels SET previous_secret = @previous, secret = @secret, rotated_at = @now WHERE id = @id",
   ),
   disable: db.prepare<[number | null, string | null, string]>(
     "UPDATE notification_channels SET disabled_at = ?, disabled_because = ? WHERE id = ?",
@@ -103,7 +106,8 @@ export const rows = statements((db) => ({
   message: db.prepare<[number], MessageRow>(`${MESSAGE} WHERE id = ?`),
   claim: db.prepare<[{ id: number; tries: number; firstAt: number; dueAt: number; now: number }]>(
     `UPDATE notification_messages SET tries = tries + 1, first_at = @firstAt, due_at = @dueAt, last_at = @now
-     WHERE id = @id AND tries = @tries AND due_at <= @now`,
+     WHERE id = @id AND tries = @tries AND due_at <= @now AND EXISTS (SELECT 1 FROM notification_channels
+       WHERE id = channel_id AND disabled_at IS NULL AND removed_at IS NULL)`,
   ),
   // What was given up while it was tried, because its channel was paused, stays so, unless it arrived.
   settle: db.prepare<[{ id: number; dueAt: number | null; state: string; outcome: string }]>(
@@ -113,16 +117,22 @@ export const rows = statements((db) => ({
   again: db.prepare<[number, number, number]>(
     `UPDATE notification_messages SET due_at = ?, first_at = ?, tries = 0, state = 'waiting' WHERE id = ? AND due_at IS NULL`,
   ),
-  giveUp: db.prepare<[string, string]>(
-    "UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE channel_id = ? AND due_at IS NOT NULL",
+  giveUp: db.prepare<[string, string, number]>(
+    `UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE id IN
+       (SELECT id FROM notification_messages WHERE channel_id = ? AND due_at IS NOT NULL LIMIT ?)`,
   ),
-  // By notification_messages_due, which has what is asked for; rarely more than a few.
+  // What is due by notification_messages_due, once for each channel: however much was told, and waits.
   dueChannels: db
-    .prepare<[number], string>("SELECT DISTINCT channel_id FROM notification_messages WHERE due_at <= ?")
+    .prepare<[number], string>(
+      `SELECT id FROM notification_channels c
+       WHERE EXISTS (SELECT 1 FROM notification_messages WHERE channel_id = c.id AND due_at <= ?)`,
+    )
     .pluck(),
-  isDueAfter: db.prepare<[number], number>("SELECT 1 FROM notification_messages WHERE due_at > ? LIMIT 1").pluck(),
+  isDueAfter: db
+    .prepare<[number], number>(`SELECT 1 FROM notification_messages WHERE due_at > ? AND ${OF_ANY} LIMIT 1`)
+    .pluck(),
   pullIn: db.prepare<[{ now: number; after: number }]>(
-    "UPDATE notification_messages SET due_at = @now, first_at = @now WHERE due_at > @after",
+    `UPDATE notification_messages SET due_at = @now, first_at = @now WHERE due_at > @after AND ${OF_ANY}`,
   ),
   nextDue: db.prepare<[string, number], MessageRow>(
     `${MESSAGE} WHERE channel_id = ? AND due_at <= ? ORDER BY due_at, id LIMIT 1`,

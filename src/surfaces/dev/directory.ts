@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { conflict, fail } from "../../kit/problem.ts";
-import { databasePath, removeDatabase } from "../../platform/store/store.ts";
+import { BESIDE, databasePath, removeDatabase } from "../../platform/store/store.ts";
 import type { ClockState } from "./clock.ts";
 import type { Credentials } from "./seed.ts";
 
@@ -9,6 +9,8 @@ import type { Credentials } from "./seed.ts";
 const MARK = "reckon-dev.json";
 /** The database as it was seeded. */
 const SEED = "dev-seed.db";
+/** What its log was signed with last. */
+const SEED_CHECKPOINT = "dev-seed-checkpoint";
 const KEY = "signing-key.pem";
 
 /** What an instance leaves for its next start in the same directory. */
@@ -43,7 +45,8 @@ export function claimLocal(directory: string): Kept | undefined {
 
 function clearLocal(directory: string): void {
   removeDatabase(databasePath(directory));
-  for (const name of [SEED, KEY, "retired-keys"]) rmSync(join(directory, name), { recursive: true, force: true });
+  for (const name of [SEED, SEED_CHECKPOINT, KEY, "retired-keys"])
+    rmSync(join(directory, name), { recursive: true, force: true });
 }
 
 export function keep(directory: string, kept: Kept): void {
@@ -57,11 +60,15 @@ export function writeKey(directory: string, pem: string): void {
 /** Takes the closed database for the one to go back to. */
 export function keepSeed(directory: string): void {
   copyFileSync(databasePath(directory), join(directory, SEED));
+  copyFileSync(join(directory, BESIDE.checkpoint), join(directory, SEED_CHECKPOINT));
 }
 
 /** Puts the seeded database in place of the closed one. */
 export function restoreSeed(directory: string, pem: string): void {
   removeDatabase(databasePath(directory));
   copyFileSync(join(directory, SEED), databasePath(directory));
+  // By a newer one the log would go on under another name, as that of a server which lost something. Earlier versions kept none.
+  const checkpoint = join(directory, SEED_CHECKPOINT);
+  if (existsSync(checkpoint)) copyFileSync(checkpoint, join(directory, BESIDE.checkpoint));
   writeKey(directory, pem);
 }

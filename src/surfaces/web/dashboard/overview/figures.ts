@@ -29,7 +29,7 @@ const line = (...parts: Content[]): Content =>
 const course = (what: string, { values }: Course, spell = number) =>
   sparkline(
     values,
-    `${what} a day: ${spell(Math.min(...values))} to ${spell(Math.max(...values))}, ${spell(values.at(-1) ?? 0)} today`,
+    `${what} a day: ${spell(Math.min(...values))} to ${spell(Math.max(...values))}, ${spell(values.at(-1) ?? 0)} on the last day`,
   );
 
 /** All sessions, however they ended. */
@@ -84,7 +84,13 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
       !known && reported !== null && `agents say ${dollars(reported)}`,
     ),
     spark: course("Dollars", cost, dollars),
-    href: link(call, "/spend", { days: period.days === 30 ? undefined : period.days }),
+    href: link(
+      call,
+      "/spend",
+      period.isPast
+        ? { from: dayIso(period.first), to: dayIso(period.last) }
+        : { days: period.days === 30 ? undefined : period.days },
+    ),
     tone: prices.problem === null ? undefined : "warn",
   };
 }

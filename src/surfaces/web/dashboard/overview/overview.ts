@@ -3,6 +3,7 @@ import { cooperative } from "../../../../kit/yield.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { empty, pageHead, stats } from "../../ui/parts.ts";
+import { dayText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { attentionOf, attentionSection } from "./attention.ts";
@@ -10,7 +11,7 @@ import { charts } from "./charts.ts";
 import { figures } from "./figures.ts";
 import { begunBy, firstRun, isBegun } from "./first-run.ts";
 import { latestSessions } from "./latest.ts";
-import { periodOf, periodSwitch } from "./period.ts";
+import { dayIso, periodOf, periodSwitch } from "./period.ts";
 import { look } from "./seen.ts";
 
 /** What the team's agents did, whether it gets better, and what needs somebody; every figure leads to where it comes from. */
@@ -29,7 +30,9 @@ async function overviewPage(call: Member): Promise<Html> {
   await yieldNow();
   const main = html`${pageHead({
     title: "Overview",
-    intro: !any && `${team.name} has no record yet. These steps begin one.`,
+    intro: any
+      ? period.isPast && `${dayText(dayIso(period.first))} to ${dayText(dayIso(period.last))}`
+      : `${team.name} has no record yet. These steps begin one.`,
     actions: any && periodSwitch(call, period),
   })}
 ${!isBegun(begun) && firstRun(call, begun)}

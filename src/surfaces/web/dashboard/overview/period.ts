@@ -4,8 +4,9 @@ import { choices } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { link } from "../shared/links.ts";
+import { DAYS, readParams } from "../shared/params.ts";
 
-/** The days that the overview looks at, and as many before them to compare with. */
+/** The days that the overview looks at, until today or the day that is asked for, and as many before them to compare with. */
 
 const PERIODS = [7, 30, 90] as const;
 const DEFAULT_DAYS = 7;
@@ -13,19 +14,23 @@ const DEFAULT_DAYS = 7;
 export interface Period {
   /** How many. */
   readonly days: number;
-  /** Days since the epoch, UTC: the first and the last (today), and the first of the days before. */
+  /** Days since the epoch, UTC: the first and the last, and the first of the days before. */
   readonly first: number;
   readonly last: number;
   readonly before: number;
+  /** Whether the last lies before today. */
+  readonly isPast: boolean;
 }
 
 export const dayIso = (day: number): string => isoInstant(day * DAY_MS).slice(0, 10);
 
 export function periodOf({ core, query }: Member): Period {
   const days = PERIODS.find((one) => String(one) === query.get("days")) ?? DEFAULT_DAYS;
-  const last = Math.floor(core.clock.now() / DAY_MS);
+  const today = Math.floor(core.clock.now() / DAY_MS);
+  const { to } = readParams(DAYS, query);
+  const last = to === "" ? today : Math.min(Date.parse(to) / DAY_MS, today);
   const first = last - days + 1;
-  return { days, first, last, before: first - days };
+  return { days, first, last, before: first - days, isPast: last < today };
 }
 
 export const periodSwitch = (call: Member, { days }: Period): Html =>

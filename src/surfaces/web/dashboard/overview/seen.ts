@@ -34,7 +34,11 @@ export async function look({ core, session }: Member, period: Period): Promise<S
       period,
       summed(ended.filter(({ outcome }) => outcomeKind(outcome) === kind).map((one) => [one.day, one.sessions])),
     );
-  const report = spendReport(core, team, { from: period.before * DAY_MS, to: core.clock.now(), by: "day" });
+  const report = spendReport(core, team, {
+    from: period.before * DAY_MS,
+    to: (period.last + 1) * DAY_MS - 1,
+    by: "day",
+  });
   const cost = new Map(report.groups.map(({ key, usd }) => [dayOf(key), usd]));
   const said = report.groups.flatMap(({ key, reportedUsd }) =>
     reportedUsd === null || dayOf(key) < period.first ? [] : reportedUsd,
