@@ -116,7 +116,7 @@ describe("scheduled backups", () => {
     expect(kept(next)).toEqual(["mine.db", name(21)]);
   });
 
-  it("go to a directory of their own, which must be there, and are not held up by one of the future", async () => {
+  it("go to a directory of their own, which must be there, and neither wait for those of the future nor go before them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "reckon-backups-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const place = join(folder, "disk");
@@ -128,5 +128,9 @@ describe("scheduled backups", () => {
     expect(readdirSync(place).sort()).toEqual([name(21), name(29)]);
     await run(t);
     expect(readdirSync(place)).toHaveLength(2);
+    writeFileSync(join(place, name(30)), "of the same clock");
+    t.clock.advance(DAY_MS);
+    await run(t);
+    expect(readdirSync(place).sort()).toEqual([name(21), name(22)]);
   });
 });
