@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -14,9 +15,10 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeFileAtomically } from "../../src/kit/files.ts";
+import { firstSchemaDirectory } from "../support/older.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
 import { ask, type RawReply } from "./support/http.ts";
@@ -205,6 +207,12 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
   });
 });
 
+/** What in a directory is not a user's. */
+const ownersBut = (directory: string, uid: number) =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+    (name) => statSync(join(directory, name)).uid !== uid,
+  );
+
 /** A refusal that an operator can act upon: one line that names the directory and says what to check. */
 function expectOneLine(stderr: string, directory: string): void {
   const lines = stderr.trim().split("\n");
@@ -279,6 +287,17 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
+  it.skipIf(noOtherUser)("is its owner's although root ran the server on it, and upgraded what was there", async () => {
+    const directory = join(mkdtempSync(join(tmpdir(), "reckon-place-")), "data");
+    onTestFinished(() => rmSync(dirname(directory), { recursive: true }));
+    chmodSync(dirname(directory), 0o755);
+    cpSync(await firstSchemaDirectory(), directory, { recursive: true });
+    spawnSync("chown", ["-R", "65534:65534", directory]);
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) await (await testServer(directory)).end(signal);
+    expect(ownersBut(directory, 65_534)).toEqual([]);
+    expect((await (await testServer(directory, { under: ANOTHER_USER })).end()).code).toBe(0);
+  });
+
   it.skipIf(noOtherUser)("is still its owner's after commands that root ran on it", async () => {
     const data = await testData();
     spawnSync("chown", ["-R", "65534:65534", data.directory]);
@@ -302,10 +321,7 @@ describe("a data directory that cannot be used", () => {
     await again.end();
     await asRoot("restore", backup);
     await (await start()).end();
-    const owners = readdirSync(data.directory, { recursive: true, encoding: "utf8" })
-      .map((name) => [name, statSync(join(data.directory, name)).uid] as const)
-      .filter(([name, uid]) => uid !== 65534 && name !== "last-backup.json");
-    expect(owners).toEqual([]);
+    expect(ownersBut(data.directory, 65_534)).toEqual([]);
   });
 
   it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {

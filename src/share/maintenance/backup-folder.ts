@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { syncDirectory } from "../../kit/files.ts";
+import { makeFolder, syncDirectory } from "../../kit/files.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { databasePath, removeDatabase } from "../../platform/store/store.ts";
 
@@ -54,7 +54,7 @@ export function removeLeftovers(core: Core): void {
 export function requireFolder(core: Core): void {
   const folder = folderOf(core);
   if (core.config.backupDir === null && !existsSync(folder)) {
-    mkdirSync(folder, { mode: 0o700 });
+    makeFolder(folder);
     syncDirectory(core.store.directory);
   }
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
