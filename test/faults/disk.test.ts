@@ -239,6 +239,12 @@ describe.skipIf(noMounts)("a read-only file system", () => {
       expect(done.code, done.stderr).toBe(1);
       expectOneLine(done.stderr, data.directory);
     }
+    // A copy on such a one, as a snapshot is, is not called unsound for that.
+    const copy = join(data.directory, "reckon.db");
+    const looked = await reckon(["restore", "--from", copy, "--verify"]);
+    expect([looked.code, looked.stderr]).toEqual([1, expect.stringMatching(/cannot be opened.*folder that can be/)]);
+    const away = testMount("16m");
+    expect((await reckon(["restore", "--from", copy, "--data", join(away.path, "data")])).code).toBe(0);
     const fresh = await startRefused(join(mount.path, "fresh"));
     expect(fresh.code).toBe(1);
     expectOneLine(fresh.stderr, join(mount.path, "fresh"));
