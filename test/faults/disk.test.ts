@@ -159,6 +159,22 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(server.stderr()).toMatch(/"event":"store_recovered"/);
   });
 
+  it("gets no half of an export, which would pass for a whole one and stand in the way of the next", async () => {
+    const mount = testMount("16m");
+    const data = await testData({ devices: 1 });
+    const out = join(mount.path, "tables");
+    const run = () => reckon(["export", "--format", "parquet", "--out", out, "--data", data.directory]);
+    const empty = fill(mount);
+    expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining("no space is left") });
+    expect(readdirSync(mount.path)).toEqual(["ballast"]);
+    empty();
+    // What a killed one left is in nobody's way.
+    mkdirSync(`${out}.partial/devices`, { recursive: true });
+    expect((await run()).code).toBe(0);
+    expect(readdirSync(mount.path)).toEqual(["tables"]);
+    expect(readdirSync(out)).toEqual(["devices"]);
+  });
+
   it("refuses a start and an admin command with one clear line and exit code 1", async () => {
     const mount = testMount("16m");
     const data = await makeData({ directory: join(mount.path, "data"), devices: 1, keyPem: runKeyPem() });
