@@ -115,6 +115,22 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   expect(noted(next, "key.due")).toMatchObject([{ kind: "api_token" }, { kind: "signing_key" }]);
 });
 
+it("tells of a backup and a replica that were noted last by a clock that was years ahead", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  await addChannel(t, receiver, null, eventsFor(null));
+  await t.team();
+  const last = "2030-01-01T00:00:00.000Z";
+  writeFileSync(join(t.directory, "last-backup.json"), JSON.stringify({ at: last, bytes: 1 }));
+  writeFileSync(join(t.directory, "last-replica-check.json"), JSON.stringify({ goodAt: last, failure: null }));
+  await alarmsJob.run(t.instance.core);
+  expect(noted(t, "backup.stale")).toEqual([{ last, state: "began" }]);
+  expect(noted(t, "replica.stale")).toEqual([{ last, failing: false, state: "began" }]);
+  backedUp(t);
+  await alarmsJob.run(t.instance.core);
+  expect(noted(t, "backup.stale").at(-1)).toEqual({ state: "ended" });
+});
+
 it.skipIf(noMounts)("tells once of a disk that is nearly full, however its space swings around the limit", async () => {
   const disk = mountTmpfs("400m");
   onTestFinished(() => disk.unmount());

@@ -190,3 +190,23 @@ it("checks a replica that a command restores, notes it, and finds one that stopp
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining("not the beginning")]);
   await server.end();
 });
+
+it("takes a replica for well that lacks a team which came a moment ago, and for stopped where it lacks what was sent since", async () => {
+  const [old, { directory, server, send, replica, copy }] = await Promise.all([replicated(), replicated()]);
+  const file = join(folder(), "team");
+  await json(["team", "move", "Acme", "--to", "https://new.example", "--data", old.directory]);
+  await json(["team", "export", "Acme", "--out", file, "--data", old.directory]);
+  const bring = () => json(["team", "import", file, "--accept-key", "--name", "Other", "--data", directory]);
+  const check = () => reckon(["replica", "check", "--from", replica, "--max-lag", "0s", "--json", "--data", directory]);
+  await bring();
+  const well = await check();
+  expect([well.code, well.stderr]).toEqual([0, ""]);
+  expect(JSON.parse(well.stdout)).toMatchObject({ deliveries: 3, behind: expect.any(Number) });
+  await send(4);
+  const [sent] = rowsOf(directory, "SELECT max(id) AS id FROM deliveries");
+  const stopped = `the replica stopped: delivery ${sent?.id} of `;
+  expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining(stopped) });
+  copy();
+  expect(await check()).toMatchObject({ code: 0 });
+  await Promise.all([server.end(), old.server.end()]);
+});

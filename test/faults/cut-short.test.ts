@@ -187,6 +187,14 @@ describe.skipIf(noStrace)("a scheduled backup killed at any step", () => {
   });
 });
 
+it.skipIf(noStrace)("a scheduled backup is made where a service may not change priorities", async () => {
+  const data = await testData({ devices: 1 });
+  const file = join(data.directory, "reckon-2026-11-21T08-00-00-000Z.db");
+  const made = launch(["__backup", file, "--data", data.directory], { under: at("setpriority", "error=EPERM") });
+  expect([await within(made.exited, "the backup"), made.stderr()]).toEqual([{ code: 0, signal: null }, ""]);
+  expect((await reckon(["restore", file, "--verify", "--data", data.directory])).code).toBe(0);
+});
+
 describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
   it("has put aside what restores or nothing, and the next start upgrades and leaves no half of a backup", async () => {
     const older = await firstSchemaDirectory();

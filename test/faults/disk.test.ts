@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -14,9 +15,10 @@ import {
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeFileAtomically } from "../../src/kit/files.ts";
+import { firstSchemaDirectory } from "../support/older.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
 import { ask, type RawReply } from "./support/http.ts";
@@ -157,6 +159,22 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(server.stderr()).toMatch(/"event":"store_recovered"/);
   });
 
+  it("gets no half of an export, which would pass for a whole one and stand in the way of the next", async () => {
+    const mount = testMount("16m");
+    const data = await testData({ devices: 1 });
+    const out = join(mount.path, "tables");
+    const run = () => reckon(["export", "--format", "parquet", "--out", out, "--data", data.directory]);
+    const empty = fill(mount);
+    expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining("no space is left") });
+    expect(readdirSync(mount.path)).toEqual(["ballast"]);
+    empty();
+    // What a killed one left is in nobody's way.
+    mkdirSync(`${out}.partial/devices`, { recursive: true });
+    expect((await run()).code).toBe(0);
+    expect(readdirSync(mount.path)).toEqual(["tables"]);
+    expect(readdirSync(out)).toEqual(["devices"]);
+  });
+
   it("refuses a start and an admin command with one clear line and exit code 1", async () => {
     const mount = testMount("16m");
     const data = await makeData({ directory: join(mount.path, "data"), devices: 1, keyPem: runKeyPem() });
@@ -205,6 +223,12 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
   });
 });
 
+/** What in a directory is not a user's. */
+const ownersBut = (directory: string, uid: number) =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+    (name) => statSync(join(directory, name)).uid !== uid,
+  );
+
 /** A refusal that an operator can act upon: one line that names the directory and says what to check. */
 function expectOneLine(stderr: string, directory: string): void {
   const lines = stderr.trim().split("\n");
@@ -231,6 +255,12 @@ describe.skipIf(noMounts)("a read-only file system", () => {
       expect(done.code, done.stderr).toBe(1);
       expectOneLine(done.stderr, data.directory);
     }
+    // A copy on such a one, as a snapshot is, is not called unsound for that.
+    const copy = join(data.directory, "reckon.db");
+    const looked = await reckon(["restore", "--from", copy, "--verify"]);
+    expect([looked.code, looked.stderr]).toEqual([1, expect.stringMatching(/cannot be opened.*folder that can be/)]);
+    const away = testMount("16m");
+    expect((await reckon(["restore", "--from", copy, "--data", join(away.path, "data")])).code).toBe(0);
     const fresh = await startRefused(join(mount.path, "fresh"));
     expect(fresh.code).toBe(1);
     expectOneLine(fresh.stderr, join(mount.path, "fresh"));
@@ -279,6 +309,17 @@ describe("a data directory that cannot be used", () => {
     }
   });
 
+  it.skipIf(noOtherUser)("is its owner's although root ran the server on it, and upgraded what was there", async () => {
+    const directory = join(mkdtempSync(join(tmpdir(), "reckon-place-")), "data");
+    onTestFinished(() => rmSync(dirname(directory), { recursive: true }));
+    chmodSync(dirname(directory), 0o755);
+    cpSync(await firstSchemaDirectory(), directory, { recursive: true });
+    spawnSync("chown", ["-R", "65534:65534", directory]);
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) await (await testServer(directory)).end(signal);
+    expect(ownersBut(directory, 65_534)).toEqual([]);
+    expect((await (await testServer(directory, { under: ANOTHER_USER })).end()).code).toBe(0);
+  });
+
   it.skipIf(noOtherUser)("is still its owner's after commands that root ran on it", async () => {
     const data = await testData();
     spawnSync("chown", ["-R", "65534:65534", data.directory]);
@@ -302,10 +343,7 @@ describe("a data directory that cannot be used", () => {
     await again.end();
     await asRoot("restore", backup);
     await (await start()).end();
-    const owners = readdirSync(data.directory, { recursive: true, encoding: "utf8" })
-      .map((name) => [name, statSync(join(data.directory, name)).uid] as const)
-      .filter(([name, uid]) => uid !== 65534 && name !== "last-backup.json");
-    expect(owners).toEqual([]);
+    expect(ownersBut(data.directory, 65_534)).toEqual([]);
   });
 
   it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { forgetProjections } from "../../platform/projections/projections.ts";
+import { forgetProjections, restartProjections } from "../../platform/projections/projections.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
 import { type Change, countedOfSession } from "./dedupe.ts";
@@ -86,14 +86,21 @@ export function applySome(core: Core, all: Changes, since = performance.now()): 
 /** Projections that filled the same tables by older rules. */
 const OLDER = ["", ".2", ".3", ".4"].flatMap((version) => [`spend.entries${version}`, `spend.sessions${version}`]);
 
-/** Whichever projection begins first after an upgrade empties the tables that both fill. */
-export function emptyOlder(core: Core): void {
-  if (!forgetProjections(core, OLDER)) return;
+/** Those that fill them now. */
+export const PROJECTIONS = { entries: "spend.entries.5", sessions: "spend.sessions.5" } as const;
+
+/**
+ * Whichever projection begins first after an upgrade empties the tables that both fill; also where an older program ran again meanwhile.
+ * @returns whether one had begun before, and begins anew
+ */
+export function emptyOlder(core: Core): boolean {
+  if (!forgetProjections(core, OLDER)) return false;
   rows(core.store).dropReports.run();
   // Days first: then there is nothing to take from them with each cell.
   rows(core.store).dropDays.run();
   rows(core.store).dropCells.run();
   keptDays(core).changeAll();
+  return restartProjections(core, Object.values(PROJECTIONS));
 }
 
 /** What a session says of itself as a whole. */

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
-import { addRecords, applyChanges, applySome, type Changes } from "./changes.ts";
+import { addRecords, applyChanges, applySome, type Changes, emptyOlder, PROJECTIONS } from "./changes.ts";
 import { isByMeasures } from "./dedupe-key.ts";
 import { readEntry } from "./read-entry.ts";
 import type { UsageRecord } from "./usage-record.ts";
@@ -15,7 +15,7 @@ const ENOUGH_USAGES = 250;
 
 /** Usage and cost as entries of telemetry report them. */
 export const spendEntriesProjection: Projection = {
-  name: "spend.entries.5",
+  name: PROJECTIONS.entries,
   newest: lastEntryId,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
@@ -49,7 +49,7 @@ function applyAll(core: Core, changes: Changes): () => "more" | undefined {
   const [withoutId, others]: [Changes, Changes] = [new Map(), new Map()];
   for (const [name, change] of changes) (isByMeasures(change.key) ? withoutId : others).set(name, change);
   return () => {
-    if (applySome(core, others)) return "more";
+    if (emptyOlder(core) || applySome(core, others)) return "more";
     applyChanges(core, withoutId);
     return undefined;
   };

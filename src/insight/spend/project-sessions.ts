@@ -4,7 +4,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
 import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
-import { applySome, type Changes } from "./changes.ts";
+import { applySome, type Changes, emptyOlder, PROJECTIONS } from "./changes.ts";
 import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
@@ -26,7 +26,7 @@ const ENOUGH_SESSIONS = 100;
 
 /** Usage and cost as sessions and their spans report them: a session that changed is read anew. */
 export const spendSessionsProjection: Projection = {
-  name: "spend.sessions.5",
+  name: PROJECTIONS.sessions,
   newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
@@ -74,6 +74,7 @@ function applyAll(core: Core, sessions: readonly ReadSession[]): () => "more" | 
   const changes: Changes = new Map();
   const work = gatherAll(core, changes, sessions);
   return () => {
+    if (emptyOlder(core)) return "more";
     const since = performance.now();
     while (!work.next().done) if (performance.now() - since >= GATHER_MS) return "more";
     return applySome(core, changes, since);

@@ -1,4 +1,4 @@
-import { statements } from "../store/store.ts";
+import { type Preparer, statements } from "../store/store.ts";
 
 export interface KeyRow {
   readonly kid: string;
@@ -37,3 +37,7 @@ export const rows = statements((db) => ({
   ),
   retire: db.prepare<[number]>("UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL"),
 }));
+
+/** The public half of the key that a database signs with, of any schema, a backup's too; undefined where it has none yet. */
+export const activePublicPem = (db: Preparer): string | undefined =>
+  db.prepare<[], string>("SELECT public_pem FROM signing_keys WHERE retired_at IS NULL").pluck().get();

@@ -16,6 +16,7 @@ export {
   forgetProjections,
   isBehind,
   passOver,
+  restartProjections,
   runProjections,
 } from "./run.ts";
 export { Behind, refreshWithin, requireCaughtUp, stillReading } from "./wait.ts";

@@ -48,6 +48,14 @@ export const forgetProjections = (core: Core, names: readonly string[]): boolean
   names.filter((name) => rows(core.store).remove.run(name).changes > 0).length > 0;
 
 /**
+ * Has projections read their sources from the beginning, as their tables were emptied. Call inside the transaction that does that; a batch
+ * that is applied in it stores nothing and returns "more".
+ * @returns whether any had read something
+ */
+export const restartProjections = (core: Core, names: readonly string[]): boolean =>
+  names.filter((name) => rows(core.store).restart.run(name).changes > 0).length > 0;
+
+/**
  * Brings a projection up to what its source held when this was called. Calls at the same time share the work.
  * @throws StoreUnavailable when nothing can be stored, or the instance is stopping
  */

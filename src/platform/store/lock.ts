@@ -29,13 +29,17 @@ export function lockDirectory(directory: string): DirectoryLock {
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw error;
     throw new DataDirectoryInUse(`the data directory ${directory} is in use by ${whoAnswers(note)}`);
   }
+  const say = (text: string) => {
+    writeFileSync(note, text);
+    leaveToOwner(note);
+  };
   const forget = () => {
-    if (existsSync(note)) writeFileSync(note, "{}");
+    if (existsSync(note)) say("{}");
   };
   // A killed server's name is still there.
   forget();
   return {
-    announce: (url, baseUrl) => writeFileSync(note, JSON.stringify({ pid: process.pid, url, baseUrl })),
+    announce: (url, baseUrl) => say(JSON.stringify({ pid: process.pid, url, baseUrl })),
     release: () => {
       try {
         forget();

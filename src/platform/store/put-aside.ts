@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
-import { syncDirectory } from "../../kit/files.ts";
+import { leaveToOwner, makeFolder, syncDirectory } from "../../kit/files.ts";
 import { finishBackup } from "./backup-file.ts";
 import { openFile, removeDatabase } from "./file.ts";
 
@@ -23,7 +23,7 @@ export function putAside(db: Database, directory: string, version: number, nowIs
   const target = join(folder, `before-schema-${version}-${nowIso.replace(/[:.]/g, "-")}.db`);
   const partial = `${target}.partial`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     syncDirectory(directory);
     // Left by a start that was killed here.
     for (const name of readdirSync(folder)) {
@@ -32,6 +32,7 @@ export function putAside(db: Database, directory: string, version: number, nowIs
     }
     try {
       db.prepare("VACUUM INTO ?").run(partial);
+      leaveToOwner(partial);
     } catch (error) {
       removeDatabase(partial);
       throw error;

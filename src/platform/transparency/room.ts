@@ -1,7 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import type { Core } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
-import { withPath, writeFileAtomically } from "../../kit/files.ts";
+import { leaveToOwner, withPath, writeFileAtomically } from "../../kit/files.ts";
 import { figure, type Metric } from "../metrics/metrics.ts";
 import { room } from "../rooms/rooms.ts";
 import { type Checkpoint, checkpoint } from "./checkpoint.ts";
@@ -27,6 +27,7 @@ async function writeCheckpoint(core: Core): Promise<void> {
   await writeFile(`${path}.tmp`, note, { mode: 0o600, flush: true }).catch((error) => {
     throw withPath(path, error);
   });
+  leaveToOwner(`${path}.tmp`);
   await rename(`${path}.tmp`, path);
   Object.assign(written(core), { note, size, at: core.clock.now() });
 }

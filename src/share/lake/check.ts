@@ -70,11 +70,11 @@ async function mend(core: Core, place: Place, missing: readonly string[], unknow
     for (const path of missing) {
       const object = sql.object.get(path);
       if (!object) continue;
+      sql.unwritten.run(path);
       const [, kind, teamId = "", day = ""] = /^(\w+)\/team=([^/]+)\/(?:day=([^/]+)\/)?/.exec(path) ?? [];
       if (kind === "spend" || kind === "sessions" || kind === "errors") sql.mark.run({ kind, teamId, day });
       // All from there on are put once more, which changes nothing of those that are there.
       else if (object.blockId !== null) sql.setBlockBefore.run(object.blockId - 1);
-      else sql.written.run(0, null, path);
     }
   });
 }

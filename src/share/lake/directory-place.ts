@@ -21,6 +21,7 @@ export function directoryPlace(root: string): Place {
     async remove(path) {
       for (const file of [half(path), join(root, path)]) await rm(file, { force: true });
     },
+    isEmpty: async () => (await readdir(root).catch(noneWhereMissing)).length === 0,
     async *list() {
       for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
         if (!entry.isFile()) continue;
@@ -29,6 +30,11 @@ export function directoryPlace(root: string): Place {
       }
     },
   };
+}
+
+function noneWhereMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === "ENOENT") return [];
+  throw error;
 }
 
 async function openNew(path: string) {

@@ -1,3 +1,5 @@
+import { mkdir, rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
 import { entriesProjection } from "../../insight/defects/defects.ts";
@@ -25,6 +27,7 @@ type File = Made & { readonly path: string };
 
 /**
  * Writes the tables of the lake into a directory, once: what is not sealed yet as well. It is not of one instant.
+ * @param directory is there, with all of it, or not at all
  * @param team id or exact name; all without it
  * @param onFile told with each file how many there are
  */
@@ -36,7 +39,6 @@ export async function exportParquet(
   by: Actor = COMMAND_LINE,
 ): Promise<LakeExport> {
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
-  const place = directoryPlace(directory);
   const [only] = team === undefined ? [] : teams;
   // On record before the first byte is anywhere.
   await recordAct(core, by, {
@@ -47,8 +49,29 @@ export async function exportParquet(
   await catchUp(core, entriesProjection);
   await freshenSessions(core);
   await catchUpSpend(core);
+  const partial = `${resolve(directory)}.partial`;
+  const remove = () => rm(partial, { recursive: true, force: true });
+  // Of one that was killed.
+  await remove();
+  try {
+    await mkdir(partial, { mode: 0o755 });
+    const done = await writeAll(partial, filesOf(core, teams), onFile);
+    await rename(partial, directory);
+    return done;
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function writeAll(
+  directory: string,
+  all: AsyncIterable<File>,
+  onFile: (files: number) => void,
+): Promise<LakeExport> {
+  const place = directoryPlace(directory);
   let [files, count, bytes] = [0, 0, 0];
-  for await (const file of filesOf(core, teams)) {
+  for await (const file of all) {
     await place.put(file.path, file.bytes);
     files++;
     count += file.rows;

@@ -4,6 +4,7 @@ import { deriveAll } from "../../insight/derived/derived.ts";
 import { spendFacts } from "../../insight/spend/spend.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { sha256 } from "../../kit/hash.ts";
+import { fail, unavailable } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
@@ -73,6 +74,7 @@ async function flowOnce(core: Core, ending: AbortSignal): Promise<void> {
   // Days are noted as what was delivered is worked through: else it would be said to be there before it is.
   await deriveAll(core);
   await claim(core, place);
+  await requireMounted(core, place);
   const run = new Run(core, place, ending);
   do {
     await run.removeGone();
@@ -98,6 +100,15 @@ async function claim(core: Core, { name }: Place): Promise<void> {
   }
   await markAll(core, ["spend"]);
   await core.store.write(() => sql.setPrices.run(prices));
+}
+
+/** @throws Problem where nothing is left of what was put: what is erased would stay on the disk that is missing, and what is new not come to it */
+async function requireMounted(core: Core, place: Place): Promise<void> {
+  if (rows(core.store).hasWritten.get() === undefined || !(await place.isEmpty?.())) return;
+  fail(
+    unavailable,
+    `${place.name} is empty or not there, and files were put there before: mount it, or where they are gone for good, make it and run "reckon lake check --repair"`,
+  );
 }
 
 /** Names of this installation's objects begin with it: others may write to the same lake. */

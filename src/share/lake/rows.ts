@@ -51,6 +51,8 @@ export const rows = statements((db) => ({
   written: db.prepare<[number, Buffer | null, string]>(
     "UPDATE lake_objects SET written_at = ?, source_sha256 = ? WHERE path = ?",
   ),
+  unwritten: db.prepare<[string]>("UPDATE lake_objects SET written_at = NULL, source_sha256 = NULL WHERE path = ?"),
+  hasWritten: db.prepare<[], number>("SELECT 1 FROM lake_objects WHERE written_at IS NOT NULL LIMIT 1").pluck(),
   object: db.prepare<[string], ObjectRow>(`${OBJECT} WHERE path = ?`),
   drop: db.prepare<[string]>("DELETE FROM lake_objects WHERE path = ?"),
   // A range of the primary key: objects of a folder.

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { syncDirectory } from "../../kit/files.ts";
+import { makeFolder, syncDirectory } from "../../kit/files.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { databasePath, removeDatabase } from "../../platform/store/store.ts";
 
@@ -27,9 +27,10 @@ export const folderOf = ({ config, store }: Core): string => config.backupDir ??
 export const placeFor = (core: Core, at: number): string =>
   join(folderOf(core), `reckon-${isoInstant(at).replace(/[:.]/g, "-")}.db`);
 
-/** Those that are there, the newest first. */
+/** Those that are there, the newest first; those of the future, which are of a clock that was wrong, count as the oldest. */
 export function keptBackups(core: Core): KeptBackup[] {
   const folder = folderOf(core);
+  const now = core.clock.now();
   const found: KeptBackup[] = [];
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const [, day, ...time] = NAME.exec(name) ?? [];
@@ -37,7 +38,7 @@ export function keptBackups(core: Core): KeptBackup[] {
     const at = Date.parse(`${day}T${time.slice(0, 3).join(":")}.${time[3]}Z`);
     if (!Number.isNaN(at)) found.push({ file: join(folder, name), at });
   }
-  return found.sort((a, b) => b.at - a.at);
+  return found.sort((a, b) => Number(a.at > now) - Number(b.at > now) || b.at - a.at);
 }
 
 /** Removes what runs left that were cut short. */
@@ -53,7 +54,7 @@ export function removeLeftovers(core: Core): void {
 export function requireFolder(core: Core): void {
   const folder = folderOf(core);
   if (core.config.backupDir === null && !existsSync(folder)) {
-    mkdirSync(folder, { mode: 0o700 });
+    makeFolder(folder);
     syncDirectory(core.store.directory);
   }
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())

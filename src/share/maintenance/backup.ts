@@ -5,6 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { noteBackup } from "./last-backup.ts";
+import { requireOwnKey } from "./restore.ts";
 import { readFirst } from "./rows.ts";
 
 /**
@@ -54,5 +55,20 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
   } finally {
     source.close();
   }
-  return finishBackup(partial, target, directory, isoInstant(core.clock.now()));
+  const made = finishBackup(partial, target, directory, isoInstant(core.clock.now()));
+  if (core.config.signing !== "off") requireRestorable(target);
+  return made;
+}
+
+/** Removes a backup that got its files after another key had come than the one that its database has. @throws Problem then */
+function requireRestorable(file: string): void {
+  const made = openFile(file, { readonly: true });
+  try {
+    requireOwnKey(made);
+  } catch (error) {
+    removeDatabase(file);
+    throw error;
+  } finally {
+    made.close();
+  }
 }

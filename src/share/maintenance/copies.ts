@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Core } from "../../core.ts";
 import { countTeams } from "../../identity/teams/teams.ts";
-import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { fail, invalid, notFound, unavailable } from "../../kit/problem.ts";
 import { findDelivery, newestDelivery } from "../../log/log.ts";
 import { checkStructure, openCopy, schemaVersion } from "../../platform/store/store.ts";
 import { type LedgerHead, verifyLedger } from "./verify-ledger.ts";
@@ -64,6 +64,11 @@ export async function inspectCopy(parts: Parts, file: string, onProgress: (share
       };
     });
   } catch (error) {
+    if ((error as { code?: unknown }).code === "SQLITE_CANTOPEN")
+      fail(
+        unavailable,
+        `${file} cannot be opened, which says nothing of what it holds: SQLite puts a file beside one that it reads. Copy it, with the -wal that may lie there, to a folder that can be written`,
+      );
     return fail(invalid, `${file} is no sound copy: ${(error as Error).message.split("\n")[0]}`);
   }
 }

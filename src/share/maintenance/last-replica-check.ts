@@ -46,7 +46,8 @@ export function staleReplica({ store, clock }: Core): StaleReplica | null | unde
   const last = lastReplicaCheck(store.directory);
   if (!last) return undefined;
   const { goodAt, failure } = last;
-  if (failure === null && (goodAt ?? 0) >= clock.now() - STALE_MS) return null;
+  // One of days to come is of a clock that was wrong, and tells of nothing.
+  if (failure === null && Math.abs(clock.now() - (goodAt ?? 0)) <= STALE_MS) return null;
   return { goodAt, failing: failure !== null };
 }
 

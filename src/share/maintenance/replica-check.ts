@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
-import { deliveriesAfter } from "../../log/log.ts";
-import { hasTree, rootOfFirst, treeHead } from "../../platform/transparency/transparency.ts";
+import { type DeliveryFacts, deliveriesAfter } from "../../log/log.ts";
+import { hasTree, logImports, rootOfFirst, treeHead } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts } from "./copies.ts";
 
 export interface CheckedReplica extends CopyFacts {
@@ -87,8 +87,15 @@ function compare(live: Core, { head }: CopyFacts, until: number): number {
     );
   if (head && rootOfFirst(live, has).toString("hex") !== head.chainSha256)
     fail(invalid, `the replica's log is not the beginning of the running database's (${has} leaves of ${size})`);
-  const [missing] = deliveriesAfter(live, has, 1);
+  const missing = firstDelivered(live, has);
   if (missing && missing.receivedAt < until)
     fail(unavailable, `the replica stopped: delivery ${missing.id} of ${isoInstant(missing.receivedAt)} is not in it`);
   return size - has;
+}
+
+/** The first delivery to this instance behind a leaf: those that came with a team bear the instants at which another took them. */
+function firstDelivered(live: Core, after: number): DeliveryFacts | undefined {
+  const [first] = deliveriesAfter(live, after, 1);
+  const came = first && logImports(live).find(({ leaf, facts }) => leaf - facts.leaves <= first.id && first.id < leaf);
+  return came ? firstDelivered(live, came.leaf) : first;
 }

@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams } from "../../identity/teams/teams.ts";
@@ -12,6 +13,7 @@ import {
 } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
+import { activePublicPem } from "../../platform/keys/keys.ts";
 import {
   BESIDE,
   type DirectoryLock,
@@ -19,6 +21,7 @@ import {
   isCarried,
   lockDirectory,
   openFile,
+  type Preparer,
   removeDatabase,
   requireOurs,
   schemaVersion,
@@ -54,6 +57,7 @@ export function inspectBackup(file: string): BackupFacts {
     const finding = db.pragma("integrity_check(1)", { simple: true });
     if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
     if (!hasTable(db, "backup_files")) fail(invalid, NOT_OURS);
+    requireOwnKey(db);
     return {
       ...describeBackup(db),
       schema: schemaVersion(db),
@@ -65,6 +69,18 @@ export function inspectBackup(file: string): BackupFacts {
   } finally {
     db?.close();
   }
+}
+
+/** @throws Problem where a backup carries another key than its database signs with: no server would start on that */
+export function requireOwnKey(db: Preparer): void {
+  const pem = backupFiles(db).find(({ name }) => name === BESIDE.key)?.content;
+  const own = activePublicPem(db);
+  if (pem === undefined || own === undefined) return;
+  if (createPublicKey(pem).export({ type: "spki", format: "pem" }) !== own)
+    fail(
+      invalid,
+      'its signing key is another than its database has, as where "reckon key rotate" ran while it was made',
+    );
 }
 
 export interface Restored extends BackupFacts {

@@ -4,10 +4,11 @@ import { dirname } from "node:path";
 import { type Core, slot } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { syncDirectory } from "../../kit/files.ts";
-import { fail, unavailable } from "../../kit/problem.ts";
+import { conflict, fail, unavailable } from "../../kit/problem.ts";
 import { helperCommand } from "../../kit/respawn.ts";
 import { type IntervalJob, troubledJobs } from "../../platform/jobs/jobs.ts";
 import { removeDatabase } from "../../platform/store/store.ts";
+import { currentEpoch } from "../../platform/transparency/transparency.ts";
 import { makeBackup } from "./backup.ts";
 import {
   folderOf,
@@ -18,7 +19,7 @@ import {
   requireFolder,
   requireSpace,
 } from "./backup-folder.ts";
-import { inspectCopy } from "./copies.ts";
+import { inspectCopy, withCopy } from "./copies.ts";
 import { noteBackup } from "./last-backup.ts";
 import { hasTable } from "./rows.ts";
 
@@ -26,7 +27,12 @@ import { hasTable } from "./rows.ts";
 const RETRY_MS = 15 * MINUTE_MS;
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
-const atWork = slot(() => ({ child: undefined as ChildProcess | undefined, isStopping: false }));
+const atWork = slot(() => ({
+  child: undefined as ChildProcess | undefined,
+  isStopping: false,
+  /** The newest file that was looked at and is no other database's. */
+  lookedAt: undefined as string | undefined,
+}));
 
 /** What a process that made one tells. */
 export interface VerifiedBackup {
@@ -41,7 +47,9 @@ export const backupJob: IntervalJob = {
   retryMs: RETRY_MS,
   async run(core) {
     const facts = scheduledBackups(core);
-    if (!facts || facts.nextAt > core.clock.now()) return;
+    if (!facts) return;
+    await requireOwn(core, facts);
+    if (facts.nextAt > core.clock.now()) return;
     requireFolder(core);
     removeLeftovers(core);
     requireSpace(core);
@@ -57,6 +65,19 @@ export const backupJob: IntervalJob = {
     state.child?.kill();
   },
 };
+
+/** @throws Problem where another database's backups lie there, which would pass for ours and go one by one: as where the disk with ours is not mounted */
+async function requireOwn(core: Core, { folder, kept: [newest] }: ScheduledBackups): Promise<void> {
+  const state = atWork(core);
+  if (!newest || newest.file === state.lookedAt) return;
+  const log = await withCopy(core, newest.file, (copy) => currentEpoch(copy)?.name).catch(() => undefined);
+  if (log !== undefined && log !== currentEpoch(core)?.name)
+    fail(
+      conflict,
+      `${newest.file} is of another database, and none is made beside it: start the server on that, or move what lies in ${folder} away, or set RECKON_BACKUP_DIR`,
+    );
+  state.lookedAt = newest.file;
+}
 
 /** In a process of its own: neither copying nor verifying keeps a request waiting. */
 function makeBeside(core: Core, target: string): Promise<VerifiedBackup> {

@@ -53,7 +53,11 @@ function addScheduledBackup(program: Command, cli: Cli): void {
   // Started by a server beside itself, at its intervals.
   common(program.command("__backup", { hidden: true }).argument("<file>")).action(
     (file: string, options: CommonOptions) => {
-      setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+      try {
+        setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+      } catch {
+        // Where that is forbidden, as services often are, it is made all the same.
+      }
       // A server that is gone wants none: the pipe ends with it.
       process.stdin.once("close", () => process.exit(1)).resume();
       return withCoreToLook(cli, options, async (core, output) => {

@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -225,9 +236,9 @@ it("waits for a lake that cannot be reached, while the service is well, and goes
   expect((await t.get("/api/health")).status).toBe(200);
   expect(lakeStatus(t.instance.core)?.waiting.blocks).toBeGreaterThan(0);
   rmSync(lake);
+  mkdirSync(lake);
 
   // Nobody has what was there: it is found missing and comes again.
-  await flowAll(t);
   const found = await checkLake(t.instance.core, true);
   expect(found.missing.length).toBeGreaterThan(0);
   await flowAll(t);
@@ -354,4 +365,34 @@ it.skipIf(process.getuid?.() === 0)("says when it may not write there", async ()
   const { t, lake } = await started();
   chmodSync(lake, 0o500);
   await expect(flowAll(t)).rejects.toThrow("EACCES");
+});
+
+it("writes nothing beside a disk that is not mounted, and takes away what was erased once it is, or writes all anew", async () => {
+  const { t, lake } = await started();
+  const { core } = t.instance;
+  const device = await t.device();
+  await sendEntries(t, device, { repoKey: "shop", text: "marigold" });
+  await sendEntries(t, device, { repoKey: "till", text: "crocus" });
+  await flowAll(t);
+  const target = resolveTarget(core, { repo: "shop" });
+  renameSync(lake, `${lake}.away`);
+  await carryOut(core, await requestErasure(core, target, "asked for"));
+  for (const isMountPoint of [false, true]) {
+    if (isMountPoint) mkdirSync(lake);
+    await expect(flowAll(t)).rejects.toThrow(/is empty or not there, and files were put there before: mount it/);
+    expect(existsSync(lake) ? readdirSync(lake) : []).toEqual([]);
+  }
+  rmSync(lake, { recursive: true });
+  renameSync(`${lake}.away`, lake);
+  expect(await lakeText(lake)).toContain("marigold");
+  await flowAll(t);
+  const left = await lakeText(lake);
+  expect([left.includes("marigold"), left.includes("crocus")]).toEqual([false, true]);
+  expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
+  const files = lakeFiles(lake);
+  rmSync(lake, { recursive: true });
+  mkdirSync(lake);
+  expect((await checkLake(core, true)).missing).toHaveLength(files.length);
+  await flowAll(t);
+  expect(lakeFiles(lake)).toEqual(files);
 });

@@ -1,10 +1,21 @@
-import { rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createTeam } from "../../../src/identity/teams/teams.ts";
 import { openFile } from "../../../src/platform/store/store.ts";
 import { backup, inspectBackup } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance } from "../../support/instance.ts";
+import { MAIN } from "../../support/program.ts";
+
+/** Does something at the first call alone. */
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
 
 it("copies one instant while the same process goes on writing", async () => {
   const t = await startInstance();
@@ -19,6 +30,23 @@ it("copies one instant while the same process goes on writing", async () => {
   const copy = openFile(file, { readonly: true });
   expect(copy.prepare(names).all()).toEqual([{ name: "Before" }]);
   copy.close();
+  rmSync(file);
+});
+
+it("is not made with a key that came meanwhile, with which no server would start on it", async () => {
+  const t = await startInstance();
+  const file = join(t.directory, "..", `${t.directory.split("/").at(-1)}.backup`);
+  const rotate = once(() => execFileSync(process.execPath, [MAIN, "key", "rotate", "--data", t.directory]));
+  await expect(backup(t.instance.core, file, rotate)).rejects.toThrow("its signing key is another");
+  expect(existsSync(file)).toBe(false);
+  await backup(t.instance.core, file, () => {});
+  expect(inspectBackup(file)).toMatchObject({ keys: 2 });
+  const copy = openFile(file);
+  copy.exec(
+    "UPDATE backup_files SET content = (SELECT content FROM backup_files WHERE name LIKE 'retired%') WHERE name = 'signing-key.pem'",
+  );
+  copy.close();
+  expect(() => inspectBackup(file)).toThrow(/cannot be restored: its signing key is another/);
   rmSync(file);
 });
 

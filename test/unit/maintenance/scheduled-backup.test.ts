@@ -116,7 +116,7 @@ describe("scheduled backups", () => {
     expect(kept(next)).toEqual(["mine.db", name(21)]);
   });
 
-  it("go to a directory of their own, which must be there, and are not held up by one of the future", async () => {
+  it("go to a directory of their own, which must be there, and neither wait for those of the future nor go before them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "reckon-backups-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const place = join(folder, "disk");
@@ -128,5 +128,29 @@ describe("scheduled backups", () => {
     expect(readdirSync(place).sort()).toEqual([name(21), name(29)]);
     await run(t);
     expect(readdirSync(place)).toHaveLength(2);
+    writeFileSync(join(place, name(30)), "of the same clock");
+    t.clock.advance(DAY_MS);
+    await run(t);
+    expect(readdirSync(place).sort()).toEqual([name(21), name(22)]);
+  });
+
+  it("take no other database's away, as an empty one would that was made because a disk was not mounted", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "reckon-backups-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const mine = { ...settings, backupKeep: "1", backupDir: folder };
+    const t = await startInstance({ settings: mine });
+    await delivered(t);
+    await run(t);
+    const empty = await startInstance({ settings: mine });
+    for (const days of [0, 1]) {
+      empty.clock.advance(days * DAY_MS);
+      await expect(run(empty)).rejects.toThrow(/11-21T.*\.db is of another database, and none is made beside it/);
+    }
+    expect(inspectBackup(join(folder, name(21)))).toMatchObject({ deliveries: 1 });
+    await t.close();
+    const again = await startInstance({ settings: mine, directory: t.directory, clock: t.clock });
+    again.clock.advance(DAY_MS);
+    await run(again);
+    expect(readdirSync(folder)).toEqual([name(22)]);
   });
 });

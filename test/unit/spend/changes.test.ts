@@ -375,6 +375,26 @@ describe("a call that is told by its message's id, by its request's, or by both"
   });
 });
 
+it.each([
+  ["telemetry", "/api/telemetry/ingest"],
+  ["a session", "/api/agent-traces/ingest"],
+])("what was counted is counted anew, once, where an older program ran meanwhile and %s comes", async (_, path) => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const brought = (n: number) =>
+    path === "/api/telemetry/ingest"
+      ? { entries: [{ seq: n, clientTimestamp: AT, payload: { usage } }] }
+      : { sessions: [{ id: `s${n}`, outcome: "ok", startedAt: AT, spans: [{ id: "1", usage }] }] };
+  for (const n of [1, 2]) {
+    expect((await t.post(path, { token, json: brought(n) })).status).toBe(200);
+    await catchUpSpend(t.instance.core);
+    expect(rolledUp(t)).toEqual(await recount(t));
+    t.instance.core.store.db.exec(
+      "UPDATE spend_usages SET times = 3; INSERT INTO projections VALUES ('spend.entries.4', 1, 0), ('spend.sessions.4', 1, 0)",
+    );
+  }
+});
+
 it.each([".4", ".3", ".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
   const t = await startInstance();
   const { token } = await t.device();
