@@ -5,14 +5,7 @@ import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseDirectoryRecords } from "../../identity/directory/directory.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
-import {
-  type ErasedPerson,
-  eraseFormerAddresses,
-  eraseUser,
-  findUser,
-  formerAddresses,
-  markOf,
-} from "../../identity/people/people.ts";
+import { type ErasedPerson, eraseFormerAddresses, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
@@ -29,10 +22,21 @@ import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
-import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
+import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseSessions } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
-import type { Erasure } from "./journal.ts";
-import { devicesOf, extentOf, portionsOf, teamsOf } from "./targets.ts";
+import type { Erasure, Target } from "./journal.ts";
+import {
+  addressesOf,
+  devicesOf,
+  digestOf,
+  EVERYTHING,
+  extentOf,
+  type NamedSession,
+  namedOn,
+  portionsOf,
+  sessionsNaming,
+  teamsOf,
+} from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
@@ -43,7 +47,8 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
   const portions = portionsOf(core, target, extentOf(core, erasure), id);
   switch (target.kind) {
     case "session":
-      for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);
+      for (const portion of portions)
+        yield* eraseSessions(core, portion, (id) => digestOf(id) === target.sessionSha256);
       return;
     case "entry":
       await deriveWhatWaits(core);
@@ -65,11 +70,30 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
+      yield* eraseNamed(core, target, id);
       if (person && person.email !== person.mark)
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
       yield* devices(core, devicesOf(core, target), person, { id, kind: target.kind });
       if (person) yield* account(core, person);
     }
+  }
+}
+
+/** Erases what names a person as theirs on devices that are not theirs. */
+async function* eraseNamed(core: Core, target: Target, erasureId: string): AsyncGenerator<EraseStep> {
+  const sessions: NamedSession[] = [];
+  for (const some of sessionsNaming(core, target)) {
+    sessions.push(...some);
+    // Others get their turn between two steps.
+    yield () => ({});
+  }
+  const reached = new Set(namedOn(target));
+  for (const [deviceId, of] of Map.groupBy(sessions, (session) => session.deviceId)) {
+    if (!reached.has(deviceId)) continue;
+    const ids = new Set(of.map(({ externalId }) => externalId));
+    const { teamId } = of[0] as NamedSession;
+    const portion = { teamId, deviceId, repoKey: null, erasureId, ...EVERYTHING };
+    yield* eraseSessions(core, portion, (id) => ids.has(id));
   }
 }
 
@@ -100,10 +124,6 @@ function* devices(
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
   yield* eraseNames(core, { marks, texts, naming: NAMING }, erasure);
 }
-
-/** The addresses by which records know somebody: theirs, and those they had before. */
-const addressesOf = (core: Core, { id, email, mark }: ErasedPerson): string[] =>
-  [email, ...formerAddresses(core, id)].filter((one) => one !== mark);
 
 /** Erases a person's account. Their row comes last: until then it tells what is to be looked for. */
 function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
