@@ -4,7 +4,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { type Hold, heldOf } from "./holds.ts";
 import type { Target } from "./journal.ts";
-import { digestOf, EVERYTHING, portionsOf, sessionsNaming, teamsOf } from "./targets.ts";
+import { addressesOf, digestOf, EVERYTHING, portionsOf, sessionsNaming, teamsOf } from "./targets.ts";
 
 /**
  * The hold that keeps a note of a commit which would go with a target, whoever sent it. Looked for outside of a transaction, in slices:
@@ -43,5 +43,5 @@ function* notesOf(core: Core, target: Target, teamId: string): Generator<readonl
       some.filter((session) => session.teamId === teamId),
     );
   const person = target.kind === "person" ? findUser(core, target.personId) : undefined;
-  if (person) yield* traceErasure.notesNaming(core, teamId, person.email);
+  for (const email of person ? addressesOf(core, person) : []) yield* traceErasure.notesNaming(core, teamId, email);
 }

@@ -71,8 +71,8 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
       yield* eraseNamed(core, target, id);
-      if (person && person.email !== person.mark)
-        for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, person.email, id);
+      for (const email of person ? addressesOf(core, person) : [])
+        for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
       yield* devices(core, devicesOf(core, target), person, { id, kind: target.kind });
       if (person) yield* account(core, person);
     }
