@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { describe, expect, it } from "vitest";
 import { decideAuthorization } from "../../src/identity/device-flow/device-flow.ts";
-import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { setDisabled, setPassword } from "../../src/identity/sign-in/sign-in.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { answered, person, poll, waiting } from "../support/cli.ts";
@@ -161,6 +161,14 @@ describe("cliDeviceToken", () => {
     const { deviceCode } = await answered(t, "denied");
     expect((await poll(t, deviceCode)).body).toEqual({ error: "invalid_grant" });
     t.clock.advance(900_000);
+    expect((await poll(t, deviceCode)).body).toEqual({ error: "invalid_grant" });
+    expect(t.count("cli_tokens")).toBe(0);
+  });
+
+  it("answers invalid_grant to what was approved before somebody set the account another password", async () => {
+    const t = await startInstance();
+    const { deviceCode, user } = await answered(t);
+    await setPassword(t.instance.core, user.id, "another-north-field");
     expect((await poll(t, deviceCode)).body).toEqual({ error: "invalid_grant" });
     expect(t.count("cli_tokens")).toBe(0);
   });

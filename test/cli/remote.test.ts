@@ -31,6 +31,7 @@ const LINES: Readonly<Record<string, Line>> = {
   ],
   "sso set": () => ["corp", "--label", "Corporation", "--map", "dev=Acme:admin", "--session-hours", "8"],
   "sso list": () => [],
+  "sso unlink": ({ bob }) => [bob.email],
   "sso remove": () => ["corp"],
   "code create": () => ["--team", "Acme", "--count", "3", "--uses", "2"],
   "code list": () => ["--team", "Acme"],

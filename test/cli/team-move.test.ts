@@ -5,13 +5,15 @@ import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ROOMS } from "../../src/app.ts";
-import { assignDevice, listDevices } from "../../src/identity/devices/devices.ts";
+import { assignDevice, listDevices, renameDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
+import { getUser, storePerson } from "../../src/identity/people/people.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
@@ -60,6 +62,15 @@ const expectRefused = async (t: TestInstance, file: string, message: string | Re
   expect([done.code, done.err]).toEqual([1, expect.stringMatching(message)]);
   expect(t.count("log_leaves")).toBe(before);
 };
+
+/** Signs a file again as it is now, as whoever made it can, and closes it. */
+function resign(t: TestInstance, db: InstanceType<typeof Sqlite>): void {
+  const { manifest } = readManifest(db.prepare("SELECT note FROM file_manifest").pluck().get() as string);
+  const tables = Object.fromEntries(Object.keys(manifest.tables).map((name) => [name, digestOf(db, name)]));
+  const note = signStatement(t.instance.core, manifestText({ ...manifest, tables }));
+  db.prepare("UPDATE file_manifest SET note = ?").run(note);
+  db.close();
+}
 
 const faults = ({ instance }: TestInstance) => verifyLedger(instance.core, undefined, () => {}).faults;
 
@@ -458,12 +469,7 @@ describe("a file", () => {
       const db = new Sqlite(copy);
       db.pragma("foreign_keys = OFF");
       db.exec(sql);
-      const { manifest } = readManifest(db.prepare("SELECT note FROM file_manifest").pluck().get() as string);
-      const tables = Object.fromEntries(Object.keys(manifest.tables).map((name) => [name, digestOf(db, name)]));
-      db.prepare("UPDATE file_manifest SET note = ?").run(
-        signStatement(t.instance.core, manifestText({ ...manifest, tables })),
-      );
-      db.close();
+      resign(t, db);
       await expectRefused(u, copy, message);
     };
     const token = "'atk_x', x'00', %, NULL, 'x', '[\"admin\"]', 1, 9999999999999, NULL, NULL";
@@ -505,11 +511,59 @@ describe("a file", () => {
         `INSERT INTO brain_blobs VALUES (${id}, '${ada.team.id}', x'00', 'r', 1, 'x', NULL)`,
         /numbers that no instance gives in the table brain_blobs/,
       );
+    for (const column of ["users SET created_at", "devices SET last_seen_at", "teams SET period_end_at"])
+      await sign(`UPDATE ${column} = 9000000000000000000`, /numbers that no instance gives in the table/);
     for (const name of ["a;id", "../a", "A\\0b"])
       await sign(
         `INSERT INTO packs VALUES ('pck_x', '${ada.team.id}', replace('${name}', '\\0', char(0)), 't', 's', 'MIT', '[]', 1, 1, NULL, NULL, NULL)`,
         /packs under names that no pack has/,
       );
+    // Erasing who goes by another's name would take that one's out of the record of all teams.
+    for (const people of [
+      "users SET email = 'command line', email_key = 'command line'",
+      "users SET email_key = 'root@example.com'",
+      "former_addresses SET email = 'Reckon'",
+      "users SET id = 'root@example.com'",
+    ])
+      await sign(
+        `PRAGMA defer_foreign_keys = ON; INSERT INTO former_addresses SELECT id, 'former@example.com' FROM users LIMIT 1;
+         UPDATE ${people}; UPDATE memberships SET user_id = (SELECT id FROM users); UPDATE former_addresses SET user_id = (SELECT id FROM users);
+         UPDATE devices SET person_id = (SELECT id FROM users) WHERE person_id IS NOT NULL`,
+        /people under what no account has/,
+      );
+  });
+
+  it("goes by the name that its maker signed for it, whatever stands in its rows", async () => {
+    const { t, ada } = await shop();
+    const file = await leave(t, "Acme");
+    const db = new Sqlite(file);
+    db.exec("UPDATE teams SET name = 'Third' || char(10) || 'x'");
+    resign(t, db);
+    const u = await startInstance();
+    await arrive(u, file);
+    expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme" }]);
+  });
+
+  it("is erased of somebody who had an account there, with the addresses that they had where it came from", async () => {
+    const { t, ada } = await shop();
+    const { core } = t.instance;
+    const former = { kind: "user", id: "usr_x", label: "zinnia@example.com", ip: null } as const;
+    await core.store.write(() =>
+      storePerson(core, getUser(core, "ada@example.com"), { email: former.label, name: null }, SYSTEM),
+    );
+    await renameDevice(core, ada.team.id, ada.deviceId, "tall", former);
+    await core.store.write(() =>
+      storePerson(core, getUser(core, former.label), { email: "ada@example.com", name: null }, SYSTEM),
+    );
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    await createUser(u.instance.core, { email: "ada@example.com", password: "plough-the-north-field" });
+    await arrive(u, file);
+    expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
+    const target = resolveTarget(u.instance.core, { person: "ada@example.com" });
+    await carryOut(u.instance.core, await requestErasure(u.instance.core, target, "they wanted it"));
+    expect(filesWith(u.directory, "zinnia")).toEqual([]);
+    expect(faults(u)).toEqual([]);
   });
 
   it("brings no erasure of somebody who had an account there", async () => {

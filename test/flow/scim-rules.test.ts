@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { assignDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
@@ -8,10 +10,13 @@ import { acceptVouched, changeIssuer, getIssuer, linkVouched, removeIssuer } fro
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { resolveScope } from "../../src/share/export/export.ts";
+import { partsOf } from "../../src/share/export/parts.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { filesWith } from "../support/erasure.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
+import { readToken } from "../support/reads.ts";
 import {
   account,
   add,
@@ -97,6 +102,11 @@ describe("whose account it is", () => {
     await setDisabled(core, "bob@acme.example", false);
     expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).body.active).toBe(true);
+    // Nor is what was closed by hand after it was opened so, though the directory had closed it before.
+    expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
+    for (const disabled of [false, true]) await setDisabled(core, "bob@acme.example", disabled);
+    expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
+    expect(account(t, "bob@acme.example").open).toBe(0);
   });
 
   it("refuses names and addresses that are taken, and addresses of other domains, on every way", async () => {
@@ -205,6 +215,37 @@ describe("signing in", () => {
     // Who it is is not locked out.
     await enter(t, vouched("s-bob", "bob@acme.example"));
     expect(t.rows(left)[1]).toMatchObject({ link: 1 });
+  });
+
+  it("opens an account that it let go of to nobody's old tokens and machines, unless it knows them by the subject", async () => {
+    const { t, directory, engines } = await withTeams();
+    const { core } = t.instance;
+    const ids = await add(directory, "ada", "bob");
+    const left = async () => {
+      const works: number[] = [];
+      for (const { read, device } of mine)
+        for (const token of [read, device])
+          works.push(
+            (await t.get(token === read ? "/api/me/brain/context?q=x" : "/api/brain/search?q=x", { token })).status,
+          );
+      return works;
+    };
+    const mine = await Promise.all(
+      ["ada@acme.example", "bob@acme.example"].map(async (email) => {
+        const { id } = account(t, email);
+        await setRole(core, engines.id, id, "member");
+        const device = await t.device(engines);
+        await assignDevice(core, device.deviceId, id);
+        return { read: (await readToken(t, id)).token, device: device.token };
+      }),
+    );
+    await enter(t, vouched("00u-ada", "ada@acme.example"));
+    expect(await left()).toEqual([200, 200, 200, 200]);
+    for (const id of ids) expect((await directory.send("DELETE", `Users/${id}`)).status).toBe(204);
+    expect(await left()).toEqual([401, 403, 401, 403]);
+    await add(directory, "ada", "bob");
+    expect([account(t, "ada@acme.example").open, account(t, "bob@acme.example").open]).toEqual([1, 1]);
+    expect(await left()).toEqual([200, 200, 401, 401]);
   });
 
   it("follows when groups come to mean something else", async () => {
@@ -620,7 +661,6 @@ it("forgets a person with their records, and every address they had", async () =
   const [zinnia] = await add(directory, "zinnia");
   const team = await t.team();
   await setRole(core, team.id, "zinnia@acme.example", "owner");
-  const { createCode } = await import("../../src/identity/devices/devices.ts");
   const by = {
     kind: "user",
     id: account(t, "zinnia@acme.example").id,
@@ -644,4 +684,86 @@ it("forgets a person with their records, and every address they had", async () =
   for (const table of ["scim_users", "scim_members", "former_addresses"]) expect(t.count(table)).toBe(0);
   expect(verifyLedger(core, undefined, () => {}).faults).toEqual([]);
   expect((await directory.send("GET", `Users/${zinnia}`)).status).toBe(404);
+});
+
+describe("an address that is another's now", () => {
+  /** Zinnia, who was renamed and did something before and since, and whoever has her address since; both own a team. */
+  async function twoOfOneAddress() {
+    const { t, directory, engines } = await withTeams();
+    const { core } = t.instance;
+    const email = "zinnia@acme.example";
+    const acts = async (name: string, label: string, ip: string) => {
+      const by = { kind: "user", id: account(t, label).id, label, ip } as const;
+      await createCode(core, engines.id, undefined, by);
+      await createInvitation(core, { teamId: engines.id, role: "member", email: `${name}@else.example` }, by);
+      return by.id;
+    };
+    const [zinnia] = await add(directory, "zinnia");
+    await acts("before", email, "192.0.2.1");
+    const to = { op: "replace", path: 'emails[type eq "work"].value', value: "marigold@acme.example" };
+    await directory.send("PATCH", `Users/${zinnia}`, patch(to, { op: "replace", path: "userName", value: to.value }));
+    const former = await acts("since", "marigold@acme.example", "192.0.2.1");
+    await directory.send("POST", "Users", oktaUser(email, { externalId: "00u-another" }));
+    const holder = await acts("holder", email, "192.0.2.7");
+    await createInvitation(core, { teamId: engines.id, role: "owner", email });
+    const erase = async (person: string) =>
+      carryOut(core, await requestErasure(core, resolveTarget(core, { person }), "they wanted it"));
+    const deeds = () =>
+      t.rows(
+        "SELECT actor_id AS id, actor_label AS label, ip FROM audit_events WHERE action = 'code.created' ORDER BY audit_events.id",
+      );
+    const links = () => t.rows("SELECT email, created_by AS by FROM one_time_links ORDER BY created_at, id");
+    return { t, email, former, holder, erase, deeds, links };
+  }
+
+  it("stays that one's when who had it before is erased", async () => {
+    const { t, email, former, holder, erase, deeds, links } = await twoOfOneAddress();
+    await erase(former);
+    const gone = { id: former, label: `erased-${former}`, ip: null };
+    expect(deeds()).toEqual([gone, gone, { id: holder, label: email, ip: "192.0.2.7" }]);
+    expect(links()).toContainEqual({ email: "holder@else.example", by: email });
+    expect(links()).toContainEqual({ email, by: "command line" });
+    expect(t.rows("SELECT email FROM users WHERE id = ?", holder)).toEqual([{ email }]);
+    expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+  });
+
+  it("tells each in their archive what they did, and nothing of the other", async () => {
+    const { t, former, holder } = await twoOfOneAddress();
+    for (const [person, ip, deeds] of [
+      [former, "192.0.2.1", 2],
+      [holder, "192.0.2.7", 1],
+    ] as const) {
+      const parts: string[] = [];
+      for await (const part of partsOf(t.instance.core, resolveScope(t.instance.core, { person })))
+        if ("lines" in part && part.lines === "audit") parts.push(part.text);
+      const events = parts
+        .join("")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const codes = events.filter(({ action }) => action === "code.created");
+      expect(codes.map((code) => [code.actorId, code.ip])).toEqual(Array(deeds).fill([person, ip]));
+      expect(events.some(({ action }) => action === "user.created")).toBe(true);
+    }
+  });
+
+  it("takes nothing from who had it before when that one is erased", async () => {
+    const { email, former, holder, erase, deeds, links } = await twoOfOneAddress();
+    await erase(holder);
+    expect(deeds()).toEqual([
+      { id: former, label: email, ip: "192.0.2.1" },
+      { id: former, label: "marigold@acme.example", ip: "192.0.2.1" },
+      { id: holder, label: `erased-${holder}`, ip: null },
+    ]);
+    expect(links().map((link) => link.email)).not.toContain(email);
+  });
+});
+
+it("forgets an invitation to somebody however their address was typed", async () => {
+  const { t, engines } = await withTeams();
+  const { core } = t.instance;
+  await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" });
+  const { id } = await createUser(core, { email: "ümit.ölçer@ELSE.example", password: PASSWORD });
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { person: id }), "they wanted it"));
+  expect([t.count("one_time_links"), filesWith(t.directory, "mit.")]).toEqual([0, []]);
 });

@@ -8,6 +8,7 @@ import {
   LINK_LIFETIME_MS,
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
+import { setOperator } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { acceptAsNew, createUser, setDisabled, setPassword } from "../../src/identity/sign-in/sign-in.ts";
 import {
@@ -18,6 +19,7 @@ import {
   linkVouched,
   removeIssuer,
   unlink,
+  waysIn,
 } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -229,6 +231,32 @@ describe("signing in by an issuer", () => {
     expect(roles(site)).toEqual([{ email: ADA.email, role: "member", bySso: 1 }]);
     await removeIssuer(core, "acme");
     expect(roles(site)).toEqual([]);
+  });
+
+  it("gives nobody the account of whom the issuer knew by their address before, until it is left to them", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    expect((await signIn(site)).status).toBe(200);
+    const ada = site.t.rows("SELECT id FROM users")[0]?.id;
+    const former = { subject: "s-ada", user_id: ada };
+    await setRole(core, (await site.t.team({ name: "Payroll" })).id, ada, "owner");
+    await createReadToken(core, { userId: ada, name: "hers" });
+    site.issuer.people.set("s-ada-the-second", { ...ADA, name: "Another Ada" });
+    site.issuer.subject = "s-ada-the-second";
+    const refused = await signIn(site);
+    expect([refused.status, refused.text.includes("reckon sso unlink ada@acme.example")]).toEqual([403, true]);
+    expect(site.t.rows("SELECT subject, user_id FROM sso_identities")).toEqual([former]);
+    expect(refusals(site)).toHaveLength(1);
+
+    await waysIn.release(core, ADA.email);
+    expect((await signIn(site)).status).toBe(200);
+    expect(site.t.rows("SELECT subject, user_id FROM sso_identities")).toEqual([
+      { ...former, subject: "s-ada-the-second" },
+    ]);
+    expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
+    expect(site.t.count("web_sessions WHERE ended_at IS NULL")).toBe(1);
+    await setOperator(core, ada, true);
+    await expect(waysIn.release(core, ADA.email)).rejects.toThrow("runs this installation");
   });
 
   it("finds who was provisioned, although nothing is said of the address", async () => {

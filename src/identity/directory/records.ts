@@ -47,6 +47,9 @@ export const directoryRecords = {
     sql.setPending.run(0, record.id);
   },
 
+  /** An account was closed, or opened, by hand: no directory may undo that. */
+  forgetClosed: (core: Core, userId: string) => void rows(core.store).forgetClosed.run(userId),
+
   dropUser: (core: Core, id: string) => void rows(core.store).dropUser.run(id),
 
   group: (core: Core, issuerId: string, id: string): GroupRecord | undefined =>

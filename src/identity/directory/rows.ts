@@ -122,6 +122,7 @@ export const rows = statements((db) => {
          display_name = excluded.display_name, display_key = excluded.display_key, closed = excluded.closed,
          updated_at = excluded.updated_at, ended_at = excluded.ended_at`,
     ),
+    forgetClosed: db.prepare<[string]>("UPDATE scim_users SET closed = 0 WHERE user_id = ?"),
     dropUser: db.prepare<[string]>("DELETE FROM scim_users WHERE id = ?"),
     setPending: db.prepare<[0 | 1, string]>("UPDATE scim_users SET pending = ? WHERE id = ?"),
     // By the primary key, for each that scim_members has of the group.

@@ -216,5 +216,9 @@ export function revokeResetLinks(core: Core, userId: string): void {
 export function eraseLinksOf(core: Core, { id: userId, email, mark }: ErasedPerson): number {
   const sql = rows(core.store);
   const limit = MAX_ERASED_ROWS / 2;
-  return sql.dropOf.run({ userId, email, limit }).changes + sql.renameMaker.run({ mark, email, limit }).changes;
+  const isTheirs = (link: Pick<LinkRow, "email" | "userId">) =>
+    link.userId === userId || emailKey(link.email ?? "") === emailKey(email);
+  const theirs = sql.named.all(userId).filter(isTheirs).slice(0, limit);
+  for (const { id } of theirs) sql.drop.run(id);
+  return theirs.length + sql.renameMaker.run({ mark, email, limit }).changes;
 }

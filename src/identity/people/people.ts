@@ -133,12 +133,27 @@ export function storePerson(
   return true;
 }
 
-/** Addresses that somebody had before. */
-export const formerAddresses = (core: Core, userId: string): string[] => rows(core.store).formerOf.all(userId);
+/** Addresses that people had before. */
+export const formerAddresses = {
+  /** Those that somebody had, and nobody else has or had. */
+  of(core: Core, userId: string): string[] {
+    const formers = rows(core.store).formers.all();
+    const others = new Set(formers.filter((one) => one.userId !== userId).map(({ email }) => emailKey(email)));
+    const isOthers = (email: string) =>
+      others.has(emailKey(email)) || (findUserByEmail(core, email)?.id ?? userId) !== userId;
+    const own = formers.filter((one) => one.userId === userId && !isOthers(one.email));
+    return own.map(({ email }) => email);
+  },
 
-/** Row change: forgets them. @returns how many went */
-export const eraseFormerAddresses = (core: Core, userId: string): number =>
-  rows(core.store).dropFormer.run(userId).changes;
+  /** Who had an address before, by id. */
+  holders(core: Core, email: string): Set<string> {
+    const formers = rows(core.store).formers.all();
+    return new Set(formers.filter((one) => emailKey(one.email) === emailKey(email)).map(({ userId }) => userId));
+  },
+
+  /** Row change: forgets those of somebody. @returns how many went */
+  erase: (core: Core, userId: string): number => rows(core.store).dropFormer.run(userId).changes,
+};
 
 /** Makes somebody an operator, or no longer one. @throws Problem for the last one */
 export function setOperator(
@@ -206,6 +221,11 @@ export interface ErasedPerson {
 /** What stands for a person who was erased. */
 export const markOf = (userId: string): string => `erased-${userId}`;
 
-/** Row change: closes an account for good, and leaves nothing of it but its id. */
-export const eraseUser = (core: Core, { id, mark }: ErasedPerson): number =>
-  rows(core.store).erase.run({ id, mark, now: core.clock.now() }).changes;
+/** Erasing accounts. */
+export const userErasure = {
+  /** Row change: lets somebody in no more, whoever else runs the installation. @returns how many accounts it closed */
+  close: (core: Core, userId: string): number => rows(core.store).close.run(core.clock.now(), userId).changes,
+
+  /** Row change: leaves nothing of an account but its id. @returns how many accounts it was */
+  erase: (core: Core, { id, mark }: ErasedPerson): number => rows(core.store).erase.run({ id, mark }).changes,
+};

@@ -40,15 +40,17 @@ export const rows = statements((db) => ({
     .pluck(),
   setPassword: db.prepare<[string | null, string]>("UPDATE users SET password_hash = ? WHERE id = ?"),
   setEmail: db.prepare<[string, string, string]>("UPDATE users SET email = ?, email_key = ? WHERE id = ?"),
-  // Both by former_addresses' primary key.
+  // By former_addresses' primary key.
   keepFormer: db.prepare<[string, string]>("INSERT OR IGNORE INTO former_addresses (user_id, email) VALUES (?, ?)"),
-  formerOf: db.prepare<[string], string>("SELECT email FROM former_addresses WHERE user_id = ? LIMIT 1000").pluck(),
+  // The whole table.
+  formers: db.prepare<[], { userId: string; email: string }>("SELECT user_id AS userId, email FROM former_addresses"),
   dropFormer: db.prepare<[string]>("DELETE FROM former_addresses WHERE user_id = ?"),
   setName: db.prepare<[string | null, string]>("UPDATE users SET name = ? WHERE id = ?"),
   setDisabled: db.prepare<[number | null, string]>("UPDATE users SET disabled_at = ? WHERE id = ?"),
   setOperator: db.prepare<[number, string]>("UPDATE users SET operator = ? WHERE id = ?"),
-  erase: db.prepare<[{ id: string; mark: string; now: number }]>(
-    `UPDATE users SET email = @mark, email_key = @mark, name = NULL, password_hash = NULL, operator = 0,
-       disabled_at = coalesce(disabled_at, @now) WHERE id = @id AND email <> @mark`,
+  close: db.prepare<[number, string]>("UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"),
+  erase: db.prepare<[{ id: string; mark: string }]>(
+    `UPDATE users SET email = @mark, email_key = @mark, name = NULL, password_hash = NULL, operator = 0
+     WHERE id = @id AND email <> @mark`,
   ),
 }));

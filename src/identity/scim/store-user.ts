@@ -1,6 +1,7 @@
 import { withoutMisleading } from "../../kit/escape-invisible.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, forbidden, Problem, type ProblemRow } from "../../kit/problem.ts";
+import { revokeDevicesOf } from "../devices/devices.ts";
 import { directoryKey, directoryRecords, type UserRecord } from "../directory/directory.ts";
 import { syncMemberships } from "../members/members.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type User,
 } from "../people/people.ts";
 import { storeClosed } from "../sign-in/sign-in.ts";
-import { endOtherWaysIn, identityUser } from "../sso/sso.ts";
+import { identityUser, waysIn } from "../sso/sso.ts";
 import { invalidValue, uniqueness } from "./problems.ts";
 import { MAX_RECORDS, recordDone, type Scope } from "./scope.ts";
 import type { UserDraft } from "./user-draft.ts";
@@ -60,7 +61,11 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   const before = known ? pastOf(scope, known) : undefined;
   const account = known ?? newAccount(scope, draft, email);
   if (!known) storeUser(core, account, by);
-  else if (!linked) endOtherWaysIn(core, account, by);
+  else if (!linked && before) {
+    // The directory let go of whose it was, and may mean somebody else by the address now.
+    waysIn.endAll(core, account, by);
+    revokeDevicesOf(core, account.id, by);
+  } else if (!linked) waysIn.endOthers(core, account, by);
   const now = core.clock.now();
   const record: UserRecord = {
     ...recordFields(draft),

@@ -3,7 +3,9 @@ import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { Problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
+import { withdrawApprovals } from "../device-flow/device-flow.ts";
 import { revokeDevicesOf } from "../devices/devices.ts";
+import { directoryRecords } from "../directory/directory.ts";
 import { membershipsOf, type Role, storeMember } from "../members/members.ts";
 import { createSetupLink, type OneTimeLink, revokeResetLinks } from "../one-time-links/one-time-links.ts";
 import {
@@ -89,10 +91,11 @@ export async function setPassword(
   });
 }
 
-/** Stores a new password's hash; call inside a transaction. */
+/** Stores a new password's hash, and ends what the old one opened; call inside a transaction. */
 export function storePassword(core: Core, user: User, hash: string, by: Actor, keepSessionId?: string): void {
   storePasswordHash(core, user, hash, by);
   revokeResetLinks(core, user.id);
+  withdrawApprovals(core, user.id);
   endSessionsOf(core, user.id, keepSessionId);
 }
 
@@ -112,7 +115,9 @@ export function setDisabled(
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if (disabled && revokeDevices) revokeDevicesOf(core, user.id, by);
-    return storeClosed(core, user, disabled, by);
+    if (!storeClosed(core, user, disabled, by)) return false;
+    directoryRecords.forgetClosed(core, user.id);
+    return true;
   });
 }
 

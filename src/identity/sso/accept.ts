@@ -20,7 +20,7 @@ import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
 import { type Issuer, rolesBy } from "./issuers.ts";
 import type { Vouched } from "./provider.ts";
 import { rows } from "./rows.ts";
-import { endOtherWaysIn } from "./take-over.ts";
+import { waysIn } from "./take-over.ts";
 
 /** Who somebody is here, as an issuer vouches for them. */
 type Found = { readonly user: User } | { readonly link: User } | { readonly make: string };
@@ -84,7 +84,7 @@ function settle(core: Core, issuer: Issuer, vouched: Vouched, origin: Origin): U
   const user = "link" in found ? found.link : newUser(core, found.make, vouched);
   const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
   if ("make" in found) storeUser(core, user, by);
-  else endOtherWaysIn(core, user, by);
+  else waysIn.endOthers(core, user, by);
   storeIdentity(core, issuer, vouched.subject, user, by);
   return user;
 }
@@ -111,7 +111,17 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
   if (provisioned) return { link: linkable(provisioned, provisioned.email) };
   const email = provenEmail(issuer, vouched);
   const user = findUserByEmail(core, email);
-  if (user) return { link: linkable(user, email) };
+  if (user) {
+    const link = linkable(user, email);
+    // One with a password is not known to be whose that is who linked it.
+    if (user.passwordHash === null && comesBy(core, issuer, user))
+      fail(
+        forbidden,
+        `${issuer.label} named somebody else by ${email} before, whose account this is. Who runs this installation can leave it to you ` +
+          `(reckon sso unlink ${email}).`,
+      );
+    return { link };
+  }
   // Whoever invited this address let it in; the link itself gives the team, once they are here.
   if (isInvited(core, email)) return { make: email };
   if (!issuer.jit)
@@ -133,8 +143,12 @@ function provisionedAccount(core: Core, issuer: Issuer, { subject, email, emailV
   if (userId !== undefined) return findUser(core, userId);
   const user = email === null || emailVerified === false ? undefined : findUserByEmail(core, email);
   if (!user || !isProvisioned(core, issuer.id, user.id)) return undefined;
-  return linksOf(core, user.id).some(({ issuerId }) => issuerId === issuer.id) ? undefined : user;
+  return comesBy(core, issuer, user) ? undefined : user;
 }
+
+/** Whether somebody comes to an account by an issuer already. */
+const comesBy = (core: Core, { id }: Issuer, user: User): boolean =>
+  linksOf(core, user.id).some(({ issuerId }) => issuerId === id);
 
 /** The address by which somebody is known at first. Afterwards only issuer and subject count: addresses are given to others. */
 function provenEmail({ label, domains, trustEmail }: Issuer, { email, emailVerified }: Vouched): string {

@@ -20,4 +20,4 @@ export {
   removeIssuer,
   rolesBy,
 } from "./issuers.ts";
-export { endOtherWaysIn } from "./take-over.ts";
+export { waysIn } from "./take-over.ts";

@@ -1,11 +1,12 @@
 import type { Core } from "../../core.ts";
-import type { Actor } from "../../platform/audit/audit.ts";
+import { conflict, fail } from "../../kit/problem.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { endApiTokens } from "../api-tokens/api-tokens.ts";
 import { endCliTokens, withdrawApprovals } from "../device-flow/device-flow.ts";
 import { directoryGroups } from "../directory/directory.ts";
 import { syncMemberships } from "../members/members.ts";
 import { revokeResetLinks } from "../one-time-links/one-time-links.ts";
-import { removePassword, type User } from "../people/people.ts";
+import { getUser, removePassword, type User } from "../people/people.ts";
 import { endReadTokens } from "../read-tokens/read-tokens.ts";
 import { eraseFactors } from "../second-factor/second-factor.ts";
 import { endSessionsOf } from "../web-sessions/web-sessions.ts";
@@ -18,9 +19,13 @@ import { rows } from "./rows.ts";
  * else, and would have all that the groups give from then on. So all their ways in end. An account without a password has none but
  * those that an issuer gave.
  */
-export function endOtherWaysIn(core: Core, user: User, by: Actor): void {
-  if (user.passwordHash === null) return;
-  removePassword(core, user, by);
+function endOthers(core: Core, user: User, by: Actor): void {
+  if (user.passwordHash !== null) endAll(core, user, by);
+}
+
+/** Ends all ways into an account; call inside a transaction. */
+function endAll(core: Core, user: User, by: Actor): void {
+  if (user.passwordHash !== null) removePassword(core, user, by);
   endLinks(core, user, by);
   revokeResetLinks(core, user.id);
   eraseFactors(core, user.id);
@@ -29,6 +34,20 @@ export function endOtherWaysIn(core: Core, user: User, by: Actor): void {
   endCliTokens(core, user, by);
   endReadTokens(core, user.id, by);
   endApiTokens(core, user.id, by);
+}
+
+/**
+ * Leaves an account to whom an issuer names by its address next: all ways into it end.
+ * @throws Problem 409 for an operator's, to whom no address leads
+ */
+function release(core: Core, idOrEmail: string, by: Actor = COMMAND_LINE): Promise<void> {
+  return core.store.write(() => {
+    const user = getUser(core, idOrEmail);
+    const { id, email } = user;
+    if (user.operator === 1) fail(conflict, `${email} runs this installation, and links single sign-on by hand.`);
+    endAll(core, user, by);
+    recordEvent(core, by, { action: "sso.unlinked", teamId: null, target: { kind: "user", id, label: email } });
+  });
 }
 
 /** Ends what issuers said of who was linked, with what those groups gave: no sign-in by them would ever take it back. */
@@ -45,3 +64,6 @@ function endLinks(core: Core, user: User, by: Actor): void {
   }
   rows(core.store).dropIdentitiesOf.run(user.id);
 }
+
+/** Who else has a way into an account that somebody comes to by its address. */
+export const waysIn = { endOthers, endAll, release };

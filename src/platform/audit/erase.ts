@@ -11,15 +11,26 @@ export interface Forgotten {
   readonly marks: ReadonlyMap<string, string>;
   /** Texts that name them, such as an address, wherever they stand, with what replaces them. In any case of letters. */
   readonly texts: ReadonlyMap<string, string>;
+  /** Others who went by one of these texts, by id: their labels stay. */
+  readonly others: ReadonlySet<string>;
   /** Actions whose detail tells by what names a target went: of marked ones they go, too. */
   readonly naming: ReadonlySet<string>;
 }
 
-/** Takes names and addresses out of events; that something was done, and when, stays. */
-export function* eraseNames(core: Core, forgotten: Forgotten, erasure: ErasureRef): Generator<EraseStep> {
+/**
+ * Takes names and addresses out of events; that something was done, and when, stays.
+ * @param from the number of the event that the first comes after
+ * @returns that of the last
+ */
+export function* eraseNames(
+  core: Core,
+  forgotten: Forgotten,
+  erasure: ErasureRef,
+  from = 0,
+): Generator<EraseStep, number> {
   const sql = rows(core.store);
   const replace = replacer(forgotten.texts);
-  let after = 0;
+  let after = from;
   let isMore = true;
   while (isMore)
     yield () => {
@@ -33,18 +44,25 @@ export function* eraseNames(core: Core, forgotten: Forgotten, erasure: ErasureRe
       rewriteEvents(core, changed, erasure);
       return { events: changed.length };
     };
+  return after;
 }
 
-function withoutNames(event: EventRow, { marks, naming }: Forgotten, replace: (text: string) => string): EventRow {
+function withoutNames(
+  event: EventRow,
+  { marks, others, naming }: Forgotten,
+  replace: (text: string) => string,
+): EventRow {
   const { actorId, actorLabel, targetId, targetLabel, ip, detail } = event;
-  const actor = actorId === null ? undefined : marks.get(actorId);
-  const target = targetId === null ? undefined : marks.get(targetId);
+  const labelOf = (id: string | null, label: string) =>
+    marks.get(id ?? "") ?? (others.has(id ?? "") ? label : replace(label));
+  const actor = labelOf(actorId, actorLabel);
+  const target = marks.get(targetId ?? "");
   return {
     ...event,
-    actorLabel: actor ?? replace(actorLabel),
-    targetLabel: targetLabel === null ? null : (target ?? replace(targetLabel)),
+    actorLabel: actor,
+    targetLabel: targetLabel === null ? null : labelOf(targetId, targetLabel),
     // Where somebody was who is named otherwise, is theirs, too.
-    ip: actor !== undefined || replace(actorLabel) !== actorLabel ? null : ip,
+    ip: marks.has(actorId ?? "") || actor !== actorLabel ? null : ip,
     detail: JSON.stringify(
       mapTexts(JSON.parse(detail), target !== undefined && naming.has(event.action) ? () => target : replace),
     ),

@@ -11,11 +11,19 @@ export interface EventFilter {
   readonly action?: string | undefined;
   /** Part of an actor's or target's name or of an address. */
   readonly text?: string | undefined;
-  /** Only where that text stands whole: an address is not to be found within a longer one. */
-  readonly whole?: boolean;
+  /** Only what somebody did, or was done to. */
+  readonly about?: Somebody | undefined;
   /** Milliseconds since the epoch, inclusive; `to` exclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+}
+
+/** Whom events are of: by id, and by addresses, which stand whole in their labels; not in those of others who had one of them before. */
+export interface Somebody {
+  readonly id: string;
+  readonly addresses: readonly string[];
+  /** By id. */
+  readonly others: ReadonlySet<string>;
 }
 
 export interface StoredEvent extends Omit<EventRow, "detail"> {
@@ -68,10 +76,7 @@ export async function* chunks(
     from: filter.from ?? null,
     to: filter.to ?? null,
   };
-  const names = filter.whole && filter.text ? wholeNames([filter.text]) : undefined;
-  const isMeant = ({ actorLabel, targetLabel, targetId }: EventRow) =>
-    names === undefined ||
-    [actorLabel, targetLabel, targetId].some((label) => label !== null && label.search(names) >= 0);
+  const isMeant = filter.about ? isAbout(filter.about) : () => true;
   const sign = after === undefined ? -1 : 1;
   let at = after === undefined ? Math.min((before ?? lastId + 1) - 1, lastId) : Math.max(after + 1, 1);
   while (at >= 1 && at <= lastId) {
@@ -82,4 +87,12 @@ export async function* chunks(
     at = end + sign;
     await yieldNow();
   }
+}
+
+function isAbout({ id, addresses, others }: Somebody): (event: EventRow) => boolean {
+  const names = wholeNames(addresses);
+  const isTheirs = (of: string | null, label: string | null) =>
+    of === id || (label !== null && !others.has(of ?? "") && label.search(names) >= 0);
+  return ({ actorId, actorLabel, targetId, targetLabel }) =>
+    isTheirs(actorId, actorLabel) || isTheirs(targetId, targetLabel);
 }

@@ -5,7 +5,7 @@ import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseDirectoryRecords } from "../../identity/directory/directory.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
-import { type ErasedPerson, eraseFormerAddresses, eraseUser, findUser, markOf } from "../../identity/people/people.ts";
+import { type ErasedPerson, findUser, formerAddresses, markOf, userErasure } from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
@@ -17,7 +17,7 @@ import { causeErasure } from "../../insight/causes/causes.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
-import { type Actor, type ErasureRef, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
@@ -63,18 +63,32 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
     case "device":
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
-      yield* devices(core, devicesOf(core, target), undefined, { id, kind: target.kind });
+      yield* readsOf(core, devicesOf(core, target));
+      yield* eraseNames(core, forgottenOf(core, devicesOf(core, target), undefined), { id, kind: target.kind });
       return;
     case "person": {
       const user = findUser(core, target.personId);
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
+      // First, as with bindings: whoever signs in, or connects a machine, meanwhile would leave something again.
+      if (person) yield* once("accounts", () => userErasure.close(core, person.id));
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
       yield* eraseNamed(core, target, id);
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
-      yield* devices(core, devicesOf(core, target), person, { id, kind: target.kind });
-      if (person) yield* account(core, person);
+      yield* readsOf(core, devicesOf(core, target));
+      const forgotten = forgottenOf(core, devicesOf(core, target), person);
+      const erased = { id, kind: target.kind };
+      const last = yield* eraseNames(core, forgotten, erased);
+      if (!person) return;
+      yield* account(core, person);
+      // Their row comes last: until then it tells what is to be looked for, and at whose door somebody was refused meanwhile.
+      yield () => {
+        for (const step of eraseNames(core, forgotten, erased, last)) step();
+        formerAddresses.erase(core, person.id);
+        userErasure.erase(core, person);
+        return {};
+      };
     }
   }
 }
@@ -103,18 +117,17 @@ function* endBindings(core: Core, ids: readonly string[]): Generator<EraseStep> 
   for (const id of ids) yield* once("devices", () => deviceErasure.eraseDevice(core, id, by));
 }
 
-/** Takes the names of devices out of the audit, with that of the person whose they are, and what they asked. */
-function* devices(
-  core: Core,
-  ids: readonly string[],
-  person: ErasedPerson | undefined,
-  erasure: ErasureRef,
-): Generator<EraseStep> {
-  for (const id of ids) {
+/** Erases what devices asked, and what was seen of their sessions. */
+function* readsOf(core: Core, deviceIds: readonly string[]): Generator<EraseStep> {
+  for (const id of deviceIds) {
     yield* whileAny("reads", () => eraseDeviceReads(core, id));
     yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, id));
   }
-  const marks = new Map(ids.map((id) => [id, `erased-${id}`]));
+}
+
+/** Whom the audit forgets: devices, with the person whose they are. */
+function forgottenOf(core: Core, deviceIds: readonly string[], person: ErasedPerson | undefined) {
+  const marks = new Map(deviceIds.map((id) => [id, `erased-${id}`]));
   if (person) {
     marks.set(person.id, person.mark);
     // What people call their tokens may tell of them, and what programs did with them, from where, is theirs as well.
@@ -122,10 +135,11 @@ function* devices(
       marks.set(id, `erased-${id}`);
   }
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
-  yield* eraseNames(core, { marks, texts, naming: NAMING }, erasure);
+  const others = person ? formerAddresses.holders(core, person.email) : new Set<string>();
+  return { marks, texts, others, naming: NAMING };
 }
 
-/** Erases a person's account. Their row comes last: until then it tells what is to be looked for. */
+/** Erases a person's account, but for their row. */
 function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
   const { id, mark } = person;
   yield* whileAny("sign-ins", () => eraseSessionsOf(core, id));
@@ -153,6 +167,4 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }
-  yield* whileAny("names", () => eraseFormerAddresses(core, id));
-  yield* once("accounts", () => eraseUser(core, person));
 }

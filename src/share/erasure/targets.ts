@@ -143,10 +143,6 @@ export function teamsOf(core: Core, target: Target): readonly string[] {
   return [...new Set([...ofDevices, ...ofPerson])];
 }
 
-/** The addresses by which records know somebody: theirs, and those they had before. */
-export const addressesOf = (core: Core, { id, email }: { readonly id: string; readonly email: string }): string[] =>
-  [email, ...formerAddresses(core, id)].filter((one) => one !== markOf(id));
-
 export type NamedSession = ReturnType<typeof traceErasure.findSessions>[number];
 
 /** The sessions that name a person as theirs, as exporters do, on devices that are not theirs: some at a time. */
@@ -180,6 +176,10 @@ interface Reached {
   readonly repoKey: string;
   readonly mode: string | null;
 }
+
+/** The addresses by which records know somebody: theirs, and those that were theirs alone before. */
+export const addressesOf = (core: Core, { id, email }: { readonly id: string; readonly email: string }): string[] =>
+  [email, ...formerAddresses.of(core, id)].filter((one) => one !== markOf(id));
 
 /**
  * Tells what deliveries a target reaches, as far as their rows tell. Notes of commits go with whom or what they name, whoever sent them; a

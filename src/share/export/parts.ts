@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { formerAddresses } from "../../identity/people/people.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
 import { exportTriage } from "../../insight/triage/triage.ts";
 import { isoInstant } from "../../kit/clock.ts";
@@ -39,7 +40,9 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   if (!person) return;
   // Somebody may have spoken of errors in a team where no device is theirs.
   for (const { id } of listTeams(core)) yield* triage(core, id, { repoKey: null, personId: person.id });
-  yield* events(core, { teamId: null, text: person.email, whole: true });
+  const addresses = [person.email, ...formerAddresses.of(core, person.id)];
+  const others = formerAddresses.holders(core, person.email);
+  yield* events(core, { teamId: null, about: { id: person.id, addresses, others } });
 }
 
 interface DeliveriesOfTeam extends Pick<ExportScope, "repoKey"> {

@@ -14,6 +14,7 @@ import {
   foreignErasures,
   hasStrangeNumbers,
   hasStrangePacks,
+  hasStrangePeople,
   leafRows,
   manifestNote,
   nodeRows,
@@ -110,6 +111,7 @@ function requireRows(db: Store["db"], { tables, team }: Manifest, onProgress: (s
   if (filled !== undefined) fail(invalid, `it has something in the table ${filled}, of which nothing moves`);
   if (brokenReferences(db)) fail(invalid, "its rows name what is not in it");
   if (hasStrangePacks(db)) fail(invalid, "it has packs under names that no pack has");
+  if (hasStrangePeople(db)) fail(invalid, "it has people under what no account has");
   const strange = MOVED.find((table) => hasStrangeNumbers(db, table));
   if (strange) fail(invalid, `it has rows under numbers that no instance gives in the table ${strange.name}`);
   const stray = MOVED.find((table) => strayRows(db, table, team.id) > 0);

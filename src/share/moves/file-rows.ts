@@ -1,3 +1,4 @@
+import { emailKey, readEmail } from "../../identity/people/people.ts";
 import type { Store } from "../../platform/store/store.ts";
 import { type NodeRow, textOf } from "./rows.ts";
 import { LEFT, type MovedTable } from "./tables.ts";
@@ -57,16 +58,60 @@ export const hasStrangePacks = (db: Store["db"]): boolean =>
     .all()
     .some((name) => !/^[a-z0-9-]+$/.test(name));
 
+/**
+ * Whether there are people under what no account has: erasing one takes what goes by their id and addresses out of the record of all teams.
+ */
+export const hasStrangePeople = (db: Store["db"]): boolean =>
+  db
+    .prepare<[], { id: string; email: string; emailKey: string | null }>(
+      `SELECT id, email, email_key AS emailKey FROM main.users
+       UNION ALL SELECT user_id, email, NULL FROM main.former_addresses`,
+    )
+    .all()
+    .some(
+      ({ id, email, emailKey: key }) =>
+        !/^usr_[0-9a-z]+$/.test(id) || !isAddress(email) || (key !== null && key !== emailKey(email)),
+    );
+
+/** Whether somebody can go by it, or somebody who was erased does. */
+function isAddress(email: string): boolean {
+  try {
+    return /^erased-usr_[0-9a-z]+$/.test(email) || readEmail(email) === email;
+  } catch {
+    return false;
+  }
+}
+
 /** What no instance numbers rows up to: with what is numbered behind it, ids stay below 2^53, where they would be rounded. */
 const ID_CEILING = 2 ** 40;
 
-/** Whether a table has rows under numbers that no instance gives. */
-export const hasStrangeNumbers = (db: Store["db"], { name, arriving: meanings = {} }: MovedTable): boolean =>
-  Object.entries(meanings).some(
-    ([column, meaning]) =>
-      meaning === `${name}.${column}` &&
-      db.prepare(`SELECT 1 FROM main.${name} WHERE ${column} NOT BETWEEN 1 AND ${ID_CEILING} LIMIT 1`).get(),
+/** The last instant that a date can be of (ECMAScript 2026, section 21.4.1.1). */
+const LAST_INSTANT = 8.64e15;
+/** Tables that are listed for the whole installation, with instants of its clocks alone. */
+const LISTED = new Set([
+  "users",
+  "teams",
+  "memberships",
+  "devices",
+  "device_tokens",
+  "connect_codes",
+  "api_tokens",
+  "holds",
+]);
+
+/** Whether a table has rows under numbers that no instance gives, or of instants that cannot be told: no list with one could be printed. */
+export function hasStrangeNumbers(db: Store["db"], { name, arriving: meanings = {} }: MovedTable): boolean {
+  const numbers = Object.entries(meanings).flatMap(([column, meaning]) =>
+    meaning === `${name}.${column}` ? [`${column} NOT BETWEEN 1 AND ${ID_CEILING}`] : [],
   );
+  const columns = db
+    .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE name GLOB '*_at'")
+    .pluck()
+    .all(name);
+  const instants = columns.map((column) => `${column} NOT BETWEEN -${LAST_INSTANT} AND ${LAST_INSTANT}`);
+  const strange = [...numbers, ...(LISTED.has(name) ? instants : [])].join(" OR ") || "FALSE";
+  return db.prepare(`SELECT 1 FROM main.${name} WHERE ${strange} LIMIT 1`).get() !== undefined;
+}
 
 /** How much of what there is in a file. */
 export const counts = (db: Store["db"]) =>

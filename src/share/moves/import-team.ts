@@ -120,7 +120,7 @@ function takeIn(
     if (!withoutPacks || !PACK_TABLES.includes(table.name))
       copyIn(
         db,
-        table.name === "teams" && name !== undefined ? renamed(table, name) : table,
+        table.name === "teams" ? renamed(table, name ?? manifest.team.name) : table,
         { importLeaf, offsets },
         NARROWED[table.name],
       );

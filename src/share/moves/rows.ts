@@ -246,7 +246,8 @@ export const NARROWED: Readonly<Record<string, string>> = {
   users: "t.id IN (SELECT there FROM temp.moving_people WHERE known = 0)",
   // What is on record of it here stays, see `mergeErasures`.
   erasures: "t.id NOT IN (SELECT id FROM main.erasures)",
-  former_addresses: "t.user_id IN (SELECT there FROM temp.moving_people WHERE known = 0)",
+  former_addresses: `NOT EXISTS (SELECT 1 FROM main.former_addresses f JOIN temp.moving_people p ON p.here = f.user_id
+    WHERE p.there = t.user_id AND f.email = t.email)`,
 };
 
 /** At what prices the costs of sessions are kept; null where they are not yet. */

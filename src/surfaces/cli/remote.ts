@@ -35,6 +35,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   "sso add": OPERATOR,
   "sso set": OPERATOR,
   "sso list": OPERATOR,
+  "sso unlink": OPERATOR,
   "sso remove": OPERATOR,
   "code create": ADMIN,
   "code list": ADMIN,

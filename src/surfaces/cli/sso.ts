@@ -14,6 +14,7 @@ import {
   type IssuerChange,
   listIssuers,
   removeIssuer,
+  waysIn,
 } from "../../identity/sso/sso.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
@@ -41,6 +42,7 @@ export function ssoCommands(program: Command, cli: Cli): void {
   addSet(sso, cli);
   addList(sso, cli);
   addScim(sso, cli);
+  addUnlink(sso, cli);
   addRemove(sso, cli);
 }
 
@@ -195,6 +197,20 @@ function listTokens(core: Core, { id, name }: Issuer, output: Output): void {
       tokens.map((one) => [one.id, one.createdAt, one.lastUsedAt]),
       `No SCIM token yet. Make one: reckon sso scim ${name}`,
     ),
+  );
+}
+
+function addUnlink(sso: Command, cli: Cli): void {
+  common(
+    sso
+      .command("unlink")
+      .argument("<email>", "of the account")
+      .description("leave an account to whom an issuer names by its address next; all ways into it end"),
+  ).action((email: string, options: CommonOptions) =>
+    withCore(cli, options, async (core, output, { by }) => {
+      await waysIn.release(core, email, by);
+      output.result({ email, unlinked: true }, () => `nothing leads into the account of ${email}`);
+    }),
   );
 }
 

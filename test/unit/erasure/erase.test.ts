@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createApiToken, revokeApiToken } from "../../../src/identity/api-tokens/api-tokens.ts";
-import { renameDevice } from "../../../src/identity/devices/devices.ts";
+import { bindDevice, createCode, renameDevice } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { recordDeviceRead } from "../../../src/insight/ask/ask.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../../src/record/policy/policy.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
@@ -23,6 +25,7 @@ import {
 import { JOURNAL } from "../../../src/share/erasure/journal.ts";
 import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { PASSWORD } from "../../support/accounts.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
@@ -101,6 +104,28 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   ]);
   expect(t.rows("SELECT device_id AS id FROM device_reads")).toEqual([{ id: other.deviceId }]);
   expect(t.rows("SELECT created_by FROM policies")).toEqual([{ created_by: `erased-${id}` }]);
+  expect(report(t).faults).toEqual([]);
+});
+
+it("leaves nothing of a person who goes on while they are erased", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  const { id, email } = await personWith(t, device, "zinnia@example.com");
+  await deliverAll(t, device, "shop", "marigold");
+  const { code } = await createCode(core, device.team.id, undefined, COMMAND_LINE, id);
+  const erasure = await request(t, { person: id });
+  const origin = { ip: "192.0.2.77", userAgent: "zinnia's browser" };
+  let refused = 0;
+  for await (const step of stepsOf(core, erasure)) {
+    await signIn(core, email, PASSWORD, origin).catch(() => refused++);
+    t.clock.advance(DAY_MS);
+    await core.store.write(step);
+    await bindDevice(core, code, "1", "zinnia's laptop", null, origin.ip).catch(() => refused++);
+  }
+  expect(refused).toBeGreaterThan(10);
+  await carryOut(core, erasure);
+  for (const text of ["zinnia", "192.0.2.77"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
   expect(report(t).faults).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ export function docText(core: Core, doc: Doc): DocText {
   const base = baseUrlOf(core.config);
   const asWritten = readAsset(`docs/${doc.file}`);
   const source = named(doc.localized ? asWritten.replaceAll(FIRST_START, base) : asWritten);
-  const [, title = doc.slug, rest = source] = /^# (.+)\n([\s\S]*)$/.exec(source) ?? [];
+  const rest = source.replace(/^# .+\n/, "");
   const subPath = new URL(base).pathname.replace(/\/$/, "");
   const below = (prefix: string) => (link: string) => {
     const path = resolveDocLink(doc.file, link);
@@ -36,7 +36,7 @@ export function docText(core: Core, doc: Doc): DocText {
   };
   const { html, headings } = renderDocument(rest, below(subPath));
   const text = {
-    title,
+    title: docTitle(doc),
     html,
     headings: headings.filter(({ level }) => level === 2 || level === 3),
     markdown: absoluteLinks(source, below(base)),
@@ -45,14 +45,20 @@ export function docText(core: Core, doc: Doc): DocText {
   return text;
 }
 
-const titleIn = (source: string) => /^# (.+)$/m.exec(source)?.[1];
+const titles = new Map<Doc, string>();
+
+/** A document's level-1 heading. Lists name every document by it, and rendering them all takes a tenth of a second. */
+export function docTitle(doc: Doc): string {
+  const title = titles.get(doc) ?? /^# (.+)$/m.exec(readAsset(`docs/${doc.file}`))?.[1] ?? doc.slug;
+  titles.set(doc, title);
+  return title;
+}
 
 /** Links that are named after a file, as is usual in a repository, are named after the document that the file holds. */
 function named(source: string): string {
   return source.replace(/\[([\w/-]+\.md)\](?=\()/g, (whole, file: string) => {
     const doc = DOCS.find((one) => one.file === file);
-    const title = doc && titleIn(readAsset(`docs/${doc.file}`));
-    return title === undefined ? whole : `[${title}]`;
+    return doc ? `[${docTitle(doc)}]` : whole;
   });
 }
 

@@ -1,6 +1,6 @@
 import { attributes, type Content, type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { fail, notFound } from "../../../kit/problem.ts";
-import { docText } from "./doc-text.ts";
+import { docText, docTitle } from "./doc-text.ts";
 import { DOC_GROUPS, DOCS } from "./docs-list.ts";
 import type { Visit } from "./frame.ts";
 import { bullets } from "./markdown.ts";
@@ -17,7 +17,7 @@ function docsNav(call: Visit): Html {
     html`<li><a${attributes({ href: call.href(path), "aria-current": (call.path === path || (path === REFERENCE.path && call.path.startsWith(`${path}/`))) && "page" })}>${label}</a></li>`;
   return html`<nav class="doc-nav" aria-label="Documentation">${DOC_GROUPS.map(
     ({ title, docs }) =>
-      html`<h2>${title}</h2><ul>${docs.map((doc) => link(`/docs/${doc.slug}`, docText(call.core, doc).title))}${
+      html`<h2>${title}</h2><ul>${docs.map((doc) => link(`/docs/${doc.slug}`, docTitle(doc)))}${
         title === "Build on it" && link(REFERENCE.path, REFERENCE.title)
       }</ul>`,
   )}</nav>`;
@@ -44,11 +44,11 @@ ${docsNav(call)}</div>`;
 const SUMMARY = "How to use Reckon, build on it and run it; every document is there as markdown, too.";
 
 function docsIndex(call: Visit) {
-  const { core, href, baseUrl } = call;
+  const { href, baseUrl } = call;
   const groups = DOC_GROUPS.map(({ title, docs }) => ({
     title,
     entries: [
-      ...docs.map((doc) => ({ path: `/docs/${doc.slug}`, title: docText(core, doc).title, summary: doc.summary })),
+      ...docs.map((doc) => ({ path: `/docs/${doc.slug}`, title: docTitle(doc), summary: doc.summary })),
       ...(title === "Build on it"
         ? [{ ...REFERENCE, summary: "Every operation with its parameters, replies, errors and an example to paste." }]
         : []),

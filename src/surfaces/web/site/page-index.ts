@@ -2,7 +2,7 @@ import type { Core } from "../../../core.ts";
 import { listPacks } from "../../../share/packs/packs.ts";
 import { latestRelease } from "../../../share/releases/releases.ts";
 import { apiReference } from "./api-model.ts";
-import { docText } from "./doc-text.ts";
+import { docTitle } from "./doc-text.ts";
 import { DOC_GROUPS } from "./docs-list.ts";
 import { escapeMarkdown } from "./markdown.ts";
 
@@ -72,7 +72,7 @@ function groupsOf(core: Core): PageIndex["groups"] {
       title,
       pages: docs.map((doc) => ({
         path: `/docs/${doc.slug}`,
-        title: docText(core, doc).title,
+        title: docTitle(doc),
         summary: doc.summary,
       })),
     })),

@@ -35,7 +35,7 @@ const PASSWORD = formSpec({
   end: {
     kind: "checkbox",
     value: "yes",
-    label: "Also end my command-line and read tokens",
+    label: "Also end my command-line, read and API tokens",
     hint: "Do it when somebody else may have been in your account.",
   },
 });
@@ -72,6 +72,20 @@ ${section({
     columns: [
       { label: "Team", heading: true, cell: ({ name }) => name },
       { label: "Role", cell: ({ role }) => roleName(role) },
+      {
+        label: "Actions",
+        hidden: true,
+        // The form is of the team that is looked at.
+        cell: ({ id, name }) =>
+          id === session.team?.id &&
+          confirmButton(call, {
+            action: "/people/leave",
+            label: "Leave the team",
+            question: `Leave “${name}”? You lose what it records at once; what you did stays. Coming back takes an invitation.`,
+            confirm: "Leave the team",
+            small: true,
+          }),
+      },
     ],
     rows: membershipsOf(core, session.userId),
     empty: empty({ title: "No team yet", intro: "An owner or admin of a team can invite you by a link." }),

@@ -50,12 +50,10 @@ function peoplePage(call: ByMember, error?: FormError) {
     body:
       members.length === MAX_LISTED &&
       html`<p class="says">The first ${MAX_LISTED} are shown. Search for the others by name or address.</p>`,
-    below: html`${
+    below:
       isAdmin(call) &&
       html`${invitations(call, error)}
-${secondFactorSwitch(call)}`
-    }
-${leave(call)}`,
+${secondFactorSwitch(call)}`,
   });
 }
 
@@ -156,20 +154,6 @@ function secondFactorSwitch(call: ByMember) {
         : "Demand a second factor? Who has none is led to set one up before anything else, you included.",
       confirm: demanded ? "Make it optional" : "Demand it",
       look: "plain",
-    }),
-  });
-}
-
-function leave(call: ByMember) {
-  const { session } = call;
-  return section({
-    title: "Leave the team",
-    intro: "You lose what the team records at once; what you did stays. Coming back takes an invitation.",
-    body: confirmButton(call, {
-      action: "/people/leave",
-      label: "Leave the team",
-      question: `Leave “${session.team.name}”?`,
-      confirm: "Leave the team",
     }),
   });
 }

@@ -123,7 +123,7 @@ ${secondFactorReset(call, user)}
 ${section({
   title: open ? "Close the account" : "Open the account again",
   intro: open
-    ? "Sign-ins end, command-line and read tokens stop working. What the person did stays."
+    ? "Sign-ins end, command-line, read and API tokens stop working. What the person did stays."
     : "The person can sign in again with the old password. Ended sign-ins stay ended.",
   body: html`<div class="actions">${confirmButton(call, {
     action: `${base}/disabled`,

@@ -71,7 +71,7 @@ const RESET = formSpec({
   keep: {
     kind: "checkbox",
     value: "yes",
-    label: "Keep my command-line and read tokens working",
+    label: "Keep my command-line, read and API tokens working",
     hint: "Only if you forgot the password, and nobody else can have used the account.",
   },
 });
@@ -195,7 +195,7 @@ ${ssoButtons(call, PATHS.invitation) || html`<p class="says">No single sign-on i
 
 function resetForm(call: Anyone, token: string, error?: FormError) {
   getLink(call.core, token, "reset");
-  const main = html`${pageHead({ title: "Choose a new password", intro: "You are signed out everywhere else, and your command-line and read tokens end." })}
+  const main = html`${pageHead({ title: "Choose a new password", intro: "You are signed out everywhere else, and your command-line, read and API tokens end." })}
 ${RESET.draw(call, { action: PATHS.reset, values: { token }, error, submit: "Change the password" })}${opener(call, PATHS.reset)}`;
   return plainFrame(call, { title: "New password", main });
 }
