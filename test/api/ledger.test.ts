@@ -8,7 +8,7 @@ import { checkpointText, openCheckpoint } from "../../src/kit/transparency/check
 import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { proveDelivery } from "../../src/log/log.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { prove } from "../../src/share/proofs/prove.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
@@ -185,7 +185,31 @@ it("goes on under another name where the database is not the one that signed las
   expect((await again()).note).toContain(`${key.name}/1\n`);
   rmSync(join(directory, "ledger-checkpoint"));
   const { note, size, epochs } = await again();
-  expect(openCheckpoint(note, key)).toMatchObject({ origin: `${key.name}/2`, size });
+  const { origin } = epochs[1];
+  expect(openCheckpoint(note, key)).toMatchObject({ origin, size });
   expect(epochs[1]).toMatchObject({ epoch: 2, previous: { origin: `${key.name}/1`, size: size - 1 } });
-  expect((await again()).note).toContain(`${key.name}/2\n`);
+  expect(origin).toMatch(/\/2-[0-9a-f]{8}$/);
+  expect((await again()).note).toContain(`${origin}\n`);
+});
+
+it("goes on under a name that was never signed under where one backup is restored again and again", async () => {
+  const first = await startInstance();
+  const { directory } = first;
+  const file = join(directory, "a-backup");
+  const key = await logKey(first);
+  const { token } = await first.device();
+  await backup(first.instance.core, file, () => {});
+  await first.close();
+  const names = new Set<string>();
+  for (const text of ["daisy", "poppy", "tulip"]) {
+    restore(file, directory, text);
+    const t = await startInstance({ directory });
+    await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 1, payload: { text } }] } });
+    const { origin } = openCheckpoint(await t.call("GET", "/ledger/checkpoint", {}).then((reply) => reply.text), key);
+    // Devices send again what they find missing where it is another than before.
+    expect((await t.get("/api/policy", { token })).headers.get("reckon-log")).toBe(origin);
+    names.add(origin);
+    await t.close();
+  }
+  expect(names.size).toBe(3);
 });

@@ -276,6 +276,11 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     "UPDATE trace_sessions SET outcome = 'completed' WHERE external_id = 's1'",
     [[16, "content"]],
   ],
+  [
+    "a session taken out of every list",
+    "UPDATE trace_sessions SET exported = 2 WHERE external_id = 's1'",
+    [[16, "content"]],
+  ],
   ["a span's name, shown otherwise", "UPDATE trace_spans SET name = 'ls' WHERE external_id = 'b'", [[13, "content"]]],
   ["a label shown at another span", "UPDATE trace_labels SET span_id = 'z' WHERE delivery_id = #14", [[14, "content"]]],
   // What cannot be read ends neither the proof nor the doctor in the middle.

@@ -24,6 +24,19 @@ async function finding(data: string, check: string) {
   return found.find((one) => one.check === check);
 }
 
+it("a restore says that what was revoked since the backup works again", async () => {
+  const { directory } = await testData();
+  const { id } = await json(directory, "api-token", "create", "--name", "report", "--all-teams");
+  const state = async () => (await json(directory, "api-token", "list"))[0].status;
+  const file = join(directory, "copy.backup");
+  await json(directory, "backup", file);
+  await json(directory, "api-token", "revoke", id);
+  expect(await state()).toBe("revoked");
+  const done = await reckon(["restore", file, "--data", directory]);
+  expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(/revoked.* since is as it was/)]);
+  expect(await state()).toBe("active");
+});
+
 describe("own prices", () => {
   it("are in a backup, and a restore brings them back and keeps aside those that it replaces", async () => {
     const { directory } = await testData();

@@ -236,6 +236,12 @@ describe("a team that moves", () => {
     const { id } = await personWith(t, stranger, "lou@example.com");
     await setRole(core, ada.team.id, "lou@example.com", "member");
     await assignDevice(core, robot.deviceId, "lou@example.com");
+    // On a machine of somebody else's, their agent names them.
+    const named = {
+      repoKey: "till",
+      sessions: [{ id: "lou's", outcome: "ok", userEmail: "lou@example.com", spans: [] }],
+    };
+    expect((await t.post("/api/agent-traces/ingest", { token: ada.token, json: named })).status).toBe(200);
     // Of all teams, and of somebody with devices in two.
     for (const target of [{ repo: "shop" }, { person: "lou@example.com" }])
       await carryOut(core, await requestErasure(core, resolveTarget(core, target), "asked for"));
@@ -253,6 +259,7 @@ describe("a team that moves", () => {
         kind: "person",
         personId: id,
         deviceIds: expect.toSatisfy((ids) => ids.length === 2 && ids.includes(robot.deviceId)),
+        namedOn: [ada.deviceId],
       },
       {
         kind: "repo",

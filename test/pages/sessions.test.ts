@@ -177,13 +177,13 @@ it("names whose machine each session ran on, and narrows to one person's or nobo
   const site = await startSite();
   const ada = await site.person({ name: HOSTILE, email: "ada@example.com" });
   const [own, shared] = [await site.t.device(ada.team), await site.t.device(ada.team)];
-  for (const [{ token }, id] of [
-    [own, "adas"],
-    [shared, "robots"],
+  for (const [{ token }, id, userEmail] of [
+    [own, "adas", "ada@example.com"],
+    [shared, "robots", "kim@example.com"],
   ] as const)
     await site.t.post("/api/agent-traces/ingest", {
       token,
-      json: { repoKey: REPO, sessions: [{ id, outcome: "completed", startedAt: at(0), spans: [] }] },
+      json: { repoKey: REPO, sessions: [{ id, userEmail, outcome: "completed", startedAt: at(0), spans: [] }] },
     });
   const { page, go, judge } = await site.open(ada);
   await go("/sessions");
@@ -203,8 +203,11 @@ it("names whose machine each session ran on, and narrows to one person's or nobo
   await page.keyboard.press("Escape");
   await page.getByRole("link", { name: "adas" }).click();
   await page.locator('dd [title="ada@example.com"]').waitFor();
+  expect(await page.getByText("Signed in", { exact: true }).count()).toBe(0);
   await go("/sessions?person=nobody");
   expect(await page.getByRole("rowheader").allTextContents()).toEqual([expect.stringContaining("robots")]);
+  await page.getByRole("link", { name: "robots" }).click();
+  await page.locator("dd", { hasText: "kim@example.com" }).waitFor();
   await go("/sessions?person=nonsense");
   await page.getByText("No session fits").waitFor();
 });

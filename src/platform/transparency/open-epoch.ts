@@ -40,11 +40,13 @@ async function openEpoch(core: Core, last: Epoch | undefined): Promise<void> {
   const { host, hostname, port } = new URL(baseUrlOf(core.config));
   const name = last?.name ?? `${port === "0" ? hostname : host}/ledger/${core.random(8).toString("hex")}`;
   const epoch = (last?.epoch ?? 0) + 1;
+  // One backup may be restored twice, or on two machines: each is another log from there on.
+  const origin = last ? `${name}/${epoch}-${core.random(4).toString("hex")}` : `${name}/${epoch}`;
   await core.store.write(() => {
     tree(core).sync();
     const size = leafCount(core);
     const previous = last ? { origin: last.origin, size, root: tree(core).rootAt(size).toString("hex") } : null;
-    const data: Epoch = { origin: `${name}/${epoch}`, name, epoch, previous, erasures: "stated" };
+    const data: Epoch = { origin, name, epoch, previous, erasures: "stated" };
     rows(core.store).insertEpoch.run(appendLeaf(core, epochText(data)), JSON.stringify(data));
   });
   if (last) core.log.warn("ledger_epoch_opened", { epoch, after: last.origin });

@@ -123,9 +123,21 @@ function findSessions(core: Core, named: string): readonly ErasableSession[] {
   return byNumber ? [byNumber] : sql.named.all(named);
 }
 
+/** Sessions looked through at once for whose they are. */
+const MAX_SEARCHED = 200;
+
+/** The sessions that name somebody as theirs, as many looked through at a time as others wait for. @param isTheirs by an e-mail address */
+function* sessionsNaming(core: Core, isTheirs: (email: string) => boolean): Generator<readonly ErasableSession[]> {
+  const sql = eraseRows(core.store);
+  const last = sql.last.get() ?? 0;
+  for (let after = 0; after < last; after += MAX_SEARCHED)
+    yield sql.naming.all(after, after + MAX_SEARCHED).filter(({ userEmail }) => isTheirs(userEmail));
+}
+
 /** Erasing sessions. */
 export const traceErasure = {
   sessionsOfPortion,
+  sessionsNaming,
   countOfSessions,
   looseLabels,
   eraseSession,

@@ -150,9 +150,27 @@ function notesOf(
 ): number[] {
   const sql = noteRows(core.store);
   const own = isWhole && repoKey === null ? sql.ofDevice.all(deviceId, until, through) : [];
-  const named = sessions.flatMap(({ teamId, externalId }) => sql.ofSession.all(teamId, externalId));
-  return [...own, ...named].map(({ id }) => id);
+  return [...own.map(({ id }) => id), ...notesOfSessions(core, sessions)];
 }
 
+/** The notes that name some sessions, by their numbers. */
+const notesOfSessions = (
+  core: Core,
+  sessions: readonly { readonly teamId: string; readonly externalId: string }[],
+): number[] =>
+  sessions.flatMap(({ teamId, externalId }) =>
+    noteRows(core.store)
+      .ofSession.all(teamId, externalId)
+      .map(({ id }) => id),
+  );
+
 /** Erasing notes of commits. */
-export const noteErasure = { eraseNotes, eraseNotesOf, eraseNotesNaming, notesOf, notesNaming, factsOfNote };
+export const noteErasure = {
+  eraseNotes,
+  eraseNotesOf,
+  eraseNotesNaming,
+  notesOf,
+  notesOfSessions,
+  notesNaming,
+  factsOfNote,
+};

@@ -17,7 +17,7 @@ export interface UnlistedCount {
 }
 
 /** All but the last two by the primary key or the unique index (device_id, external_id), and trace_sessions_by_name. */
-export const twinRows = statements((db) => ({
+export const twinRows = statements((db, has) => ({
   exportedOf: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND s.exported = 0 AND o.exported > 0 ORDER BY o.id`),
   wholeOf: db.prepare<[string, string], Twin>(
     `${TWIN} WHERE s.device_id = ? AND s.external_id = ? AND s.exported = 2 AND o.exported = 0 ORDER BY o.id LIMIT 1`,
@@ -29,6 +29,13 @@ export const twinRows = statements((db) => ({
       "SELECT id FROM trace_sessions WHERE id IN (SELECT value FROM json_each(?)) AND exported = 2",
     )
     .pluck(),
+  // By trace_sessions_unlisted, each by trace_sessions_by_name; before sessions counted once there was none.
+  unlistedAlone: db.prepare<[], { id: number; deliveryId: number }>(
+    has("trace_sessions", "exported")
+      ? `SELECT id, delivery_id AS deliveryId FROM trace_sessions s WHERE exported = 2 AND NOT EXISTS (
+           SELECT 1 FROM trace_sessions o WHERE o.team_id = s.team_id AND o.external_id = s.external_id AND o.exported = 0)`
+      : "SELECT 0 AS id, 0 AS deliveryId WHERE 0",
+  ),
   // Within trace_sessions_unlisted.
   unlistedMakers: db.prepare<[{ teamId: string; repoKey: string | null }], UnlistedCount>(
     `SELECT model, agent, count(*) AS sessions FROM trace_sessions

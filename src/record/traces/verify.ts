@@ -22,6 +22,7 @@ import {
   type SessionFacts,
   type SpanFacts,
 } from "./rules.ts";
+import { twinRows } from "./twin-rows.ts";
 
 /**
  * Compares sessions, spans, labels and notes with the deliveries that they name as the last that changed them: what they hold, and whose
@@ -59,6 +60,8 @@ export const traceDeliveries: DeliveryKind = {
         for (const { id, deliveryId, document, contentSha256 } of rows(core.store).labelContents.iterate())
           if (!sameDigest(sha256(document), contentSha256))
             report(deliveryId, "content", `label ${id} is not what was delivered`);
+        for (const { id, deliveryId } of twinRows(core.store).unlistedAlone.iterate())
+          report(deliveryId, "content", `session ${id} stands in no list, and nobody else tells of it`);
         for (const { id, isWhole } of newest.values())
           if (!isWhole && !gone.has(id))
             report(id, "content", "something is missing of the last that its device delivered");

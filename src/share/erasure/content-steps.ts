@@ -17,7 +17,6 @@ import { erasePulses } from "../../record/pulses/pulses.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { holdRows } from "./hold-rows.ts";
-import { digestOf } from "./targets.ts";
 
 /**
  * What waits to be read, or is being read, would be made of what goes once it is gone; or never, where it is to stay, as figures of spend
@@ -126,13 +125,16 @@ async function* derivedOf(
   };
 }
 
-/** Erases one session of a device, and what entries tell of it. @param sha256 of the session's id, in hexadecimal digits */
-export async function* eraseOneSession(core: Core, portion: Portion, sha256: string): AsyncGenerator<EraseStep> {
-  const isOfSession = telemetryErasure.ofSession((externalId) => digestOf(externalId) === sha256);
-  yield* telemetryErasure.eraseEntries(core, portion, isOfSession);
+/** Erases some sessions of a device, and what entries tell of them. @param isMeant by a session's id */
+export async function* eraseSessions(
+  core: Core,
+  portion: Portion,
+  isMeant: (externalId: string) => boolean,
+): AsyncGenerator<EraseStep> {
+  yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
   yield* whileAny("notices", () => eraseNotices(core, portion));
   for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (digestOf(session.externalId) === sha256) yield* eraseSession(core, session, portion.erasureId, "all", NOTHING);
+    if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, "all", NOTHING);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

@@ -10,7 +10,7 @@ import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
 import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
-import { devicesOf, digestOf, type Resolved, reachOf, teamsOf } from "./targets.ts";
+import { devicesOf, digestOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
 
 /** What went, by name. */
 export type Counts = Readonly<Record<string, number>>;
@@ -43,7 +43,7 @@ export function recordErasure(
 
 /** @throws Problem naming the hold that keeps any of it */
 export function requireNotHeld(core: Core, target: Target): void {
-  const devices = new Set(devicesOf(core, target));
+  const devices = new Set([...devicesOf(core, target), ...namedOn(target)]);
   for (const teamId of teamsOf(core, target)) {
     const holds = heldOf(core, teamId);
     const hold = holds.team ?? [...holds.devices].find(([deviceId]) => devices.has(deviceId))?.[1];
@@ -70,10 +70,11 @@ export async function requireNotesNotHeld(core: Core, target: Target): Promise<v
  */
 export async function requestErasure(
   core: Core,
-  { target, teamId }: Pick<Resolved, "target" | "teamId">,
+  { target: asked, teamId }: Pick<Resolved, "target" | "teamId">,
   reason: string,
   by: Actor = COMMAND_LINE,
 ): Promise<Erasure> {
+  const target = await withNamed(core, asked);
   const erasure: Erasure = {
     id: newId("era", core.clock, core.random),
     teamId,

@@ -4,7 +4,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { type Hold, heldOf } from "./holds.ts";
 import type { Target } from "./journal.ts";
-import { addressesOf, digestOf, EVERYTHING, portionsOf, teamsOf } from "./targets.ts";
+import { addressesOf, digestOf, EVERYTHING, portionsOf, sessionsNaming, teamsOf } from "./targets.ts";
 
 /**
  * The hold that keeps a note of a commit which would go with a target, whoever sent it. Looked for outside of a transaction, in slices:
@@ -37,6 +37,11 @@ function* notesOf(core: Core, target: Target, teamId: string): Generator<readonl
       if (target.kind !== "session" || digestOf(session.externalId) === target.sessionSha256)
         yield traceErasure.notesOf(core, portion, [session], false);
   }
+  for (const some of sessionsNaming(core, target))
+    yield traceErasure.notesOfSessions(
+      core,
+      some.filter((session) => session.teamId === teamId),
+    );
   const person = target.kind === "person" ? findUser(core, target.personId) : undefined;
   for (const email of person ? addressesOf(core, person) : []) yield* traceErasure.notesNaming(core, teamId, email);
 }

@@ -12,9 +12,12 @@ import { writeFileAtomically } from "../../kit/files.ts";
 export const JOURNAL = "erasures.json";
 
 const Ids = v.pipe(v.array(v.string()), v.readonly());
-/** What is to be erased, by what stays the same whatever backup is restored. A session is named by the digest of its id, in hex. */
+/**
+ * What is to be erased, by what stays the same whatever backup is restored. A session is named by the digest of its id, in hex;
+ * `namedOn` are devices of others, whose sessions name the person.
+ */
 const Target = v.variant("kind", [
-  v.object({ kind: v.literal("person"), personId: v.string(), deviceIds: Ids }),
+  v.object({ kind: v.literal("person"), personId: v.string(), deviceIds: Ids, namedOn: v.optional(Ids) }),
   v.object({ kind: v.literal("device"), deviceId: v.string() }),
   v.object({ kind: v.literal("session"), deviceId: v.string(), sessionSha256: v.string() }),
   v.object({ kind: v.literal("entry"), deviceId: v.string(), repoKey: v.string(), seq: v.number() }),

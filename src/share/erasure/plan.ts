@@ -9,7 +9,7 @@ import { traceErasure } from "../../record/traces/traces.ts";
 import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
 import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
-import { digestOf, EVERYTHING, portionsOf, type Resolved, teamsOf } from "./targets.ts";
+import { digestOf, EVERYTHING, portionsOf, type Resolved, sessionsNaming, teamsOf, withNamed } from "./targets.ts";
 
 /** What an erasure would take, and what it cannot reach. */
 export interface ErasurePlan {
@@ -24,7 +24,8 @@ export interface ErasurePlan {
 
 /** Counts what would go. Changes nothing. @throws Problem when a hold keeps any of it */
 export async function planErasure(core: Core, resolved: Resolved): Promise<ErasurePlan> {
-  const { target, label } = resolved;
+  const { label } = resolved;
+  const target = await withNamed(core, resolved.target);
   requireNotHeld(core, target);
   await requireNotesNotHeld(core, target);
   const portions = portionsOf(core, target, EVERYTHING, "");
@@ -58,6 +59,14 @@ async function countsOf(core: Core, target: Resolved["target"], portions: Return
       counts.entries += telemetryErasure.countEntries(core, portion);
       counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
     }
+  }
+  for (const some of sessionsNaming(core, target)) {
+    await yieldNow();
+    for (const id of traceErasure.notesOfSessions(core, some)) notes.add(id);
+    const { spans, labels } = traceErasure.countOfSessions(core, some);
+    counts.sessions += some.length;
+    counts.spans += spans;
+    counts.labels += labels;
   }
   return { ...counts, notes: notes.size };
 }

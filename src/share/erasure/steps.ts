@@ -22,10 +22,21 @@ import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
 import { eraseMakerOfPacks } from "../packs/packs.ts";
-import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseOneSession } from "./content-steps.ts";
+import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseSessions } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
-import type { Erasure } from "./journal.ts";
-import { addressesOf, devicesOf, extentOf, portionsOf, teamsOf } from "./targets.ts";
+import type { Erasure, Target } from "./journal.ts";
+import {
+  addressesOf,
+  devicesOf,
+  digestOf,
+  EVERYTHING,
+  extentOf,
+  type NamedSession,
+  namedOn,
+  portionsOf,
+  sessionsNaming,
+  teamsOf,
+} from "./targets.ts";
 
 /** Actions that tell by what name somebody or something went. */
 const NAMING = new Set(["device.renamed"]);
@@ -36,7 +47,8 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
   const portions = portionsOf(core, target, extentOf(core, erasure), id);
   switch (target.kind) {
     case "session":
-      for (const portion of portions) yield* eraseOneSession(core, portion, target.sessionSha256);
+      for (const portion of portions)
+        yield* eraseSessions(core, portion, (id) => digestOf(id) === target.sessionSha256);
       return;
     case "entry":
       await deriveWhatWaits(core);
@@ -61,6 +73,7 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       if (person) yield* once("accounts", () => userErasure.close(core, person.id));
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
+      yield* eraseNamed(core, target, id);
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
       yield* readsOf(core, devicesOf(core, target));
@@ -77,6 +90,24 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
         return {};
       };
     }
+  }
+}
+
+/** Erases what names a person as theirs on devices that are not theirs. */
+async function* eraseNamed(core: Core, target: Target, erasureId: string): AsyncGenerator<EraseStep> {
+  const sessions: NamedSession[] = [];
+  for (const some of sessionsNaming(core, target)) {
+    sessions.push(...some);
+    // Others get their turn between two steps.
+    yield () => ({});
+  }
+  const reached = new Set(namedOn(target));
+  for (const [deviceId, of] of Map.groupBy(sessions, (session) => session.deviceId)) {
+    if (!reached.has(deviceId)) continue;
+    const ids = new Set(of.map(({ externalId }) => externalId));
+    const { teamId } = of[0] as NamedSession;
+    const portion = { teamId, deviceId, repoKey: null, erasureId, ...EVERYTHING };
+    yield* eraseSessions(core, portion, (id) => ids.has(id));
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Core } from "../../core.ts";
 import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
-import { formerAddresses, getUser, markOf } from "../../identity/people/people.ts";
+import { emailKey, findUser, formerAddresses, getUser, markOf } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Portion } from "../../log/log.ts";
 import { leafOfAct } from "../../platform/audit/audit.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
@@ -136,8 +137,36 @@ export function teamsOf(core: Core, target: Target): readonly string[] {
   if (target.kind === "repo") return target.teamIds;
   const ofPerson = target.kind === "person" ? membershipsOf(core, target.personId).map(({ id }) => id) : [];
   const deviceOf = deviceFinder(core);
-  const ofDevices = devicesOf(core, target).flatMap((deviceId) => deviceOf(deviceId)?.teamId ?? []);
+  const ofDevices = [...devicesOf(core, target), ...namedOn(target)].flatMap(
+    (deviceId) => deviceOf(deviceId)?.teamId ?? [],
+  );
   return [...new Set([...ofDevices, ...ofPerson])];
+}
+
+export type NamedSession = ReturnType<typeof traceErasure.findSessions>[number];
+
+/** The sessions that name a person as theirs, as exporters do, on devices that are not theirs: some at a time. */
+export function* sessionsNaming(core: Core, target: Target): Generator<readonly NamedSession[]> {
+  const user = target.kind === "person" ? findUser(core, target.personId) : undefined;
+  const known = new Set(user && addressesOf(core, user).map(emailKey));
+  if (known.size === 0) return;
+  const own = new Set(devicesOf(core, target));
+  for (const some of traceErasure.sessionsNaming(core, (email) => known.has(emailKey(email))))
+    yield some.filter(({ deviceId }) => !own.has(deviceId));
+}
+
+/** The devices of others that a target reaches, where sessions name the person. */
+export const namedOn = (target: Target): readonly string[] => (target.kind === "person" && target.namedOn) || [];
+
+/** A target with those, looked for in slices. */
+export async function withNamed(core: Core, target: Target): Promise<Target> {
+  const yieldNow = cooperative(core.clock);
+  const found = new Set<string>();
+  for (const some of sessionsNaming(core, target)) {
+    for (const { deviceId } of some) found.add(deviceId);
+    await yieldNow();
+  }
+  return target.kind === "person" && found.size > 0 ? { ...target, namedOn: [...found] } : target;
 }
 
 interface Reached {
@@ -161,10 +190,12 @@ export function reachOf(core: Core, stored: string): (delivery: Reached) => bool
   const target = readTarget(stored);
   if (!target) return () => false;
   const deviceIds = new Set(target.kind === "repo" ? [] : devicesOf(core, target));
+  const named = new Set(namedOn(target));
   return ({ teamId, deviceId, kind, repoKey, mode }) => {
     if (traceErasure.isOfNotes(mode)) return true;
     if (target.kind === "repo")
       return target.teamIds.includes(teamId) && (kind === "traces" || repoKey === target.repoKey);
+    if (named.has(deviceId)) return kind !== "brain";
     if (!deviceIds.has(deviceId)) return false;
     if (target.kind === "entry") return kind === "telemetry" && repoKey === target.repoKey;
     return target.kind !== "session" || kind !== "brain";

@@ -29,7 +29,8 @@ export const foreignErasures = (db: Store["db"], teamId: string): number =>
          WHEN t.kind IN ('device', 'session', 'entry') THEN json_extract(t.target, '$.deviceId') IN (SELECT id FROM main.devices)
          WHEN t.kind = 'repo' THEN NOT EXISTS (SELECT 1 FROM json_each(t.target, '$.teamIds') WHERE value <> ?)
          WHEN t.kind = 'person' THEN NOT EXISTS (
-           SELECT 1 FROM json_each(t.target, '$.deviceIds') WHERE value NOT IN (SELECT id FROM main.devices))
+           SELECT value FROM json_each(t.target, '$.deviceIds') UNION SELECT value FROM json_each(t.target, '$.namedOn')
+           EXCEPT SELECT id FROM main.devices)
          ELSE TRUE END) IS NOT TRUE`,
     )
     .pluck()

@@ -7,7 +7,10 @@ interface ErasedTarget {
   readonly personId?: string;
   readonly teamIds?: readonly string[];
   readonly deviceIds?: readonly string[];
+  readonly namedOn?: readonly string[];
 }
+
+const LISTS = ["teamIds", "deviceIds", "namedOn"] as const;
 
 /**
  * Row changes, before a team's erasures come. One of them may be on record here: it reached another team, too, which came before, or this
@@ -19,13 +22,15 @@ export function mergeErasures(db: Store["db"]): void {
     const [known, coming] = [JSON.parse(here) as ErasedTarget, JSON.parse(there) as ErasedTarget];
     if (restOf(known) !== restOf(coming))
       fail(conflict, `The erasure ${id} is on record here, of something else. Nothing was changed.`);
-    const both = (name: "teamIds" | "deviceIds") =>
-      known[name] ? { [name]: [...new Set([...known[name], ...(coming[name] ?? [])])] } : {};
-    setErasureTarget(db, id, JSON.stringify({ ...known, ...both("teamIds"), ...both("deviceIds") }));
+    const both = LISTS.filter((name) => known[name] ?? coming[name]).map((name) => [
+      name,
+      [...new Set([...(known[name] ?? []), ...(coming[name] ?? [])])],
+    ]);
+    setErasureTarget(db, id, JSON.stringify({ ...known, ...Object.fromEntries(both) }));
   }
 }
 
 /** What has to be the same. Somebody may have another account here than there. */
-function restOf({ personId: _, teamIds: __, deviceIds: ___, ...rest }: ErasedTarget): string {
+function restOf({ personId: _, teamIds: __, deviceIds: ___, namedOn: ____, ...rest }: ErasedTarget): string {
   return JSON.stringify(rest);
 }

@@ -61,8 +61,10 @@ const PEOPLE = `t.id IN (
   UNION SELECT subject FROM main.budgets WHERE team_id = @team AND scope = 'person')`;
 
 /** Of several teams' targets only what is this one's. */
-const narrowed = (member: string, own: string) =>
-  `json_set(t.target, '$.${member}', json((SELECT json_group_array(value) FROM json_each(t.target, '$.${member}') WHERE value ${own})))`;
+const narrowed = (member: string, own: string, target = "t.target") =>
+  `json_replace(${target}, '$.${member}', json((SELECT json_group_array(value) FROM json_each(t.target, '$.${member}') WHERE value ${own})))`;
+
+const OWN_DEVICE = "IN (SELECT id FROM main.devices WHERE team_id = @team)";
 
 const SESSION = "trace_sessions.id";
 const LEAF = "leaf";
@@ -98,7 +100,7 @@ export const MOVED: readonly MovedTable[] = [
       AND (t.kind NOT IN ('device', 'session', 'entry')
         OR json_extract(t.target, '$.deviceId') IN (SELECT id FROM main.devices WHERE team_id = @team))`,
     leaving: {
-      target: `CASE t.kind WHEN 'person' THEN ${narrowed("deviceIds", "IN (SELECT id FROM main.devices WHERE team_id = @team)")}
+      target: `CASE t.kind WHEN 'person' THEN ${narrowed("namedOn", OWN_DEVICE, narrowed("deviceIds", OWN_DEVICE))}
         WHEN 'repo' THEN ${narrowed("teamIds", "= @team")} ELSE t.target END`,
     },
     arriving: {

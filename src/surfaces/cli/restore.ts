@@ -79,6 +79,9 @@ function verifyBackup(options: CommonOptions, file: string): void {
   );
 }
 
+const OPEN_AGAIN =
+  "Whatever was revoked, closed or changed since is as it was then: devices, tokens, accounts, passwords, sign-ins. Close again what must not be open.";
+
 async function putBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
   const config = configOf(cli, options);
   const output = outputOf(options);
@@ -89,6 +92,7 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the backup did not know of were made again.`);
   if (done.schema !== CURRENT_SCHEMA.version)
     output.note("What was erased since it was made is erased again when the server starts.");
+  output.note(OPEN_AGAIN);
   if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
 }
 
@@ -144,6 +148,7 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
       ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
       : `${lostLeaves} leaves that were signed here are not in it, and whatever came after. Devices send again what they keep, for 7 days.`,
   );
+  output.note(OPEN_AGAIN);
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the copy did not know of were made again.`);
 }

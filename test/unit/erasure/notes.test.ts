@@ -1,9 +1,12 @@
 import { expect, it } from "vitest";
+import { getUser, storePerson } from "../../../src/identity/people/people.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import {
   carryOut,
   placeHold,
   planErasure,
+  releaseHold,
   requestErasure,
   resolveTarget,
   setRetention,
@@ -82,6 +85,20 @@ it("erases notes that name a person, from colleagues' devices too", async () => 
   });
   await erase(t, { person: "ada@example.com" });
   expect([commits(t), filesWith(t.directory, "marigold"), faults(t)]).toEqual([[sha("b")], [], []]);
+});
+
+it("erases notes that name a person by the address that they had before, and nothing where such a note is held", async () => {
+  const { t, mine, key } = await team();
+  const { core } = t.instance;
+  const user = await personWith(t, mine, "ada@example.com");
+  await upload(t, key.token, { [sha("a")]: noteBy("marigold", "unknown") });
+  const changed = { email: "ada.byron@example.com", name: "Ada" };
+  await core.store.write(() => storePerson(core, getUser(core, user.id), changed, COMMAND_LINE));
+  const { id } = await placeHold(core, { device: key.deviceId, reason: "claim" });
+  await expect(planErasure(core, resolveTarget(core, { person: changed.email }))).rejects.toThrow(id);
+  await releaseHold(core, id);
+  expect(await erase(t, { person: changed.email })).toMatchObject({ notes: 1 });
+  expect([commits(t), filesWith(t.directory, "ada@example.com"), faults(t)]).toEqual([[], [], []]);
 });
 
 it("erases notes that name a person in whatever case, and none that name somebody whose address is longer", async () => {

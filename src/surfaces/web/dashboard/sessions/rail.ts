@@ -99,10 +99,11 @@ function tokenText(session: Session, used: Usage): Content {
 
 function who(visit: Visit): Fact[] {
   const { call, session } = visit;
-  const { agent, agentVersion, model, repoKey, branch, deviceId } = session;
+  const { agent, agentVersion, model, repoKey, branch, deviceId, userEmail } = session;
   const person = findDeviceOf(call.core, call.session.team.id, deviceId)?.person;
   return [
     { label: "Person", value: person && html`<span title="${person.email}">${short(personName(person), 120)}</span>` },
+    { label: "Signed in", value: userEmail !== null && userEmail !== person?.email && short(userEmail, 120) },
     { label: "Device", value: deviceLink(call, session) },
     { label: "Exported", value: twinLinks(visit) },
     { label: "Repository", value: anchor(sessionsOf(call, repoKey), short(repoName(repoKey), 200)) },

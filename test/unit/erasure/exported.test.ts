@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { carryOut, placeHold, planErasure, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { filesWith, personWith } from "../../support/erasure.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { claudeCall, claudeLogs } from "../../support/otlp.ts";
+
+const ADA = { person: "ada@example.com" };
+
+/** A machine of everybody's, over which Ada's and Bob's agents export, and one of Ada's own. */
+async function shared() {
+  const t = await startInstance();
+  const own = await t.device(await t.team({ name: "Acme" }));
+  const all = await t.device(own.team);
+  await personWith(t, own, ADA.person);
+  const exported = async (session: string, email: string, text: string) => {
+    const about = { "session.id": session, "user.email": email };
+    const prompt = ["user_prompt", { ...about, prompt: text }] as const;
+    const json = claudeLogs(prompt, claudeCall(`req_${session}`, about));
+    expect((await t.post("/v1/logs", { token: all.token, json })).status).toBe(200);
+  };
+  await exported("s-ada", "Ada@Example.com", "marigold");
+  await exported("s-bob", "bob@example.com", "lavender");
+  // The machine's own client tells of the session as well, under a repository.
+  const entries = [{ seq: 1, payload: { type: "edit", sessionId: "s-ada", path: "marigold.ts" } }];
+  const edited = { repoKey: "shop", sessions: [{ id: "s-ada", outcome: "ok", title: "marigold", spans: [] }] };
+  expect((await t.post("/api/telemetry/ingest", { token: all.token, json: { repoKey: "shop", entries } })).status).toBe(
+    200,
+  );
+  expect((await t.post("/api/agent-traces/ingest", { token: all.token, json: edited })).status).toBe(200);
+  await t.instance.settle();
+  return { t, all, core: t.instance.core };
+}
+
+const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const sessions = (t: TestInstance) => t.rows("SELECT external_id AS id FROM trace_sessions").map(({ id }) => id);
+
+it("erases what was exported in a person's name over a machine of everybody's, and nobody else's", async () => {
+  const { t, core } = await shared();
+  const target = resolveTarget(core, ADA);
+  expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 1, spans: 1 });
+  expect(await carryOut(core, await requestErasure(core, target, "they wanted it"))).toMatchObject({
+    sessions: 1,
+    spans: 1,
+    entries: 3,
+  });
+  for (const text of ["marigold", "s-ada", "Ada@Example.com"]) expect(filesWith(t.directory, text)).toEqual([]);
+  expect(sessions(t)).toEqual(["s-bob"]);
+  expect(filesWith(t.directory, "lavender")).not.toEqual([]);
+  expect(t.rows("SELECT sum(usages) AS n FROM spend_cells")).toEqual([{ n: 1 }]);
+  expect(faults(t)).toEqual([]);
+});
+
+it("erases nothing of a person whose exported session is held", async () => {
+  const { t, core } = await shared();
+  const { id } = await placeHold(core, { session: "s-ada", reason: "claim" });
+  const target = resolveTarget(core, ADA);
+  await expect(planErasure(core, target)).rejects.toThrow(id);
+  await expect(requestErasure(core, target, "they wanted it")).rejects.toThrow(id);
+  expect([sessions(t), t.count("erasures")]).toEqual([["s-ada", "s-bob"], 0]);
+});
+
+it("erases it again when a backup from before is restored", async () => {
+  const { t, core } = await shared();
+  const file = join(t.directory, "before");
+  await backup(core, file, () => {});
+  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  await t.close();
+  restore(file, t.directory, "then");
+  const again = await startInstance({ directory: t.directory, clock: t.clock });
+  await again.instance.settle();
+  expect(sessions(again)).toEqual(["s-bob"]);
+  expect(filesWith(join(t.directory), "marigold").filter((name) => !/^(?:backups|before)/.test(name))).toEqual([]);
+  expect(faults(again)).toEqual([]);
+});
