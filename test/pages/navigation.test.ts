@@ -210,6 +210,29 @@ it("opens search by Ctrl-K, leads on by arrows and Enter, and gives the focus ba
   expect(await page.getByRole("group", { name: "Recent" }).getByRole("option").allTextContents()).toEqual(["Policy"]);
 });
 
+it("leaves the keys to an input method while it composes a word", async () => {
+  const site = await startSite();
+  const { owner } = await findable(site);
+  const { page, context, go } = await site.open(owner);
+  await go("/policy");
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Search everything" });
+  await input.fill("plover");
+  await page.getByRole("option").filter({ hasText: "Tame the Plover" }).waitFor();
+  await page.evaluate(`globalThis.keys = [];
+    document.addEventListener("keydown", (event) => keys.push([event.key, event.isComposing, event.defaultPrevented]))`);
+  // A word that is being composed: the arrows choose how it is written, Enter takes it.
+  const keys = await context.newCDPSession(page);
+  await keys.send("Input.imeSetComposition", { text: "ちどり", selectionStart: 3, selectionEnd: 3 });
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("keys")).toEqual([
+    ["ArrowDown", true, false],
+    ["Enter", true, false],
+  ]);
+  expect([new URL(page.url()).pathname, await page.locator("dialog.find").isVisible()]).toEqual(["/policy", true]);
+});
+
 it("searches without a script, too", async () => {
   const site = await startSite();
   const { owner } = await findable(site);
