@@ -134,7 +134,7 @@ it("says of tokens that were put out alone no more than that", async () => {
   expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
   const visit = await site.open(ada);
   await visit.go("/spend");
-  expect(await visit.page.locator(".stat").filter({ hasText: "Tokens" }).first().innerText()).toMatch(/35 output$/);
+  expect(await visit.page.locator(".stat").filter({ hasText: "Tokens" }).first().textContent()).toMatch(/35 output$/);
 });
 
 it("prices what had no price once the installation names one, and says so when its file is wrong", async () => {
