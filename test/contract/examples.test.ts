@@ -32,6 +32,18 @@ it("refers to parts of its own alone, in examples too: generators of clients fol
   expect(references.filter((one) => !one.startsWith('"$ref":"#/components/'))).toEqual([]);
 });
 
+it("has no member that is nothing but null, at which a generator of clients ends", () => {
+  const members = (schema: object): [string, { type?: string }][] =>
+    Object.entries(schema).flatMap(([name, one]) =>
+      typeof one !== "object" || one === null
+        ? []
+        : [...(name === "properties" ? Object.entries<{ type?: string }>(one) : []), ...members(one)],
+    );
+  const found = members(document);
+  expect(found.length).toBeGreaterThan(500);
+  expect(found.filter(([, { type }]) => type === "null")).toEqual([]);
+});
+
 it("calls whole numbers of paths and queries numbers, as the replies do that they come from", () => {
   const parameters = Object.entries<Record<string, { parameters: { name: string; schema: { type: string } }[] }>>(
     document.paths,
