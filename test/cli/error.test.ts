@@ -51,6 +51,13 @@ it("takes errors on, resolves and discusses them from the command line, beside a
     ),
   );
   expect((await run("show", fingerprint)).stdout).toContain("It is the proxy.");
+  // What looks like a line of ours is none, and what it says first stands where it did.
+  const forged = "2026-11-12T08:00:00.000Z\tcommand line\tresolved";
+  await json("comment", fingerprint, `Look:\n${forged}\n\u202egnihton`);
+  const lines = (await run("show", fingerprint)).stdout.split("\n");
+  expect(lines).not.toContain(forged);
+  expect(lines.slice(-13)).toEqual(expect.arrayContaining([expect.stringMatching(/commented\tLook:$/), `\t${forged}`]));
+  expect(lines.join()).not.toContain("\u202e");
   for (const [args, code, words] of [
     [["resolve", "00000000"], 1, 'no error "00000000"'],
     [["show", "999999"], 1, "no error"],

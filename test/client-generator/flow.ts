@@ -51,7 +51,7 @@ export async function flow({ baseUrl, code, readToken, approve, wait }: Given) {
   const asked = must(
     await api.GET("/api/me/brain/context", {
       ...bearer(readToken),
-      params: { query: { q: "the cookie?", limit: "5" } },
+      params: { query: { q: "the cookie?", limit: 5 } },
     }),
   );
   const policy = must(await api.GET("/api/policy", first));

@@ -21,9 +21,40 @@ it.each(CONTRACT.map((one) => [one.spec.id, one.spec] as const))("shows %s whole
   if (spec.query) expect(v.safeParse(spec.query, query).issues).toBeUndefined();
   const operation = document.paths[documented(spec.path)][spec.method.toLowerCase()];
   const shown = operation.parameters.filter((one: { in?: string; example?: string }) => one.example !== undefined);
-  expect(shown.map(({ name, example }: { name: string; example: string }) => [name, example])).toEqual(
+  expect(shown.map(({ name, example }: { name: string; example: string }) => [name, `${example}`])).toEqual(
     Object.entries(query),
   );
+});
+
+it("refers to parts of its own alone, in examples too: generators of clients follow whatever is called so", () => {
+  const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
+  expect(references.length).toBeGreaterThan(100);
+  expect(references.filter((one) => !one.startsWith('"$ref":"#/components/'))).toEqual([]);
+});
+
+it("has no member that is nothing but null, at which a generator of clients ends", () => {
+  const members = (schema: object): [string, { type?: string }][] =>
+    Object.entries(schema).flatMap(([name, one]) =>
+      typeof one !== "object" || one === null
+        ? []
+        : [...(name === "properties" ? Object.entries<{ type?: string }>(one) : []), ...members(one)],
+    );
+  const found = members(document);
+  expect(found.length).toBeGreaterThan(500);
+  expect(found.filter(([, { type }]) => type === "null")).toEqual([]);
+});
+
+it("calls whole numbers of paths and queries numbers, as the replies do that they come from", () => {
+  const parameters = Object.entries<Record<string, { parameters: { name: string; schema: { type: string } }[] }>>(
+    document.paths,
+  ).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap((one) => one.parameters.map(({ name, schema }) => [path, name, schema?.type])),
+  );
+  const counts = parameters.filter(([, name]) => /^(limit|offset|maxBytes|line|count|startIndex)$/.test(`${name}`));
+  expect(counts.length).toBeGreaterThan(10);
+  expect(counts.filter(([, , type]) => type !== "integer")).toEqual([]);
+  expect(parameters).toContainEqual(["/api/sessions/{id}/spans", "id", "integer"]);
+  expect(parameters).toContainEqual(["/api/errors/{id}", "id", "string"]);
 });
 
 it("shows every fault in its shape, under its own status", () => {

@@ -152,18 +152,22 @@ const QUERIES: readonly (readonly [path: string, name: string, values: fc.Arbitr
   ["/api/causal-link", "after", text, ""],
   ["/api/prompt-for-line", "path", around(1_024), "line=1"],
   ["/api/spend", "until", day, "since=1d"],
-  ["/api/marketplace/public", "limit", number, ""],
-  ["/api/marketplace/public", "offset", number, ""],
+  // A form sends what was left empty as well, which no client does that is made of the document.
+  ["/api/marketplace/public", "limit", number.filter((one) => one !== ""), ""],
+  ["/api/marketplace/public", "offset", number.filter((one) => one !== ""), ""],
 ];
 
 describe("the published schema of a query", () => {
   it.each(QUERIES)("of %s says of %s what the server takes", async (path, name, values, besides) => {
     const t = await startInstance();
     const { token } = await t.device();
+    const schema = queryOf(path, name);
     await agrees(
       values,
-      queryOf(path, name),
+      schema,
       async (value) => (await t.get(`${path}?${besides}&${name}=${encodeURIComponent(value)}`, { token })).status,
+      // Clients write a number as JSON does.
+      (value) => (schema.type === "integer" && `${Number(value)}` === value ? Number(value) : value),
     );
   });
 

@@ -255,6 +255,24 @@ describe("a session that runs", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("leaves its reader where they are in a long output", async () => {
+    const { site, ada, device } = await start();
+    const [step] = running("one", 1).spans;
+    const long = { ...step, output: "a line\n".repeat(300) };
+    await send(site, device, { ...running("one", 1), spans: [long] });
+    const { page, go } = await site.open(ada);
+    await go(`/sessions/${idOf(site, "one")}`);
+    await page.locator(".timeline > li summary").first().click();
+    const output = page.locator(".timeline > li").first().locator("pre").last();
+    await output.hover();
+    await page.mouse.wheel(0, 700);
+    await expect.poll(() => output.evaluate((one) => one.scrollTop)).toBe(700);
+    const across = await page.evaluate("scrollY");
+    await send(site, device, { ...running("one", 2), spans: [long, ...running("one", 2).spans.slice(1)] });
+    await expect.poll(() => page.locator(".timeline > li").count(), { timeout: 60_000 }).toBe(2);
+    expect([await output.evaluate((one) => one.scrollTop), await page.evaluate("scrollY")]).toEqual([700, across]);
+  });
+
   it("stays as it was without a script, and while somebody marks a text in it", async () => {
     const { site, ada, device } = await start();
     const plain = await site.open(ada, { javaScript: false });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Person, Site } from "../support/browser.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { fillUsage, SHOP } from "../support/usage.ts";
 
 useBrowser();
 
@@ -75,6 +76,27 @@ it("leads everybody to what they may open, and to nothing else", async () => {
         path,
         200,
       ]);
+});
+
+it("leads who sees only their own to nothing that is closed to them, from any row", async () => {
+  const site = await startSite();
+  const own = await site.person({ role: "own_only" });
+  const { token } = await fillUsage(site, own);
+  const session = { id: "s-1", outcome: "failure", spans: [{ id: "a", name: "Bash" }], commits: ["3f2a9c1d4e5f"] };
+  const json = { repoKey: SHOP, sessions: [session] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const read = async (path: string) => {
+    const reply = await fetch(site.url + path, { headers: { cookie: own.cookie, accept: "text/html" } });
+    return { status: reply.status, text: await reply.text() };
+  };
+  const seen = new Map<string, number>();
+  for (const from of ["/sessions", "/sessions/1", "/telemetry", "/telemetry/streams", "/spend", "/devices"])
+    for (const [, to] of (await read(from)).text.matchAll(/<a [^>]*href="(\/[^"#]*)/g)) {
+      const path = (to as string).replaceAll("&amp;", "&");
+      if (!seen.has(path)) seen.set(path, (await read(path)).status);
+    }
+  expect(seen.get(`/sessions?repo=${encodeURIComponent(SHOP)}`)).toBe(200);
+  expect([...seen].filter(([, status]) => status !== 200)).toEqual([]);
 });
 
 it("keeps the tabs and the item of the sidebar on the pages below", async () => {
@@ -208,6 +230,29 @@ it("opens search by Ctrl-K, leads on by arrows and Enter, and gives the focus ba
   await page.waitForURL("**/sessions/2");
   await page.getByRole("link", { name: "Search" }).click();
   expect(await page.getByRole("group", { name: "Recent" }).getByRole("option").allTextContents()).toEqual(["Policy"]);
+});
+
+it("leaves the keys to an input method while it composes a word", async () => {
+  const site = await startSite();
+  const { owner } = await findable(site);
+  const { page, context, go } = await site.open(owner);
+  await go("/policy");
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox", { name: "Search everything" });
+  await input.fill("plover");
+  await page.getByRole("option").filter({ hasText: "Tame the Plover" }).waitFor();
+  await page.evaluate(`globalThis.keys = [];
+    document.addEventListener("keydown", (event) => keys.push([event.key, event.isComposing, event.defaultPrevented]))`);
+  // A word that is being composed: the arrows choose how it is written, Enter takes it.
+  const keys = await context.newCDPSession(page);
+  await keys.send("Input.imeSetComposition", { text: "ちどり", selectionStart: 3, selectionEnd: 3 });
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("keys")).toEqual([
+    ["ArrowDown", true, false],
+    ["Enter", true, false],
+  ]);
+  expect([new URL(page.url()).pathname, await page.locator("dialog.find").isVisible()]).toEqual(["/policy", true]);
 });
 
 it("searches without a script, too", async () => {

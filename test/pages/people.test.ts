@@ -72,6 +72,29 @@ it("invites somebody by a link shown once, which the list knows and can take bac
   ]);
 });
 
+it("lists invitations beyond the first two hundred, and takes the oldest back", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person();
+  const { id: teamId } = owner.team;
+  for (let i = 0; i <= 200; i++) {
+    await createInvitation(core, { teamId, role: "member", email: `p${i}@example.com` }, COMMAND_LINE, "owner");
+    site.t.clock.advance(1_000);
+  }
+  const { page, go } = await site.open(owner);
+  await go("/people");
+  expect(await page.getByText("p0@example.com").count()).toBe(0);
+  await page.getByRole("link", { name: "Older" }).click();
+  const row = page.locator("tr").filter({ hasText: "p0@example.com" });
+  await row.locator("summary").click();
+  await row.getByRole("button", { name: "Revoke invitation" }).click();
+  await page.getByText("The invitation is revoked.").waitFor();
+  expect(site.t.rows("SELECT email FROM one_time_links WHERE revoked_at IS NOT NULL")).toEqual([
+    { email: "p0@example.com" },
+  ]);
+  expect(await page.getByRole("link", { name: "Older" }).count()).toBe(0);
+});
+
 it("changes roles, makes reset links and removes people", async () => {
   const site = await startSite();
   const { core } = site.t.instance;

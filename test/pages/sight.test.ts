@@ -33,6 +33,19 @@ it("shades the side of a table that goes on there, and of no other", async () =>
   await expect.poll(shades, { timeout: 60_000 }).toBe(4);
 });
 
+it("shows the whole of a list that is read as cards, at four times its size as well", async () => {
+  const site = await startSite();
+  const { page, go } = await site.open(await site.person());
+  await page.setViewportSize({ width: 320, height: 640 });
+  const beyond = `[...document.querySelectorAll("table.cards time")]
+    .map((one) => one.getBoundingClientRect().right - one.closest(".table-frame").getBoundingClientRect().right)`;
+  for (const path of ["/people", "/account"]) {
+    await go(path);
+    const found = await page.evaluate<number[]>(beyond);
+    expect([path, found.length > 0, found.filter((px) => px > 0)]).toEqual([path, true, []]);
+  }
+});
+
 it("breaks an outcome in one long word, in whatever room there is", async () => {
   const site = await startSite();
   const ada = await site.person();

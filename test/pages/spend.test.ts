@@ -125,6 +125,18 @@ it("gives all rows as values in which no spreadsheet sees a formula", async () =
   expect(told).toContain(",,,1200703,");
 });
 
+it("says of tokens that were put out alone no more than that", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const payload = { type: "usage", model: "gpt-5", usage: { output_tokens: 35 } };
+  const json = { repoKey: "r", entries: [{ seq: 1, payload }] };
+  expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  const visit = await site.open(ada);
+  await visit.go("/spend");
+  expect(await visit.page.locator(".stat").filter({ hasText: "Tokens" }).first().textContent()).toMatch(/35 output$/);
+});
+
 it("prices what had no price once the installation names one, and says so when its file is wrong", async () => {
   const { site, ada } = await withUsage();
   const visit = await site.open(ada);

@@ -97,10 +97,13 @@ export function createInvitation(
   });
 }
 
-/** Invitations of a team that still work. */
-export const listInvitations = (core: Core, teamId: string): LinkRow[] =>
+/** How many invitations are listed at once. */
+export const INVITATIONS_LISTED = 200;
+
+/** Invitations of a team that still work, the newest first. @param skip how many of them are left out before */
+export const listInvitations = (core: Core, teamId: string, skip = 0): LinkRow[] =>
   rows(core.store)
-    .invitations.all(teamId, core.clock.now())
+    .invitations.all(teamId, core.clock.now(), INVITATIONS_LISTED, skip)
     .filter((link) => isMakerEntitled(core, link));
 
 /** Whether an invitation that still works is for this address, and for no other. */

@@ -29,9 +29,9 @@ export const rows = statements((db) => ({
   // By one_time_links' unique index on token_hash.
   link: db.prepare<[Buffer], LinkRow>(`SELECT ${LINK} WHERE token_hash = ?`),
   // By one_time_links_by_team.
-  invitations: db.prepare<[string, number], LinkRow>(
+  invitations: db.prepare<[string, number, number, number], LinkRow>(
     `SELECT ${LINK} WHERE team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?
-     ORDER BY created_at DESC LIMIT 200`,
+     ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
   ),
   // A walk of the table, which people fill by hand.
   addressed: db.prepare<[number], LinkRow>(

@@ -1,6 +1,6 @@
 import { GROUP_SCHEMA, USER_SCHEMA } from "./resources.ts";
 
-/** One person and one group, for the documents. */
+/** One person and one group, for the documents; without `$ref`, which generators of clients take for a part of the document. */
 
 const BASE = "https://reckon.example.com/scim/v2";
 const META = { created: "2026-11-20T14:00:00.000Z", lastModified: "2026-11-20T14:00:00.000Z" };
@@ -24,7 +24,7 @@ export const USER_EXAMPLE = {
   name: { familyName: "Lovelace", givenName: "Ada" },
   emails: [{ value: "ada@acme.example", type: "work", primary: true }],
   active: true,
-  groups: [{ value: GROUP_ID, display: "engineers", $ref: `${BASE}/Groups/${GROUP_ID}` }],
+  groups: [{ value: GROUP_ID, display: "engineers" }],
   meta: { resourceType: "User", ...META, location: `${BASE}/Users/${USER_ID}` },
 };
 
@@ -35,6 +35,6 @@ export const GROUP_EXAMPLE = {
   id: GROUP_ID,
   externalId: "8aa1a0c0",
   displayName: "engineers",
-  members: [{ value: USER_ID, display: "ada@acme.example", $ref: `${BASE}/Users/${USER_ID}` }],
+  members: [{ value: USER_ID, display: "ada@acme.example" }],
   meta: { resourceType: "Group", ...META, location: `${BASE}/Groups/${GROUP_ID}` },
 };

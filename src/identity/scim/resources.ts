@@ -30,7 +30,7 @@ export const UserResource = v.looseObject({
   displayName: v.optional(v.string()),
   emails: v.optional(v.array(v.object({ value: v.string(), type: v.literal("work"), primary: v.literal(true) }))),
   active: v.optional(v.boolean()),
-  groups: v.optional(v.array(v.object({ value: v.string(), display: v.string(), $ref: v.string() }))),
+  groups: v.optional(v.array(v.object({ value: v.string(), display: v.string(), $ref: v.optional(v.string()) }))),
   meta: v.optional(Meta),
 });
 export const GroupResource = v.looseObject({
@@ -38,7 +38,7 @@ export const GroupResource = v.looseObject({
   id: v.string(),
   externalId: v.optional(v.string()),
   displayName: v.optional(v.string()),
-  members: v.optional(v.array(v.object({ value: v.string(), display: v.string(), $ref: v.string() }))),
+  members: v.optional(v.array(v.object({ value: v.string(), display: v.string(), $ref: v.optional(v.string()) }))),
   meta: v.optional(Meta),
 });
 export const listOf = (resource: typeof UserResource | typeof GroupResource) =>
@@ -65,7 +65,9 @@ const Names = v.optional(
   ),
 );
 export const SHOWN = { attributes: Names, excludedAttributes: Names };
-const Whole = v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, "must be a whole number")));
+const Whole = v.optional(
+  v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, "must be a whole number"), v.metadata({ type: "integer" })),
+);
 export const ListQuery = v.object({ filter: Names, startIndex: Whole, count: Whole, ...SHOWN });
 export const OneQuery = v.object(SHOWN);
 export type Shown = v.InferOutput<typeof OneQuery>;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { KINDS } from "../../formats/brain-kinds.ts";
 import { readToken } from "../../identity/read-tokens/read-tokens.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
 import { Source } from "../../record/brain/brain.ts";
 import { READ_LIMITS, recordRead } from "./reads.ts";
 import { askBrains } from "./search.ts";
@@ -50,13 +50,7 @@ export const context = endpoint(
     query: v.object({
       q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("The question.")),
       repoKey: v.optional(RepoKey),
-      limit: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^(?:[1-9]|[1-4]\d|50)$/, "must be a whole number from 1 to 50"),
-          v.description("Hits at most; 10 by default, 50 at most."),
-        ),
-      ),
+      limit: v.optional(whole(1, 50, "Hits at most; 10 by default, 50 at most.")),
     }),
     ok: ContextHits,
     faults: [],

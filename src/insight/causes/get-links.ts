@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { teamDevice } from "../../identity/sight/sight.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { Count, identifier, RepoKey, whole } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { linksProjection } from "./follow-deliveries.ts";
 import { LINK_CURSOR, listLinks } from "./links.ts";
@@ -30,13 +30,7 @@ export const listCausalLinks = endpoint(
         ),
       ),
       sessionId: v.optional(v.pipe(identifier(256), v.description("As its agent named it."))),
-      limit: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^(?:[1-9]\d?|1\d\d|200)$/, "must be a whole number from 1 to 200"),
-          v.description("Links at most; 50 by default, 200 at most."),
-        ),
-      ),
+      limit: v.optional(whole(1, 200, "Links at most; 50 by default, 200 at most.")),
       after: v.optional(
         v.pipe(
           v.string(),

@@ -3,7 +3,7 @@ import { teamDevice } from "../../identity/sight/sight.ts";
 import { instantOrNull } from "../../kit/clock.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Instant, identifier, RepoKey } from "../../platform/http/fields.ts";
+import { Instant, identifier, RepoKey, whole } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { CONFIDENCES } from "./judge.ts";
@@ -21,11 +21,7 @@ export const promptForLineEndpoint = endpoint(
     query: v.object({
       repoKey: v.optional(RepoKey),
       path: v.pipe(identifier(1_024), v.description("Of the file; folders above the repository may be left out.")),
-      line: v.pipe(
-        v.string(),
-        v.regex(/^[1-9]\d{0,8}$/, "must be a whole number from 1"),
-        v.description("1-based, as the file stands now, or at the commit."),
-      ),
+      line: whole(1, 999_999_999, "1-based, as the file stands now, or at the commit."),
       commit: v.optional(
         v.pipe(
           v.string(),

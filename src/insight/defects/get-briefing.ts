@@ -4,7 +4,7 @@ import { etagMatches } from "../../kit/etag.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
-import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { makeBriefing, NOTICE } from "./briefing.ts";
 import { freshenEntries } from "./follow-brains.ts";
@@ -14,12 +14,10 @@ const DEFAULT_BYTES = 1_500;
 const MIN_BYTES = 200;
 const MAX_BYTES = 20_000;
 
-const Bytes = v.pipe(
-  v.string(),
-  v.regex(/^(?:[2-9]\d\d|[1-9]\d{3}|1\d{4}|20000)$/, `must be a whole number from ${MIN_BYTES} to ${MAX_BYTES}`),
-  v.description(
-    `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${MIN_BYTES} to ${MAX_BYTES}.`,
-  ),
+const Bytes = whole(
+  MIN_BYTES,
+  MAX_BYTES,
+  `Room for the body in bytes of UTF-8, markdown or JSON; ${DEFAULT_BYTES} by default, ${MIN_BYTES} to ${MAX_BYTES}.`,
 );
 
 const BrainBriefing = v.looseObject({

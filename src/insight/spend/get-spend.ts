@@ -3,7 +3,7 @@ import { devicesOfPerson, teamRead } from "../../identity/api-tokens/api-tokens.
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, identifier, line, RepoKey } from "../../platform/http/fields.ts";
+import { Count, identifier, line, RepoKey, whole } from "../../platform/http/fields.ts";
 import { Behind, stillReading } from "../../platform/projections/projections.ts";
 import { requireSpend } from "./catch-up.ts";
 import { readPeriod, SINCE, UNTIL } from "./period.ts";
@@ -98,13 +98,7 @@ export const spend = endpoint(
       ),
       device: name("Only of the device with this id."),
       person: name("Only of this person's devices: id or e-mail address."),
-      limit: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000"),
-          v.description("Groups at most; 100 by default, 1000 at most."),
-        ),
-      ),
+      limit: v.optional(whole(1, 1_000, "Groups at most; 100 by default, 1000 at most.")),
     }),
     ok: SpendReply,
     faults: [forbidden, stillReading, notFound],

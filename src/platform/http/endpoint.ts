@@ -77,6 +77,8 @@ export interface EndpointSpec<
   readonly method: Method;
   /** With `:name` for a part that varies, `**:name` at its end for several. */
   readonly path: `/${string}`;
+  /** Whether the part that varies is a whole number. */
+  readonly numbered?: boolean;
   /** Another path at which it answers; the documents name the first alone. */
   readonly alias?: `/${string}`;
   /** Also answers with the base URL's sub-path behind its own, where RFC 8414 section 3.1 puts metadata. */

@@ -82,6 +82,18 @@ export const Counter = v.pipe(
   v.minValue(0, "must not be negative"),
 );
 
+/** A whole number of a query, which is text like all of it; documents call it a number, as do the clients that are made of them. */
+export const whole = (least: number, most: number, says: string, { orEmpty = false } = {}) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => (orEmpty && text === "") || (/^(?:0|[1-9]\d*)$/.test(text) && +text >= least && +text <= most),
+      `must be a whole number from ${least} to ${most}`,
+    ),
+    v.metadata({ type: "integer", minimum: least, maximum: most }),
+    v.description(says),
+  );
+
 /** A count in a reply. */
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 

@@ -140,7 +140,7 @@ function successResponse(endpoint: Endpoint): Json {
 const isConditional = ({ spec }: Endpoint) => spec.also?.some(({ status }) => status === 304) === true;
 
 const successContent = ({ spec }: Endpoint): Json => ({
-  [spec.media ?? "application/json"]: {
+  [spec.media?.split(";")[0] ?? "application/json"]: {
     schema: { $ref: `#/components/schemas/${componentName(spec.id, "Reply")}` },
     ...(spec.example?.ok === undefined ? {} : { example: spec.example.ok }),
   },
@@ -156,7 +156,7 @@ function parameters(endpoint: Endpoint): Json[] {
   const listed: Json[] = [{ $ref: "#/components/parameters/ServiceApiVersion" }];
   if (isConditional(endpoint)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
   for (const [, name] of spec.path.matchAll(/:(\w+)/g))
-    listed.push({ name, in: "path", required: true, schema: { type: "string" } });
+    listed.push({ name, in: "path", required: true, schema: { type: spec.numbered ? "integer" : "string" } });
   if (!spec.query) return listed;
   const schema = schemaOf(spec.query);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -164,7 +164,7 @@ function parameters(endpoint: Endpoint): Json[] {
     const example = spec.example?.query?.[name];
     listed.push({
       ...{ name, in: "query", required: schema.required?.includes(name) ?? false, description, schema: rest },
-      ...(example === undefined ? {} : { example }),
+      ...(example === undefined ? {} : { example: rest.type === "integer" ? Number(example) : example }),
     });
   }
   return listed;

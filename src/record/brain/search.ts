@@ -3,7 +3,7 @@ import { KINDS } from "../../formats/brain-kinds.ts";
 import { teamDevice } from "../../identity/sight/sight.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { Count, RepoKey, whole } from "../../platform/http/fields.ts";
 import { searchBrain } from "./query.ts";
 import { Source } from "./source.ts";
 
@@ -41,13 +41,7 @@ export const search = endpoint(
     query: v.object({
       q: v.pipe(v.string(), v.minLength(1, "must not be empty"), v.description("Words to look for.")),
       repoKey: v.optional(RepoKey),
-      limit: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^(?:[1-9]|[1-4]\d|50)$/, "must be a whole number from 1 to 50"),
-          v.description("Hits at most; 20 by default, 50 at most."),
-        ),
-      ),
+      limit: v.optional(whole(1, 50, "Hits at most; 20 by default, 50 at most.")),
     }),
     ok: BrainHits,
     faults: [forbidden],

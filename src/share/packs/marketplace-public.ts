@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, Instant } from "../../platform/http/fields.ts";
+import { Count, Instant, whole } from "../../platform/http/fields.ts";
 import { archivePath } from "./download.ts";
 import type { PackEntry } from "./entry.ts";
 import { listPacks, MAX_ENTRIES } from "./list.ts";
@@ -61,8 +61,7 @@ export function entryJson(entry: PackEntry, baseUrl: string): v.InferInput<typeo
 }
 
 /** A form sends what was left empty as well, so that counts as not asked for. */
-const whole = (form: RegExp, range: string, what: string) =>
-  v.optional(v.pipe(v.string(), v.regex(form, `must be a whole number ${range}`), v.description(what)));
+const FORM = { orEmpty: true };
 
 /** An entry for the documents. */
 export const EXAMPLE: v.InferInput<typeof PackJson> = entryJson(
@@ -112,12 +111,8 @@ export const marketplace = endpoint(
         v.pipe(v.string(), v.description("Words to find in names, titles, summaries, tags and publishers.")),
       ),
       tag: v.optional(v.pipe(v.string(), v.description("One tag, exactly; an empty one narrows nothing."))),
-      limit: whole(
-        /^(?:[1-9]\d{0,2}|1000)?$/,
-        `from 1 to ${MAX_ENTRIES}`,
-        "Entries at most; 1,000 by default and at most.",
-      ),
-      offset: whole(/^(?:0|[1-9]\d{0,5}|1000000)?$/, "from 0 to 1000000", "Entries to leave out at the beginning."),
+      limit: v.optional(whole(1, MAX_ENTRIES, "Entries at most; 1,000 by default and at most.", FORM)),
+      offset: v.optional(whole(0, 1_000_000, "Entries to leave out at the beginning.", FORM)),
     }),
     ok: v.object({
       ok: v.boolean(),

@@ -3,6 +3,7 @@ import { device } from "../../identity/devices/devices.ts";
 import { isOwnOnly, readsAudit } from "../../identity/sight/sight.ts";
 import { conflict, notFound } from "../../kit/problem.ts";
 import { endpoint, Reply } from "../../platform/http/endpoint.ts";
+import { whole } from "../../platform/http/fields.ts";
 import { PROVABLE, prove } from "./prove.ts";
 
 /** Proves to its team's devices that something is in the log. */
@@ -17,10 +18,10 @@ export const getProof = endpoint(
     media: "text/plain; charset=utf-8",
     query: v.object({
       kind: v.pipe(v.picklist(PROVABLE), v.description("What is proved.")),
-      id: v.pipe(
-        v.string(),
-        v.regex(/^[1-9]\d{0,15}$/, "must be a whole number from 1 on"),
-        v.description("Its number, as it stands in the addresses of pages; of an event that of its leaf."),
+      id: whole(
+        1,
+        Number.MAX_SAFE_INTEGER,
+        "Its number, as it stands in the addresses of pages; of an event that of its leaf.",
       ),
     }),
     ok: v.pipe(

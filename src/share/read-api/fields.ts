@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { DAY_MS } from "../../kit/clock.ts";
 import { DAY_PATTERN, isDate, TIME_PATTERN } from "../../kit/date.ts";
-import { Count, Instant, identifier, line } from "../../platform/http/fields.ts";
+import { Count, Instant, identifier, line, whole } from "../../platform/http/fields.ts";
 
 /** Parameters and members that several endpoints of the read API share. */
 
@@ -25,13 +25,7 @@ export const TEAM = {
  */
 export const PAGED = {
   ...TEAM,
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^(?:[1-9]\d?|1\d\d|200)$/, "must be a whole number from 1 to 200"),
-      v.description("Items at most; 50 by default, 200 at most."),
-    ),
-  ),
+  limit: v.optional(whole(1, 200, "Items at most; 50 by default, 200 at most.")),
   cursor: v.optional(
     v.pipe(identifier(1_000), v.description("Goes on where an earlier reply to the same query ended: its `next`.")),
   ),

@@ -12,6 +12,7 @@ export const entryOne = reading(
   {
     id: "readEntry",
     path: "/api/entries/:id",
+    numbered: true,
     summary: "Read one telemetry entry",
     query: v.object(TEAM),
     ok: v.object({

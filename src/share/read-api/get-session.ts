@@ -14,6 +14,7 @@ export const sessionOne = reading(
   {
     id: "readSession",
     path: "/api/sessions/:id",
+    numbered: true,
     summary: "Read one session",
     query: v.object(TEAM),
     ok: v.object({

@@ -21,6 +21,7 @@ export const spanList = reading(
   {
     id: "readSpans",
     path: "/api/sessions/:id/spans",
+    numbered: true,
     summary: "List a session's spans",
     query: v.strictObject(PAGED),
     ok: pageOf(Item),

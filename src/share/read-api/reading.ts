@@ -29,6 +29,7 @@ interface ReadCall<Q> {
 interface ReadSpec<Q extends Schema, R extends Schema> {
   readonly id: string;
   readonly path: `/api/${string}`;
+  readonly numbered?: boolean;
   readonly summary: string;
   readonly query: Q;
   readonly ok: R;

@@ -18,7 +18,7 @@ import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
-import { facts, type Output, table } from "./output.ts";
+import { facts, type Output, printableLines, table } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
@@ -135,8 +135,9 @@ function addShow(error: Command, cli: Cli): void {
                 [name, typeof value === "object" ? (value?.email ?? null) : value] as [string, string | number | null],
             ),
           ]);
+          // What others wrote in several lines is set in: a line of it would pass for one of these.
           const lines = activity.map(({ at, kind, by, to, text }) =>
-            [at, by, kind, to ?? text ?? ""].join("\t").replace(/\s+$/, ""),
+            printableLines([at, by, kind, to ?? text ?? ""].join("\t").trimEnd()).replaceAll("\n", "\n\t"),
           );
           return [head, ...lines].join("\n");
         });

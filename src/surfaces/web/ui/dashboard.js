@@ -120,6 +120,8 @@
       timer = setTimeout(look, TYPED_MS);
     });
     input.addEventListener("keydown", (event) => {
+      // While a word is composed the keys are the input method's; Safari tells by the code alone.
+      if (event.isComposing || event.keyCode === 229) return;
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (step === undefined && event.key !== "Enter") return;
       event.preventDefault();

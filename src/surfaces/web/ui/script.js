@@ -315,7 +315,7 @@
     if (old.querySelector("dialog[open]") || old.querySelector(":is(input, textarea, select):focus")) return false;
     try {
       const next = await fetchPart(location.href, `#${CSS.escape(id)}`);
-      if (!next?.matches("[id]")) return true;
+      if (!next) return true;
       const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
       const kept = keepState(old, next);
       old.replaceWith(next);
@@ -329,26 +329,25 @@
   }
 
   /** Where an element stands: below what is named, the how-manieth of its kind. */
-  function placeIn(part, element, kind) {
+  function placeIn(part, element) {
     const named = element.parentElement?.closest("[id]") ?? part;
-    return `${named.id} ${[...named.querySelectorAll(kind)].indexOf(element)}`;
+    return `${named.id} ${[...named.querySelectorAll(element.localName)].indexOf(element)}`;
   }
 
-  /** Carries over what is folded out, and what has the focus. @returns what sets the focus, once the part is there */
+  /** Carries over what is folded out, scrolled, and focused. @returns what sets the last two, once the part is there */
   function keepState(old, next) {
-    const open = new Map(all("details", old).map((one) => [placeIn(old, one, "details"), one.open]));
-    for (const one of all("details", next)) {
-      const was = open.get(placeIn(next, one, "details"));
-      if (was !== undefined) one.open = was;
-    }
-    const focused = old.contains(document.activeElement) ? document.activeElement : null;
-    const kind = focused?.localName ?? "";
-    const place = focused && placeIn(old, focused, kind);
+    const open = new Map(all("details", old).map((one) => [placeIn(old, one), one.open]));
+    for (const one of all("details", next)) one.open = open.get(placeIn(next, one)) ?? one.open;
+    const { activeElement } = document;
+    const kept = all("*", old)
+      .filter((one) => one === activeElement || one.scrollTop || one.scrollLeft)
+      .map((one) => [one, placeIn(old, one), one.scrollLeft, one.scrollTop]);
     return () => {
-      if (focused)
-        all(kind, next)
-          .find((one) => placeIn(next, one, kind) === place)
-          ?.focus({ preventScroll: true });
+      for (const [was, place, left, top] of kept) {
+        const now = all(was.localName, next).find((one) => placeIn(next, one) === place);
+        now?.scrollTo(left, top);
+        if (was === activeElement) now?.focus({ preventScroll: true });
+      }
     };
   }
   // </dashboard>

@@ -8,6 +8,7 @@ import {
 } from "../../../../identity/members/members.ts";
 import {
   createInvitation,
+  INVITATIONS_LISTED,
   listInvitations,
   revokeInvitation,
 } from "../../../../identity/one-time-links/one-time-links.ts";
@@ -18,13 +19,13 @@ import { type PageCall, page, redirect } from "../../../../platform/http/page.ts
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import type { FormError } from "../../ui/form-spec.ts";
-import { type Table, table } from "../../ui/list.ts";
+import { pager, type Table, table } from "../../ui/list.ts";
 import { badge, empty, section } from "../../ui/parts.ts";
 import { ago, countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { flag, readParams, text } from "../shared/params.ts";
+import { flag, idIn, readParams, text } from "../shared/params.ts";
 import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
@@ -91,8 +92,12 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
 }
 
 function invitations(call: ByMember, error?: FormError) {
-  const { core, session } = call;
+  const { core, session, query, href } = call;
   const now = core.clock.now();
+  const skip = idIn(query.get("invited")) ?? 0;
+  const listed = (from: number) => listInvitations(core, session.team.id, from);
+  const at = (from: number) =>
+    listed(from).length > 0 ? `${href("/people")}${from > 0 ? `?invited=${from}` : ""}#invitations` : undefined;
   return html`${section({
     title: "Invite somebody",
     id: "invite",
@@ -108,7 +113,8 @@ function invitations(call: ByMember, error?: FormError) {
   })}
 ${section({
   title: "Open invitations",
-  body: table({
+  id: "invitations",
+  body: html`${table({
     caption: "Open invitations",
     columns: [
       { label: "For", heading: true, grow: true, cell: (invitation) => invitation.email ?? "whoever has the link" },
@@ -131,9 +137,9 @@ ${section({
           }),
       },
     ],
-    rows: listInvitations(core, session.team.id),
+    rows: listed(skip),
     empty: empty({ title: "No open invitation", intro: "Invitations that nobody used yet stand here." }),
-  }),
+  })}${pager({ newer: skip > 0 ? at(Math.max(0, skip - INVITATIONS_LISTED)) : undefined, older: at(skip + INVITATIONS_LISTED) })}`,
 })}`;
 }
 

@@ -56,13 +56,15 @@ const MAX_REPO_CHARS = 60;
 export const repoShort = (repoKey: string): string =>
   short(repoName(repoKey).replace(/^[\w-]+(?:\.[\w-]+)+\/(?=.)/, ""), MAX_REPO_CHARS);
 
-/** The page of a repository. */
-export const repoPage = (call: Pick<PageCall, "href">, repoKey: string): string =>
-  link(call, "/repositories/overview", { repo: repoValue(repoKey) });
+const OVERVIEW = "/repositories/overview";
+
+/** The page of a repository; what somebody sees of its sessions, where that page is closed to them. */
+export const repoPage = (call: Pick<PageCall, "href" | "opens">, repoKey: string): string =>
+  link(call, call.opens("GET", OVERVIEW) ? OVERVIEW : "/sessions", { repo: repoValue(repoKey) });
 
 /** A repository's name, which leads to its page. @param name how it is called there */
 export const repoLink = (
-  call: Pick<PageCall, "href">,
+  call: Pick<PageCall, "href" | "opens">,
   repoKey: string,
   name = short(repoName(repoKey), MAX_REPO_CHARS),
 ): Html =>

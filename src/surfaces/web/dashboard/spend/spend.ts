@@ -106,7 +106,7 @@ function chosen(call: Member, params: Params): Html {
 async function tiles(call: Member, params: Params, total: SpendFigures, before: SpendFigures): Promise<Html> {
   const { usd, reportedUsd, unpricedTokens, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = total;
   const read = inputTokens + cacheReadTokens + cacheWriteTokens;
-  const cached = read > 0 && `, ${Math.round((cacheReadTokens / read) * 100)} % of input cached`;
+  const cached = read > 0 ? `, ${Math.round((cacheReadTokens / read) * 100)} % of input cached` : "";
   return html`<section class="section" aria-label="Figures">${stats([
     {
       label: "Cost",
