@@ -5,9 +5,16 @@ import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, rejectionOf } from "./exchange.ts";
 import { follow } from "./moved.ts";
-import { askPolicy, holdQuiet, type KnownPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
+import {
+  askPolicy,
+  holdQuiet,
+  type KnownPolicy,
+  knownPolicy,
+  type QuietReason,
+  quietNow,
+  quietWindows,
+} from "./policy.ts";
 import { pruneReceipts } from "./receipts.ts";
-import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
@@ -98,7 +105,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const quiet = whyQuiet(capture, since, policy);
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
-  const windows = windowsOf(capture);
+  const windows = quietWindows(capture);
   if (policy && quiet !== undefined)
     dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
   if (policy && since !== undefined && quiet === undefined) {
@@ -143,9 +150,6 @@ async function talk(exchange: Exchange): Promise<void> {
     await step(exchange);
   }
 }
-
-const windowsOf = ({ rows }: Capture): Terms["quiet"] =>
-  rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
 
 /** Forgets what the server has had for a week, and what was read four months ago. */
 function prune(capture: Capture): void {

@@ -2,6 +2,7 @@ import { asText } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { type Answer, ask, type RequestOptions } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Terms } from "./recorder.ts";
 import { heedLog } from "./restored-server.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 import type { CaptureMode } from "./texts.ts";
@@ -107,6 +108,10 @@ const resume = (capture: Capture): void =>
 
 /** What a person says of it. */
 export const recording = { pause, resume };
+
+/** When nothing was to be recorded. */
+export const quietWindows = ({ rows }: Capture): Terms["quiet"] =>
+  rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
 
 /** Why nothing is recorded now, and until when; undefined while it is. */
 export function quietNow({
