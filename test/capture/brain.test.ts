@@ -149,6 +149,20 @@ describe("publishing a brain", () => {
     expect(brain[NOTICE]?.match(/^- "\.claude.*: there was no room for it$/gm)).toHaveLength(22);
   });
 
+  it("keeps the errors and the newest sessions of thousands of files, wherever those lie", async () => {
+    const machine = await startMachine();
+    const numbers = Array.from({ length: 5_100 }, (_, i) => String(i).padStart(4, "0"));
+    machine.repository("shop", {
+      ...Object.fromEntries(numbers.map((n) => [`.claude/brain/archive/sessions/session-${n}.md`, n])),
+      [ERRORS]: entry("2026-11-20", "Login loop"),
+    });
+    await pass(machine);
+    const brain = brainOf(machine);
+    expect(Object.keys(brain)).toHaveLength(500);
+    expect(brain[ERRORS]).toBeDefined();
+    expect(brain[".claude/brain/archive/sessions/session-5099.md"]).toBe("5099");
+  });
+
   it("keeps five megabytes, the errors first", async () => {
     const machine = await startMachine();
     const megabyte = "a line of words\n".repeat(65_536);
