@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { relay } from "../support/relay.ts";
-import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
+import { git, keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const NOTICE = ".claude/brain/not-published.md";
@@ -213,6 +213,7 @@ describe("publishing a brain", () => {
     const machine = await startMachine();
     const one = machine.repository("shop", { [ERRORS]: "one" });
     const two = machine.repository("till", { [ERRORS]: "two" });
+    git(two, "remote", "set-url", "origin", `https://${SHOP}.git`);
     machine.capture.rows.putFolder.run(two, two, "", SHOP, machine.t.clock.now());
     utimesSync(join(one, ERRORS), 1_000, 1_000);
     await pass(machine);
@@ -223,6 +224,20 @@ describe("publishing a brain", () => {
     for (const root of [one, two]) renameSync(root, `${root}-gone`);
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+  });
+
+  it("sends no brain of another repository that lies where an agent worked before", async () => {
+    const machine = await startMachine();
+    const one = machine.repository("shop", { [ERRORS]: "one" });
+    const two = machine.repository("till", { [ERRORS]: "till's" });
+    // Known from before, when it was a clone of the first.
+    machine.capture.rows.putFolder.run(two, two, "", SHOP, machine.t.clock.now());
+    utimesSync(join(two, ERRORS), 4e9, 4e9);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+    write(one, { [ERRORS]: "one more" });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one more" });
   });
 
   it.each(["off", "metadata"] as const)("sends no brain where the policy says %s", async (captureMode) => {

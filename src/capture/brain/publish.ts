@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { asObject, parseJson } from "../../formats/values.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 import type { Answer } from "../client.ts";
 import type { Exchange } from "../exchange.ts";
 import { knownPolicy, quietNow } from "../policy.ts";
+import { isStill } from "../repository.ts";
 import { isDue } from "../schedule.ts";
 import type { Capture } from "../state.ts";
 import {
@@ -32,10 +34,11 @@ const INTERVAL_MS = MINUTE_MS;
 const MAX_HALVINGS = 4;
 const MAX_ROLLBACKS = 3;
 
-/** The work trees of each repository that agents worked in. */
+/** The work trees of each repository that agents worked in, those that are gone included; not where another lies by now. */
 export function treesByRepository({ rows }: Capture): ReadonlyMap<string, readonly string[]> {
   const trees = new Map<string, string[]>();
-  for (const { repo, root } of rows.roots.all()) trees.set(repo, [...(trees.get(repo) ?? []), root]);
+  for (const { repo, root } of rows.roots.all())
+    if (!existsSync(root) || isStill(root, repo)) trees.set(repo, [...(trees.get(repo) ?? []), root]);
   return trees;
 }
 
