@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
-import type { Terms } from "./recorder.ts";
+import { quietWindows } from "./policy.ts";
 import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES, repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
@@ -33,9 +33,8 @@ interface FoundCommit extends LoggedCommit {
  * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
  * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too. One that
  * only another session's edits went into is that one's.
- * @param quiet when nothing was to be recorded
  */
-export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
+export function findCommits(capture: Capture): void {
   const { rows, clock } = capture;
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
@@ -48,9 +47,9 @@ export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
     .all(clock.now() - DAY_MS)
     .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));
   for (const { row, head } of recent) {
-    const commits = newCommits(head, logOf, files).filter(
-      ({ at }) => !quiet.some(({ since, until }) => at >= since && at < until),
-    );
+    const made = newCommits(head, logOf, files);
+    const quiet = quietWindows(capture);
+    const commits = made.filter(({ at }) => !quiet.some(({ since, until }) => at >= since && at < until));
     if (commits.length === 0) continue;
     const others = recent.filter((other) => other.row.id !== row.id && other.head.root === head.root);
     const isOthers = (commit: FoundCommit) =>

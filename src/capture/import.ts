@@ -5,7 +5,7 @@ import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { fail, invalid } from "../kit/problem.ts";
 import { systemErrorText } from "../kit/system-error.ts";
 import { lockOutPasses } from "./connect.ts";
-import { knownPolicy, quietWindows, refreshPolicy } from "./policy.ts";
+import { knownPolicy, refreshPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
 import { STORES } from "./sources/stores.ts";
@@ -60,8 +60,7 @@ async function importAlone(
     )
     .slice(0, MAX_FILES);
   for (const [i, path] of files.entries()) {
-    const quiet = isOwn(capture, path) ? quietWindows(capture) : [];
-    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, quiet });
+    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, isForeign: !isOwn(capture, path) });
     const read = await readOne(capture, recorder, path, agent);
     results.push({ path, recorded: recorder.recorded, ...read });
     onProgress((i + 1) / files.length);

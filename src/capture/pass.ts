@@ -105,17 +105,17 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const quiet = whyQuiet(capture, since, policy);
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
-  const windows = quietWindows(capture);
-  if (policy && quiet !== undefined)
+  if (policy && quiet !== undefined) {
+    const windows = quietWindows(capture);
     dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
+  }
   if (policy && since !== undefined && quiet === undefined) {
     await sweep.run({
       mode: policy.captureMode,
       // What was read so long ago is not recognised any more.
       since: Math.max(since, readSetting<number>(capture, FORGOTTEN) ?? 0),
-      quiet: windows,
     });
-    findCommits(capture, windows);
+    findCommits(capture);
   }
   if (sending) await talk(exchange);
   // It may move while something is sent.

@@ -2,7 +2,6 @@ import { asText } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { type Answer, ask, type RequestOptions } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Terms } from "./recorder.ts";
 import { heedLog } from "./restored-server.ts";
 import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
 import type { CaptureMode } from "./texts.ts";
@@ -109,8 +108,14 @@ const resume = (capture: Capture): void =>
 /** What a person says of it. */
 export const recording = { pause, resume };
 
-/** When nothing was to be recorded. */
-export const quietWindows = ({ rows }: Capture): Terms["quiet"] =>
+/** When nothing was to be recorded, in milliseconds since the epoch; one that is open ends at infinity. */
+export interface QuietWindow {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** All that are known, as they stand now. */
+export const quietWindows = ({ rows }: Capture): QuietWindow[] =>
   rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
 
 /** Why nothing is recorded now, and until when; undefined while it is. */

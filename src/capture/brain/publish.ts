@@ -52,9 +52,9 @@ export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<str
   const published = new Set<string>();
   const mode = knownPolicy(capture)?.captureMode;
   // A brain is text: where only facts may leave the machine, none of it does.
-  if ((mode !== "redacted" && mode !== "full") || quietNow(capture) || !isDue(capture, "brain")) return published;
+  if (mode !== "redacted" && mode !== "full") return published;
   for (const [repo, roots] of treesByRepository(capture)) {
-    if (exchange.stopped !== undefined || !isDue(capture, "brain")) break;
+    if (exchange.stopped !== undefined || !isDue(capture, "brain") || quietNow(capture)) break;
     if (await new Publication(exchange, repo).run(roots)) published.add(repo);
   }
   return published;
