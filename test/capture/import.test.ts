@@ -99,6 +99,14 @@ it("reads of this machine's own transcripts nothing of a pause, and all of other
   expect(prompts.filter(Boolean).sort()).toEqual(["Do ci-0", "Do s1-0"]);
 });
 
+it("reads the first record of a file that begins with a byte order mark", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const path = join(a.home, "ci.jsonl");
+  writeFileSync(path, `\ufeff${textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop")))}`);
+  expect(await importTranscripts(a.capture, [path], undefined, () => {})).toMatchObject([{ recorded: 6 }]);
+});
+
 it("waits for the pass that is running, which holds rows of the same sessions", async () => {
   const a = await startAgent();
   const { machine, clock, log } = a.capture;
