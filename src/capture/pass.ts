@@ -3,7 +3,7 @@ import { local } from "../platform/store/store.ts";
 import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
-import { Exchange, rejectionOf } from "./exchange.ts";
+import { Exchange, isRejected, rejectionOf } from "./exchange.ts";
 import { follow } from "./moved.ts";
 import {
   askPolicy,
@@ -97,7 +97,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if ((readSetting<number>(capture, SINCE) ?? 0) > capture.clock.now())
     writeSetting(capture, SINCE, capture.clock.now());
   const exchange = new Exchange(capture, credentials, options.force);
-  const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
+  const mayAsk = !isRejected(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);
   if (await follow(exchange)) await askPolicy(exchange);
   const policy = knownPolicy(capture);
