@@ -1,10 +1,8 @@
-import { existsSync } from "node:fs";
 import { asObject, parseJson } from "../../formats/values.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 import type { Answer } from "../client.ts";
 import type { Exchange } from "../exchange.ts";
 import { knownPolicy, quietNow } from "../policy.ts";
-import { isStill } from "../repository.ts";
 import { isDue } from "../schedule.ts";
 import type { Capture } from "../state.ts";
 import {
@@ -17,7 +15,7 @@ import {
   withoutSecrets,
 } from "./snapshot.ts";
 import { type RememberedContents, StoredContents } from "./stored-contents.ts";
-import { newestTree, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
+import { newestTree, newestTreeOf, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
 
 /** What is remembered of a brain that was published. */
 interface Remembered extends RememberedContents {
@@ -34,11 +32,10 @@ const INTERVAL_MS = MINUTE_MS;
 const MAX_HALVINGS = 4;
 const MAX_ROLLBACKS = 3;
 
-/** The work trees of each repository that agents worked in, those that are gone included; not where another lies by now. */
+/** The work trees of each repository that agents worked in. */
 export function treesByRepository({ rows }: Capture): ReadonlyMap<string, readonly string[]> {
   const trees = new Map<string, string[]>();
-  for (const { repo, root } of rows.roots.all())
-    if (!existsSync(root) || isStill(root, repo)) trees.set(repo, [...(trees.get(repo) ?? []), root]);
+  for (const { repo, root } of rows.roots.all()) trees.set(repo, [...(trees.get(repo) ?? []), root]);
   return trees;
 }
 
@@ -91,7 +88,8 @@ class Publication {
   async run(roots: readonly string[]): Promise<boolean> {
     const sinceLast = this.#exchange.capture.clock.now() - (this.#sentAt ?? 0);
     if (sinceLast >= 0 && sinceLast < INTERVAL_MS) return false;
-    const tree = newestTree(roots);
+    if (newestTree(roots)?.signature === this.#known.seen) return false;
+    const tree = newestTreeOf(this.#repo, roots);
     if (!tree || tree.signature === this.#known.seen) return false;
     const candidates = unignoredFiles(tree);
     if (!candidates) return false;

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { sha256Hex } from "../../kit/hash.ts";
 import { RULES_VERSION, redactText } from "../../redact/redact.ts";
-import { git } from "../repository.ts";
+import { git, isStill } from "../repository.ts";
 import { byRank } from "./rank.ts";
 
 /** A markdown file of a brain, as it lies in a work tree. */
@@ -72,6 +72,16 @@ export function newestTree(roots: readonly string[]): Tree | undefined {
   return trees.reduce<Tree | undefined>(
     (best, tree) => (best && best.changedAt >= tree.changedAt ? best : tree),
     undefined,
+  );
+}
+
+/** The same without work trees where another repository lies by now, for which git may have to be asked. */
+export function newestTreeOf(repo: string, roots: readonly string[]): Tree | undefined {
+  const tree = newestTree(roots);
+  if (!tree || isStill(tree.root, repo)) return tree;
+  return newestTreeOf(
+    repo,
+    roots.filter((root) => root !== tree.root),
   );
 }
 
