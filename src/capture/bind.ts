@@ -57,7 +57,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
     ...(isPinned ? { isPinned } : {}),
   };
   // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
-  // One that was restored may have lost the device itself with all that it took of it; one at another address took it along.
+  // One that was restored may have lost the device itself with all that it took of it; one that moved took it along.
   if (before?.teamId === teamId) startAnew(capture, await keptBy(capture, before, credentials));
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
@@ -76,8 +76,10 @@ function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
 
 /** How far a server that was restored has the streams of the old binding; undefined where it has all that it acknowledged. */
 async function keptBy(capture: Capture, before: Credentials, { url, token }: Credentials) {
-  if (before.url !== url || !(await wasRestored(capture, url, token))) return undefined;
-  return streamsThere(capture, before);
+  if (!(await wasRestored(capture, url, token))) return undefined;
+  // While the old address answers, the team moved with all of it; and the old token, which is for that server, is shown to no other.
+  const hasMoved = before.url !== url && (await ask(before.url, "/api/policy", { timeoutMs: 10_000 })).kind !== "later";
+  return hasMoved ? undefined : streamsThere(capture, { ...before, url });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
-import type { Terms } from "./recorder.ts";
+import { quietWindows } from "./policy.ts";
 import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES, repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
@@ -33,30 +33,29 @@ interface FoundCommit extends LoggedCommit {
  * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
  * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too. One that
  * only another session's edits went into is that one's.
- * @param quiet when nothing was to be recorded
  */
-export function findCommits(capture: Capture, quiet: Terms["quiet"]): void {
+export function findCommits(capture: Capture): void {
   const { rows, clock } = capture;
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
   const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root)).get(root) ?? [];
   const files = new Map<string, string[]>();
-  const edits = new Map<string, SentEdit[]>();
+  const edits = new Map<string, EditSpan[]>();
+  // Once for all commits, and without the texts beside them.
   const editsOf = (id: string) =>
-    edits.get(id) ?? edits.set(id, rows.spansWithEdits.all(id).flatMap(editsIn)).get(id) ?? [];
+    edits.get(id) ?? edits.set(id, Array.from(rows.spansWithEdits.iterate(id), editSpan)).get(id) ?? [];
   const recent = rows.recentSessions
     .all(clock.now() - DAY_MS)
     .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));
   for (const { row, head } of recent) {
-    const commits = newCommits(head, logOf, files).filter(
-      ({ at }) => !quiet.some(({ since, until }) => at >= since && at < until),
-    );
+    const made = newCommits(head, logOf, files);
+    const quiet = quietWindows(capture);
+    const commits = made.filter(({ at }) => !quiet.some(({ since, until }) => at >= since && at < until));
     if (commits.length === 0) continue;
     const others = recent.filter((other) => other.row.id !== row.id && other.head.root === head.root);
     const isOthers = (commit: FoundCommit) =>
-      others.some((other) => editsOf(other.row.id).some((edit) => isIn(edit, commit)));
-    capture.transact(() => note(capture, row, head, commits, isOthers));
-    edits.delete(row.id);
+      others.some((other) => editsOf(other.row.id).some((span) => hasPartIn(span, commit)));
+    capture.transact(() => note(capture, row, head, commits, editsOf(row.id), isOthers));
   }
 }
 
@@ -140,6 +139,7 @@ function note(
   row: SessionRow,
   head: SessionHead,
   commits: readonly FoundCommit[],
+  spans: readonly EditSpan[],
   isOthers: (commit: FoundCommit) => boolean,
 ): void {
   const { rows, clock } = capture;
@@ -148,10 +148,9 @@ function note(
   let changed = repo !== row.repo;
   for (const commit of commits) {
     const { sha, at } = commit;
-    const spans = rows.spansWithEdits.all(row.id);
     const short = head.commits.find((known) => sha.startsWith(known.sha));
     const wasShort = short !== undefined && short.sha !== sha;
-    const isOwn = short !== undefined || spans.flatMap(editsIn).some((edit) => isIn(edit, commit));
+    const isOwn = short !== undefined || spans.some((span) => hasPartIn(span, commit));
     // Of one that was just made it is not known yet whose it is: it is looked at again.
     if (!isOwn && (clock.now() - at < SETTLES_MS || isOthers(commit))) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
@@ -169,12 +168,13 @@ function note(
     changed ||= wasShort;
     head.reflogAt = Math.max(head.reflogAt ?? 0, at);
     for (const span of spans) {
-      const body = withCommit(span, commit);
-      if (body === undefined) continue;
+      if (!nameCommit(span, commit)) continue;
+      const body = outgoingJson({ ...JSON.parse(rows.span.get(row.id, span.id) ?? "{}"), edits: span.edits });
       rows.putSpan.run({ session: row.id, id: span.id, revision, body });
       changed = true;
     }
   }
+  if (!changed && JSON.stringify(head) === row.head) return;
   rows.putSession.run({
     id: row.id,
     agent: row.agent,
@@ -191,8 +191,18 @@ interface SentEdit {
   readonly commit?: string;
 }
 
-const editsIn = ({ body }: SpanRow): readonly SentEdit[] =>
-  (JSON.parse(body) as { edits?: readonly SentEdit[] }).edits ?? [];
+/** The edits of a span, as they stand in it. */
+interface EditSpan {
+  readonly id: string;
+  edits: readonly SentEdit[];
+}
+
+const editSpan = ({ id, body }: SpanRow): EditSpan => ({
+  id,
+  edits: (JSON.parse(body) as { edits?: readonly SentEdit[] }).edits ?? [],
+});
+
+const hasPartIn = ({ edits }: EditSpan, commit: FoundCommit) => edits.some((edit) => isIn(edit, commit));
 
 /** Whether an edit went into a commit: it was made before, and into no other, unless that was amended. */
 function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: FoundCommit): boolean {
@@ -201,13 +211,10 @@ function isIn({ path, at, commit }: SentEdit, { sha, amends, files, ...made }: F
   return at === undefined || Date.parse(at) < made.at + SECOND_MS;
 }
 
-/** A span whose edits went into a commit, naming it; undefined where none did. */
-function withCommit(span: SpanRow, found: FoundCommit): string | undefined {
+/** Has the edits that went into a commit name it. @returns whether there were any that named none */
+function nameCommit(span: EditSpan, found: FoundCommit): boolean {
   const isNew = (edit: SentEdit) => edit.commit === undefined && isIn(edit, found);
-  const edits = editsIn(span);
-  if (!edits.some(isNew)) return undefined;
-  return outgoingJson({
-    ...(JSON.parse(span.body) as object),
-    edits: edits.map((edit) => (isNew(edit) ? { ...edit, commit: found.sha } : edit)),
-  });
+  if (!span.edits.some(isNew)) return false;
+  span.edits = span.edits.map((edit) => (isNew(edit) ? { ...edit, commit: found.sha } : edit));
+  return true;
 }

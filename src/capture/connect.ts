@@ -159,7 +159,7 @@ export async function disconnectMachine(
 }
 
 /** Waits for the pass that is running. @returns what lets the next one in @throws Problem when it does not end */
-async function lockOutPasses({ places }: Capture): Promise<() => void> {
+export async function lockOutPasses({ places }: Capture): Promise<() => void> {
   for (const until = performance.now() + WAIT_FOR_PASS_MS; ; await sleep(ASK_AGAIN_MS)) {
     const release = local.tryLock(places.lock);
     if (release) return release;

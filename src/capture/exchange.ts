@@ -1,4 +1,4 @@
-import { DAY_MS } from "../kit/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { type Answer, ask, movedToOf, type RequestOptions } from "./client.ts";
 import { keepReceipt } from "./receipts.ts";
 import { isDue, notBefore, putOff, succeeded, type Task } from "./schedule.ts";
@@ -11,9 +11,14 @@ export interface Rejection {
 }
 const REJECTION = "rejection";
 
-/** Set while the server refuses this machine's token: then nothing is asked of it until a person connects anew. */
+/** Set while the server refuses this machine's token, until a person connects anew or the server takes it again. */
 export const rejectionOf = (capture: Capture): Rejection | undefined =>
   readSetting<Rejection>(capture, REJECTION) ?? undefined;
+/** Whether the server refused the token within the hour: one that was started on other data by mistake would lose its machines for ever. */
+export function isRejected(capture: Capture): boolean {
+  const rejection = rejectionOf(capture);
+  return rejection !== undefined && Math.abs(capture.clock.now() - rejection.at) < 60 * MINUTE_MS;
+}
 /** Notes that the server does not know this machine any more. */
 export const rejectBinding = (capture: Capture, reason: string): void =>
   writeSetting(capture, REJECTION, { reason, at: capture.clock.now() } satisfies Rejection);
@@ -86,6 +91,7 @@ export class Exchange {
       this.wentWell("server");
       capture.transact(() => {
         writeSetting(capture, "lastContact", capture.clock.now());
+        clearRejection(capture);
         keepReceipt(capture, path, options.body ?? "", answer.receipt);
       });
     } else if (answer.kind === "later") {

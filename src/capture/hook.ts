@@ -106,6 +106,7 @@ home=${shellQuoted(home)}
 [ -d "$home/spool" ] || exit 0
 program=gone
 if ${isThere}; then program=there; fi
+(exec 3<&0) 2>/dev/null || exec </dev/null
 exec 3<&0
 (
   if [ $program = gone ] && [ "$1" != ${SPEAKING_AGENT} ]; then cat <&3 >/dev/null; exit; fi
@@ -113,7 +114,7 @@ exec 3<&0
   export RECKON_AGENT_HOME="$home"
   note="$home/spool/$(date +%s)-$$-$1-$2"
   if [ "$1" = ${SPEAKING_AGENT} ]; then head -c ${MAX_NOTE_BYTES} <&3; fi >"$note.tmp"
-  cat <&3 >/dev/null
+  cat <&3 >/dev/null &
   mv "$note.tmp" "$note"
   exec 3<&-
   if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi

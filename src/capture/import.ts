@@ -1,12 +1,14 @@
-import { type Dirent, readdirSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { AGENTS } from "../formats/agents/agents.ts";
 import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { fail, invalid } from "../kit/problem.ts";
 import { systemErrorText } from "../kit/system-error.ts";
+import { lockOutPasses } from "./connect.ts";
 import { knownPolicy, refreshPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
+import { STORES } from "./sources/stores.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
 import { type Capture, readCredentials } from "./state.ts";
 
@@ -25,7 +27,8 @@ const MAX_FILES = 100_000;
 const TRANSCRIPT = /\.jsonl?(?:\.zst)?$/;
 
 /**
- * Records transcripts from elsewhere, into the same streams: what was recorded before is recognised.
+ * Records transcripts from elsewhere, into the same streams, while no pass runs: what was recorded before is recognised. Where they are
+ * this machine's own, what happened in a pause stays unread.
  * @param paths files, and folders with transcripts anywhere below
  * @param agent whose they are; found out from the records where it is not said
  * @throws Error for a path that is not there; Problem where nothing may be recorded
@@ -35,6 +38,13 @@ export async function importTranscripts(
   paths: readonly string[],
   agent: string | undefined,
   onProgress: (share: number) => void,
+): Promise<Imported[]> {
+  const release = await lockOutPasses(capture);
+  return importAlone(capture, paths, agent, onProgress).finally(release);
+}
+
+async function importAlone(
+  ...[capture, paths, agent, onProgress]: Parameters<typeof importTranscripts>
 ): Promise<Imported[]> {
   const credentials = readCredentials(capture.places);
   if (!credentials) return fail(invalid, 'this machine is not connected: run "reckon agent connect URL CODE"');
@@ -50,12 +60,25 @@ export async function importTranscripts(
     )
     .slice(0, MAX_FILES);
   for (const [i, path] of files.entries()) {
-    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, quiet: [] });
+    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, isForeign: !isOwn(capture, path) });
     const read = await readOne(capture, recorder, path, agent);
     results.push({ path, recorded: recorder.recorded, ...read });
     onProgress((i + 1) / files.length);
   }
   return results;
+}
+
+/** Whether a transcript lies where an agent of this machine keeps its own, by whatever path it was named. */
+function isOwn({ machine }: Capture, path: string): boolean {
+  return STORES.some((store) => {
+    try {
+      const below = relative(realpathSync(store.root(machine)), realpathSync(path));
+      return !below.startsWith("..") && !isAbsolute(below);
+    } catch {
+      // No such folder, or no such file.
+      return false;
+    }
+  });
 }
 
 /** One that cannot be read keeps none of the others; what cannot be recorded ends it all. */

@@ -3,11 +3,18 @@ import { local } from "../platform/store/store.ts";
 import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
-import { Exchange, rejectionOf } from "./exchange.ts";
+import { Exchange, isRejected, rejectionOf } from "./exchange.ts";
 import { follow } from "./moved.ts";
-import { askPolicy, holdQuiet, type KnownPolicy, knownPolicy, type QuietReason, quietNow } from "./policy.ts";
+import {
+  askPolicy,
+  holdQuiet,
+  type KnownPolicy,
+  knownPolicy,
+  type QuietReason,
+  quietNow,
+  quietWindows,
+} from "./policy.ts";
 import { pruneReceipts } from "./receipts.ts";
-import type { Terms } from "./recorder.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
@@ -90,7 +97,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if ((readSetting<number>(capture, SINCE) ?? 0) > capture.clock.now())
     writeSetting(capture, SINCE, capture.clock.now());
   const exchange = new Exchange(capture, credentials, options.force);
-  const mayAsk = !rejectionOf(capture) && exchange.mayDo("server");
+  const mayAsk = !isRejected(capture) && exchange.mayDo("server");
   if (mayAsk) await askPolicy(exchange);
   if (await follow(exchange)) await askPolicy(exchange);
   const policy = knownPolicy(capture);
@@ -98,17 +105,17 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   const quiet = whyQuiet(capture, since, policy);
   const sending = mayAsk && exchange.stopped === undefined && policy !== undefined && policy.captureMode !== "off";
   const sweep = new Sweep(capture, options, sending ? exchange : undefined);
-  const windows = windowsOf(capture);
-  if (policy && quiet !== undefined)
+  if (policy && quiet !== undefined) {
+    const windows = quietWindows(capture);
     dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
+  }
   if (policy && since !== undefined && quiet === undefined) {
     await sweep.run({
       mode: policy.captureMode,
       // What was read so long ago is not recognised any more.
       since: Math.max(since, readSetting<number>(capture, FORGOTTEN) ?? 0),
-      quiet: windows,
     });
-    findCommits(capture, windows);
+    findCommits(capture);
   }
   if (sending) await talk(exchange);
   // It may move while something is sent.
@@ -143,9 +150,6 @@ async function talk(exchange: Exchange): Promise<void> {
     await step(exchange);
   }
 }
-
-const windowsOf = ({ rows }: Capture): Terms["quiet"] =>
-  rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
 
 /** Forgets what the server has had for a week, and what was read four months ago. */
 function prune(capture: Capture): void {

@@ -108,6 +108,16 @@ const resume = (capture: Capture): void =>
 /** What a person says of it. */
 export const recording = { pause, resume };
 
+/** When nothing was to be recorded, in milliseconds since the epoch; one that is open ends at infinity. */
+export interface QuietWindow {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** All that are known, as they stand now. */
+export const quietWindows = ({ rows }: Capture): QuietWindow[] =>
+  rows.quiet.all().map(({ since, until }) => ({ since, until: until ?? Number.POSITIVE_INFINITY }));
+
 /** Why nothing is recorded now, and until when; undefined while it is. */
 export function quietNow({
   rows,

@@ -9,6 +9,7 @@ import { readInstant } from "../formats/values.ts";
 import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { homePathsOf, pathIn } from "./paths.ts";
+import { type QuietWindow, quietWindows } from "./policy.ts";
 import { branchNow, repositoryFor } from "./repository.ts";
 import {
   addCommit,
@@ -30,8 +31,8 @@ export interface Terms {
   readonly mode: CaptureMode;
   /** Milliseconds since the epoch: what happened before is not recorded. */
   readonly since: number;
-  /** When nothing was to be recorded; open ones end at infinity. */
-  readonly quiet: readonly { readonly since: number; readonly until: number }[];
+  /** Whether it happened on another machine, where no pause of this one held. */
+  readonly isForeign?: boolean;
 }
 
 /** What is known of an event beside what its record says. */
@@ -76,6 +77,8 @@ export class Recorder {
   readonly #terms: Terms;
   readonly #homePaths: readonly string[];
   readonly #drafts = new Map<string, Draft>();
+  /** For one transaction: a person may pause while a pass goes on. */
+  #quiet: readonly QuietWindow[] | undefined;
   /** Events that were new. */
   recorded = 0;
 
@@ -120,7 +123,9 @@ export class Recorder {
     const said = readInstant(at);
     const latest = said ?? fallbackAt ?? this.#capture.clock.now();
     const earliest = said ?? Math.min(latest, notBefore ?? latest);
-    const { since, quiet } = this.#terms;
+    const { since, isForeign = false } = this.#terms;
+    this.#quiet ??= isForeign ? [] : quietWindows(this.#capture);
+    const quiet = this.#quiet;
     return (isGrowth || latest >= since) && !quiet.some((window) => latest >= window.since && earliest < window.until);
   }
 
@@ -276,5 +281,6 @@ export class Recorder {
       rows.putSession.run({ id, agent, repo, head: JSON.stringify(head), revision, changedAt: clock.now() });
     }
     this.#drafts.clear();
+    this.#quiet = undefined;
   }
 }

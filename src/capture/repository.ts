@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { DAY_MS } from "../kit/clock.ts";
+import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { environmentWith } from "../kit/respawn.ts";
 import { redactText } from "../redact/redact.ts";
 import type { SessionHead } from "./session-head.ts";
@@ -17,6 +17,7 @@ export interface Repository {
   readonly repo: string;
 }
 
+const BY_COMMIT = "root:";
 const NONE: Repository = { root: null, below: "", repo: "" };
 /** What the service takes for a repository's key. */
 const MAX_KEY_CHARS = 512;
@@ -30,7 +31,9 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   const { rows, clock } = capture;
   const known = rows.folder.get(folder);
   const now = clock.now();
-  if (known && now - known.lookedAt < DAY_MS && known.repo !== "") return known;
+  // Another one may lie there soon after. By its first commit git finds it, which may take long.
+  const keptMs = isByCommit(known?.repo ?? "") ? DAY_MS : MINUTE_MS;
+  if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : undefined;
   if (!found) return known ?? NONE;
   rows.putFolder.run(folder, found.root, found.below, found.repo, now);
@@ -48,6 +51,11 @@ export function repositoryFor(capture: Capture, head: SessionHead, known: string
   head.below = below;
   return repo;
 }
+
+const isByCommit = (repo: string) => repo.startsWith(BY_COMMIT);
+
+/** Whether a work tree is still of the repository that it was of, as far as its origin says. */
+export const isStill = (root: string, repo: string): boolean => isByCommit(repo) || lookUp(root).repo === repo;
 
 function lookUp(folder: string): Repository {
   try {
@@ -178,7 +186,7 @@ export function branchInHead(root: string): string | undefined {
 function firstCommit(root: string): string {
   const answer = git(root, ["rev-list", "--max-parents=0", "HEAD"]);
   const sha = answer?.trim().split("\n").at(-1);
-  return sha && /^[0-9a-f]{40,64}$/.test(sha) ? `root:${sha.slice(0, 40)}` : "";
+  return sha && /^[0-9a-f]{40,64}$/.test(sha) ? `${BY_COMMIT}${sha.slice(0, 40)}` : "";
 }
 
 /** A repository's own configuration could name programs for git to start (git-config(1)). */

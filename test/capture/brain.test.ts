@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { relay } from "../support/relay.ts";
-import { keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
+import { git, keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const NOTICE = ".claude/brain/not-published.md";
@@ -149,6 +149,20 @@ describe("publishing a brain", () => {
     expect(brain[NOTICE]?.match(/^- "\.claude.*: there was no room for it$/gm)).toHaveLength(22);
   });
 
+  it("keeps the errors and the newest sessions of thousands of files, wherever those lie", async () => {
+    const machine = await startMachine();
+    const numbers = Array.from({ length: 5_100 }, (_, i) => String(i).padStart(4, "0"));
+    machine.repository("shop", {
+      ...Object.fromEntries(numbers.map((n) => [`.claude/brain/archive/sessions/session-${n}.md`, n])),
+      [ERRORS]: entry("2026-11-20", "Login loop"),
+    });
+    await pass(machine);
+    const brain = brainOf(machine);
+    expect(Object.keys(brain)).toHaveLength(500);
+    expect(brain[ERRORS]).toBeDefined();
+    expect(brain[".claude/brain/archive/sessions/session-5099.md"]).toBe("5099");
+  });
+
   it("keeps five megabytes, the errors first", async () => {
     const machine = await startMachine();
     const megabyte = "a line of words\n".repeat(65_536);
@@ -199,6 +213,7 @@ describe("publishing a brain", () => {
     const machine = await startMachine();
     const one = machine.repository("shop", { [ERRORS]: "one" });
     const two = machine.repository("till", { [ERRORS]: "two" });
+    git(two, "remote", "set-url", "origin", `https://${SHOP}.git`);
     machine.capture.rows.putFolder.run(two, two, "", SHOP, machine.t.clock.now());
     utimesSync(join(one, ERRORS), 1_000, 1_000);
     await pass(machine);
@@ -209,6 +224,20 @@ describe("publishing a brain", () => {
     for (const root of [one, two]) renameSync(root, `${root}-gone`);
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+  });
+
+  it("sends no brain of another repository that lies where an agent worked before", async () => {
+    const machine = await startMachine();
+    const one = machine.repository("shop", { [ERRORS]: "one" });
+    const two = machine.repository("till", { [ERRORS]: "till's" });
+    // Known from before, when it was a clone of the first.
+    machine.capture.rows.putFolder.run(two, two, "", SHOP, machine.t.clock.now());
+    utimesSync(join(two, ERRORS), 4e9, 4e9);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+    write(one, { [ERRORS]: "one more" });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one more" });
   });
 
   it.each(["off", "metadata"] as const)("sends no brain where the policy says %s", async (captureMode) => {

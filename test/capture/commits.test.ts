@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { isoInstant, SECOND_MS } from "../../src/kit/clock.ts";
+import { isoInstant, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
 import { turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
@@ -171,6 +172,38 @@ it.each([
   await withGit(a, `case "$*" in *diff-tree*) ${counted};; *) exec git "$@";; esac`, () => a.pass());
   expect(editsOn(a)).toEqual(Array(3).fill(["src/0.ts", made[0]]));
   expect(readFileSync(log, "utf8")).toHaveLength(calls);
+});
+
+it("costs little in a work tree of many agents and commits, though each could be anyone's", {
+  timeout: 120_000,
+}, async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  git(cwd, "init", "--quiet");
+  const output = "what the tests say ".repeat(800);
+  for (const session of ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"])
+    for (let n = 0; n < 100; n++) a.write(session, ...turn({ session, n, at: at + n, cwd, output }));
+  // As long as they go on with the same files, each commit is the last one's that edited them.
+  const seconds = Array.from({ length: 40 }, (_, i) => Math.floor(at / SECOND_MS) + 20 + 20 * i);
+  for (const [n, second] of seconds.entries())
+    a.write("s1", ...turn({ session: "s1", n: 700 + 7 * n, at: second * SECOND_MS - 8 * SECOND_MS, cwd, output }));
+  const made = seconds.map(
+    (second, i) =>
+      `commit refs/heads/main\ncommitter K <k@example.com> ${second} +0000\ndata 1\nx\nM 644 inline src/0.ts\ndata 2\n${10 + i}\n`,
+  );
+  execFileSync("git", ["-C", cwd, "fast-import", "--quiet"], { input: made.join("") });
+  const shas = git(cwd, "rev-list", "--reverse", "main").trim().split("\n");
+  const log = shas.map((sha, i) => `${"0".repeat(40)} ${sha} K <k@example.com> ${seconds[i]} +0000\tcommit: x\n`);
+  mkdirSync(join(cwd, ".git/logs"), { recursive: true });
+  writeFileSync(join(cwd, ".git/logs/HEAD"), log.join(""));
+  a.advance(20 * MINUTE_MS);
+  await a.pass();
+  expect(editsOn(a).filter(([path, commit]) => path === "src/0.ts" && commit === shas.at(-1))).toHaveLength(1);
+  const before = process.cpuUsage();
+  await a.pass();
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(500);
 });
 
 it("starts no program that a repository names, and fetches nothing that it lacks", async () => {

@@ -181,6 +181,24 @@ describe("a batch that is refused", () => {
 });
 
 describe("a token that is refused", () => {
+  it("by a server that was started on other data by mistake is taken again an hour later", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    a.server.between = () =>
+      Response.json(
+        { error: "The bearer token is not valid." },
+        { status: 401, headers: { "service-api-version": "1" } },
+      );
+    a.work("s1", 2, 2);
+    expect(await a.pass()).toMatchObject({ recorded: 12, stopped: "The bearer token is not valid" });
+    a.server.between = undefined;
+    a.advance(60 * MINUTE_MS);
+    expect(await a.pass({})).toMatchObject({ stopped: undefined });
+    expect(readStatus(a.capture)).toMatchObject({ trouble: null, waiting: { entries: 0, sessions: 0 } });
+    expectAgreement(a);
+  });
+
   it.each([
     ["revoke", 401],
     ["expire", 403],

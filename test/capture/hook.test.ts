@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { BRIEFING_FILE } from "../../src/capture/brain/briefing-files.ts";
 import { examine, readStatus } from "../../src/capture/capture.ts";
 import { agentHome, placesIn } from "../../src/capture/home.ts";
@@ -37,6 +37,23 @@ it("an edit of a long file arrives, though only Cursor's hook tells of it", asyn
   const said = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload));
   expect(said).toMatchObject([{ type: "edit", path: "a.ts", startLine: 9_001, endLine: 9_001, added: 1, removed: 1 }]);
   expect(readdirSync(a.capture.places.spool)).toEqual([]);
+});
+
+it("rings where an agent gives it no standard input, and where that is never closed", async () => {
+  const a = await startAgent();
+  const { hook, spool } = a.capture.places;
+  writeHookScript(a.capture.machine, a.capture.places);
+  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
+  const notes = () => readdirSync(spool).filter((name) => !name.endsWith(".tmp"));
+  const rung = (count: number) => expect.poll(notes, { timeout: 60_000 }).toHaveLength(count);
+  expect(spawnSync("sh", ["-c", '"$0" claude-code Stop <&-', hook], { encoding: "utf8" })).toMatchObject({
+    ...{ status: 0, stderr: "" },
+  });
+  await rung(1);
+  const open = spawn("sh", [hook, "codex", "Stop"], { stdio: ["pipe", "ignore", "ignore"] });
+  onTestFinished(() => void open.stdin.end());
+  open.stdin.write("{");
+  await rung(2);
 });
 
 it("leaves nothing once the program is gone but what Cursor says, which a new one takes", async () => {

@@ -2,10 +2,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { examine, importTranscripts } from "../../src/capture/capture.ts";
-import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { examine, importTranscripts, openCapture, recording } from "../../src/capture/capture.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
-import { deviceOf, heldOf, startAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
 import { textOf, turns } from "../support/turns.ts";
 
 it("of a folder goes on behind what cannot be read, and says what that was", async () => {
@@ -72,4 +72,63 @@ it("and what waits are counted by the doctor as people count", async () => {
   expect(messages).toContain("the last ended 1 minute ago");
   expect(messages.join("\n")).toContain("records of 1 kind are not known");
   expect(messages.filter((message) => /\b1 (?:minutes|entries|sessions|days|kinds)\b/.test(message))).toEqual([]);
+});
+
+it("reads of this machine's own transcripts nothing of a pause, and all of others'", async () => {
+  const a = await startAgent({ since: 0 });
+  await a.pass();
+  a.work("s1", 1);
+  a.advance(DAY_MS);
+  recording.pause(a.capture, null);
+  a.work("s1", 1, 1);
+  const elsewhere = join(a.home, "ci.jsonl");
+  writeFileSync(elsewhere, textOf(turns("ci", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
+  a.advance(DAY_MS);
+  recording.resume(a.capture);
+  a.advance(MINUTE_MS);
+  const store = join(a.home, ".claude");
+  symlinkSync(store, join(a.home, "link"));
+  const recorded = async (path: string) => {
+    const results = await importTranscripts(a.capture, [path], undefined, () => {});
+    return results.map((one) => one.recorded);
+  };
+  expect(await recorded(join(a.home, "link"))).toEqual([6]);
+  expect(await recorded(elsewhere)).toEqual([6]);
+  await a.pass();
+  const prompts = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload).text);
+  expect(prompts.filter(Boolean).sort()).toEqual(["Do ci-0", "Do s1-0"]);
+});
+
+it("reads the first record of a file that begins with a byte order mark", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const path = join(a.home, "ci.jsonl");
+  writeFileSync(path, `\ufeff${textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop")))}`);
+  expect(await importTranscripts(a.capture, [path], undefined, () => {})).toMatchObject([{ recorded: 6 }]);
+});
+
+it("waits for the pass that is running, which holds rows of the same sessions", async () => {
+  const a = await startAgent();
+  const { machine, clock, log } = a.capture;
+  a.work("s1", 2);
+  const copy = join(a.home, "copy.jsonl");
+  writeFileSync(copy, textOf(turns("s1", 4, clock.now(), 0, join(a.home, "shop"))));
+  const ended: string[] = [];
+  let importing: ReturnType<typeof importTranscripts> | undefined;
+  a.server.between = (path, answer) => {
+    if (path === "/api/telemetry/ingest" && !importing) {
+      const other = openCapture({ machine, clock, log });
+      importing = importTranscripts(other, [copy], undefined, () => {}).finally(() => {
+        ended.push("import");
+        other.close();
+      });
+    }
+    return answer();
+  };
+  await a.pass();
+  ended.push("pass");
+  expect(await importing).toMatchObject([{ recorded: 12, problem: null }]);
+  expect(ended).toEqual(["pass", "import"]);
+  await a.pass();
+  expectAgreement(a);
 });

@@ -180,6 +180,26 @@ describe("while nothing may be recorded", () => {
     },
   );
 
+  it("nothing of it is read by a pass that had begun before", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    a.work("s2", 1);
+    a.server.between = (path, answer) => {
+      if (path === "/api/telemetry/ingest" && !readStatus(a.capture).quiet) {
+        a.advance(MINUTE_MS);
+        recording.pause(a.capture, null);
+        a.advance(MINUTE_MS);
+        for (const session of ["s1", "s2"]) a.work(session, 1, 1);
+      }
+      return answer();
+    };
+    // Sends what it read of the first session before it reads the second.
+    await a.pass({ force: true, maxOutboxBytes: 1 });
+    expect(promptsAt(a).sort()).toEqual(["Do s1-0", "Do s2-0"]);
+    for (const word of ["Do s1-1", "Do s2-1"])
+      expect([word, holds(a, word), serverHolds(a, word)]).toEqual([word, false, false]);
+  });
+
   it("nothing is read until a person resumes, where they paused for a time before", async () => {
     const a = await startAgent();
     await a.pass();

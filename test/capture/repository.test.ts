@@ -3,8 +3,9 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { repositoryOf } from "../../src/capture/repository.ts";
+import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
-import { turn } from "../support/turns.ts";
+import { makeRepository, turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
 
 /** The keys under which the server holds what an agent did in a work tree whose origin has an address. */
@@ -142,4 +143,20 @@ it("keeps nobody waiting for a pipe where git keeps a file", async () => {
   });
   for (const folder of folders) a.work(folder, 1, 0, folder);
   expect(await a.pass()).toMatchObject({ sessionsSent: folders.length });
+});
+
+it("is the one that lies in the folder now, where another lay an hour ago", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  await a.pass();
+  a.advance(60 * MINUTE_MS);
+  makeRepository(join(a.home, "shop"), "github.com/acme/till");
+  a.work("s2", 1);
+  await a.pass();
+  const held = a.server.rows("SELECT external_id AS id, repo_key AS repo FROM trace_sessions ORDER BY 1");
+  expect(held).toEqual([
+    { id: "s1", repo: "github.com/acme/shop" },
+    { id: "s2", repo: "github.com/acme/till" },
+  ]);
+  expectAgreement(a);
 });

@@ -2,6 +2,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
+import { type Credentials, readCredentials, writeCredentials } from "../../src/capture/state.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { makeRepository } from "../support/turns.ts";
@@ -71,21 +72,29 @@ describe("a server that was restored from an older backup", () => {
     expect(heldOf(a.server, deviceOf(a)).entries).toHaveLength(3);
   });
 
-  it("that still knows the machine is given only what it lost where that is connected again before it noticed", async () => {
-    const a = await startAgent();
-    a.work("s1", 2);
-    await a.pass();
-    const old = deviceOf(a);
-    await a.server.forgetting(async () => {
-      a.work("s1", 1, 2);
+  it.each([
+    { where: "where it was", gone: undefined },
+    { where: "at another address, as its machine is gone", gone: "http://127.0.0.1:1" },
+  ])(
+    "that still knows the machine is given only what it lost where that is connected again, $where",
+    async ({ gone }) => {
+      const a = await startAgent();
+      a.work("s1", 2);
       await a.pass();
-    });
-    await a.connect();
-    await a.pass();
-    const [first, second] = [heldOf(a.server, old), heldOf(a.server, deviceOf(a))];
-    expect([first.entries.length, second.entries.map(({ seq }) => seq)]).toEqual([6, [1, 2, 3]]);
-    expect(new Set([...first.entries, ...second.entries].map(({ payload }) => payload)).size).toBe(9);
-  });
+      const old = deviceOf(a);
+      await a.server.forgetting(async () => {
+        a.work("s1", 1, 2);
+        await a.pass();
+      });
+      const { places } = a.capture;
+      if (gone !== undefined) writeCredentials(places, { ...(readCredentials(places) as Credentials), url: gone });
+      await a.connect();
+      await a.pass();
+      const [first, second] = [heldOf(a.server, old), heldOf(a.server, deviceOf(a))];
+      expect([first.entries.length, second.entries.map(({ seq }) => seq)]).toEqual([6, [1, 2, 3]]);
+      expect(new Set([...first.entries, ...second.entries].map(({ payload }) => payload)).size).toBe(9);
+    },
+  );
 
   it("that cannot take it for a week and longer finds it kept until then", async () => {
     const a = await startAgent();

@@ -15,7 +15,7 @@ import {
   withoutSecrets,
 } from "./snapshot.ts";
 import { type RememberedContents, StoredContents } from "./stored-contents.ts";
-import { newestTree, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
+import { newestTree, newestTreeOf, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
 
 /** What is remembered of a brain that was published. */
 interface Remembered extends RememberedContents {
@@ -49,9 +49,9 @@ export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<str
   const published = new Set<string>();
   const mode = knownPolicy(capture)?.captureMode;
   // A brain is text: where only facts may leave the machine, none of it does.
-  if ((mode !== "redacted" && mode !== "full") || quietNow(capture) || !isDue(capture, "brain")) return published;
+  if (mode !== "redacted" && mode !== "full") return published;
   for (const [repo, roots] of treesByRepository(capture)) {
-    if (exchange.stopped !== undefined || !isDue(capture, "brain")) break;
+    if (exchange.stopped !== undefined || !isDue(capture, "brain") || quietNow(capture)) break;
     if (await new Publication(exchange, repo).run(roots)) published.add(repo);
   }
   return published;
@@ -88,7 +88,8 @@ class Publication {
   async run(roots: readonly string[]): Promise<boolean> {
     const sinceLast = this.#exchange.capture.clock.now() - (this.#sentAt ?? 0);
     if (sinceLast >= 0 && sinceLast < INTERVAL_MS) return false;
-    const tree = newestTree(roots);
+    if (newestTree(roots)?.signature === this.#known.seen) return false;
+    const tree = newestTreeOf(this.#repo, roots);
     if (!tree || tree.signature === this.#known.seen) return false;
     const candidates = unignoredFiles(tree);
     if (!candidates) return false;

@@ -1,8 +1,8 @@
-import { entriesKind, isFromPack, kindOf } from "../../formats/brain-kinds.ts";
 import { collisionKey, judgePath } from "../../formats/brain-paths.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { oneLine } from "../../kit/strings.ts";
 import { redactText } from "../../redact/redact.ts";
+import { byRank } from "./rank.ts";
 import type { TreeFile } from "./tree.ts";
 
 /** What one publication may hold. */
@@ -48,7 +48,7 @@ export function composeSnapshot(
   read: (path: string, most: number) => string | undefined,
   caps: Caps,
 ): SnapshotFile[] {
-  const ordered = candidates.toSorted(byRank);
+  const ordered = byRank(candidates);
   const all = select(ordered, read, caps);
   if (all.leftOut.length === 0) return all.files;
   const smaller = { ...caps, files: caps.files - 1, snapshotBytes: Math.max(0, caps.snapshotBytes - NOTICE_BYTES) };
@@ -83,22 +83,6 @@ function whatIsWrong(path: string, taken: ReadonlySet<string>): string | undefin
   if (wrong !== undefined) return `its path ${wrong}`;
   if (redactText(path).findings.length > 0) return "its path holds a secret";
   return taken.has(collisionKey(path)) ? "another path is the same but for case or Unicode form" : undefined;
-}
-
-/** What matters most comes first: it is what stays when there is too much. */
-function rankOf(path: string): number {
-  if (isFromPack(path)) return 5;
-  if (!path.startsWith(".claude/brain/")) return path.startsWith("docs/") ? 4 : 3;
-  if (entriesKind(path) !== undefined) return 0;
-  return kindOf(path) === "session" ? 2 : 1;
-}
-
-/** Sessions and decisions are numbered or dated by their names: the newest first. */
-function byRank(a: TreeFile, b: TreeFile): number {
-  const rank = rankOf(a.path);
-  if (rank !== rankOf(b.path)) return rank - rankOf(b.path);
-  const order = a.path < b.path ? -1 : 1;
-  return rank === 2 || rank === 4 ? -order : order;
 }
 
 /** A text of at most so many bytes of UTF-8: its beginning with a footer that says how much is missing. */

@@ -12,7 +12,8 @@ import {
 import { join } from "node:path";
 import { sha256Hex } from "../../kit/hash.ts";
 import { RULES_VERSION, redactText } from "../../redact/redact.ts";
-import { git } from "../repository.ts";
+import { git, isStill } from "../repository.ts";
+import { byRank } from "./rank.ts";
 
 /** A markdown file of a brain, as it lies in a work tree. */
 export interface TreeFile {
@@ -40,9 +41,9 @@ export const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decision
 /** And these, which agents read before every session. */
 export const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
-const MAX_DEPTH = 8;
-/** So many names are looked at: more is no brain. */
-const MAX_NAMES = 5_000;
+/** So many names are looked at below each folder, and so many files of them all, those first that are kept first: more is no brain. */
+const MAX_NAMES = 50_000;
+const MAX_FILES = 5_000;
 /** Read beyond what is kept, so that a secret over the cut is whole when it is looked for. */
 const BEYOND_BYTES = 64 * 1024;
 
@@ -53,7 +54,7 @@ export function lookAt(root: string): Tree | undefined {
   const files: TreeFile[] = [];
   const facts = [`rules ${RULES_VERSION}`];
   let changedAt = 0;
-  for (const path of paths) {
+  for (const { path } of byRank(paths.map((each) => ({ path: each }))).slice(0, MAX_FILES)) {
     const stats = statOf(join(root, path));
     if (!stats?.isFile()) continue;
     files.push({ path, bytes: stats.size });
@@ -71,6 +72,16 @@ export function newestTree(roots: readonly string[]): Tree | undefined {
   return trees.reduce<Tree | undefined>(
     (best, tree) => (best && best.changedAt >= tree.changedAt ? best : tree),
     undefined,
+  );
+}
+
+/** The same without work trees where another repository lies by now, for which git may have to be asked. */
+export function newestTreeOf(repo: string, roots: readonly string[]): Tree | undefined {
+  const tree = newestTree(roots);
+  if (!tree || isStill(tree.root, repo)) return tree;
+  return newestTreeOf(
+    repo,
+    roots.filter((root) => root !== tree.root),
   );
 }
 
@@ -132,19 +143,18 @@ function statOf(path: string) {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** The markdown below a folder, in the order of its names. Links are not followed. */
+/** The markdown below a folder, what lies nearest first. Links are not followed. */
 function walk(root: string, folder: string): string[] {
   const found: string[] = [];
+  const folders = [folder];
   let left = MAX_NAMES;
-  const visit = (below: string, depth: number) => {
+  for (const below of folders)
     for (const entry of entriesOf(join(root, below))) {
-      if (left-- <= 0) return;
+      if (left-- <= 0) return found;
       const path = `${below}/${entry.name}`;
-      if (entry.isDirectory() && depth < MAX_DEPTH) visit(path, depth + 1);
+      if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile() && MARKDOWN.test(entry.name)) found.push(path);
     }
-  };
-  visit(folder, 0);
   return found;
 }
 

@@ -41,7 +41,8 @@ export function readerOf<M extends Memory>(
   return {
     read(record) {
       if (record.length > UNJUDGED_CHARS && exceededBoundNow(record, LIMITS)) return [unknownKind(undefined)];
-      const fields = parseJson(record);
+      // Editors and shells of Windows put a mark before the first.
+      const fields = parseJson(record.replace(/^\uFEFF/, ""));
       if (!isObject(fields)) return [unknownKind(undefined)];
       try {
         return read(fields, own);
