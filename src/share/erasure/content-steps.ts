@@ -64,7 +64,9 @@ export async function* eraseTraces(
   spend: "goes" | "stays",
   isKept = NOTHING,
 ): AsyncGenerator<EraseStep> {
-  for (const session of traceErasure.sessionsOfPortion(core, portion))
+  // What runs out goes by what came last of it.
+  const { sessionsOfPortion, sessionsBegunInPortion } = traceErasure;
+  for (const session of (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion))
     if (!isKept.session(session)) yield* eraseSession(core, session, portion.erasureId, spend, isKept);
   yield* eraseNotes(core, portion.teamId, (onErased) =>
     traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
@@ -133,7 +135,7 @@ export async function* eraseSessions(
 ): AsyncGenerator<EraseStep> {
   yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
   yield* whileAny("notices", () => eraseNotices(core, portion));
-  for (const session of traceErasure.sessionsOfPortion(core, portion))
+  for (const session of traceErasure.sessionsBegunInPortion(core, portion))
     if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, "all", NOTHING);
 }
 
