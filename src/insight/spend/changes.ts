@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { forgetProjections, restartProjections } from "../../platform/projections/projections.ts";
+import { forgetSpent } from "../sessions/sessions.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
 import { type Change, countedOfSession } from "./dedupe.ts";
@@ -99,6 +100,7 @@ export function emptyOlder(core: Core): boolean {
   // Days first: then there is nothing to take from them with each cell.
   rows(core.store).dropDays.run();
   rows(core.store).dropCells.run();
+  forgetSpent(core);
   keptDays(core).changeAll();
   return restartProjections(core, Object.values(PROJECTIONS));
 }
