@@ -101,8 +101,8 @@ function eraseSession(
   return traceErasure.eraseSession(core, session, erasureId, () => derivedOf(core, session, erasureId, spend, isKept));
 }
 
-/** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
-type Spend = "all" | "goes" | "stays";
+/** A portion is also what telemetry reported of a session in it: with the rest of its device that goes once for all. */
+type Spend = Portion | "goes" | "stays";
 
 async function* derivedOf(
   core: Core,
@@ -113,7 +113,8 @@ async function* derivedOf(
 ): AsyncGenerator<EraseStep> {
   await deriveWhatWaits(core);
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
-  if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
+  if (typeof spend === "object")
+    yield* spendErasure.eraseSpend(core, { ...spend, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) =>
     traceErasure.eraseNotesOf(core, session, erasureId, isKept.note, onErased),
   );
@@ -136,7 +137,7 @@ export async function* eraseSessions(
   yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
   yield* whileAny("notices", () => eraseNotices(core, portion));
   for (const session of traceErasure.sessionsBegunInPortion(core, portion))
-    if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, "all", NOTHING);
+    if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, portion, NOTHING);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */
