@@ -60,6 +60,14 @@ function* unerasedDeliveries(
     });
 }
 
+/** Whether a device delivered something of a kind at an instant, and not before a portion ends, whatever the clock said. */
+const cameSince = (
+  core: Core,
+  kind: DeliveryRow["kind"],
+  { teamId, deviceId, through }: Omit<Portion, "erasureId">,
+  at: number,
+): boolean => rows(core.store).cameSince.get({ kind, teamId, deviceId, through, at }) === 1;
+
 /** Whether something that a device delivered of a repository was erased. */
 const hasErased = (core: Core, kind: DeliveryRow["kind"], deviceId: string, repoKey: string): boolean =>
   rows(core.store).anyErased.get(kind, deviceId, repoKey) === 1;
@@ -76,6 +84,7 @@ export const deliveryErasure = {
   markErased,
   markErasedInPart,
   unerasedDeliveries,
+  cameSince,
   hasErased,
   hasErasedOfStream,
 };

@@ -185,6 +185,13 @@ export const rows = statements((db, has) => {
            AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
       )
       .pluck(),
+    // By deliveries_by_team, from a number on.
+    cameSince: db
+      .prepare<[Pick<DeliveryRow, "kind" | "deviceId"> & { teamId: string; through: number; at: number }], 1>(
+        `SELECT 1 FROM deliveries WHERE team_id = @teamId AND id > @through AND device_id = @deviceId AND kind = @kind
+           AND received_at = @at LIMIT 1`,
+      )
+      .pluck(),
     // A walk of the stream from its end, each by the primary key.
     anyErasedOfStream: has("deliveries", "erased_by")
       ? db

@@ -259,6 +259,20 @@ it("waits for spend that is still being read, as after an upgrade, before it sum
   expect(noted(t, "digest.weekly")).toMatchObject([{ sessions: 150, spend_usd: 750 }]);
 });
 
+it("takes what has no price for nothing in no digest", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { token, team } = await t.device();
+  await addChannel(t, receiver, team.id, ["digest.weekly"]);
+  const spans = [{ id: "a", kind: "llm", usage: { input_tokens: 1_000_000, output_tokens: 0 } }];
+  const session = { id: "s", outcome: "ok", model: "our-own", startedAt: "2026-11-20T08:00:00Z", spans };
+  await t.post("/api/agent-traces/ingest", { token, json: { sessions: [session] } });
+  t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
+  await digestJob.run(t.instance.core);
+  expect(noted(t, "digest.weekly")).toMatchObject([{ spend_usd: null, spend_usd_before: 0 }]);
+  await arrived(receiver, 1);
+});
+
 it("counts in a week's digest the classes that came again in it, however many recur, and not those of later", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);

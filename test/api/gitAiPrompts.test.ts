@@ -142,6 +142,30 @@ describe("prompt-for-line by notes", () => {
     expect(await links()).toMatchObject([{ sessionId: "s-1", band: "strong", commit }]);
   });
 
+  it("holds no session answerable for a commit whose note names it no more", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const commit = "b1c2".repeat(10);
+    const content = `## 2026-11-20 Login loops\n\nIntroduced in ${commit.slice(0, 10)}.\n`;
+    const files = [{ path: ".claude/brain/errors.md", content }];
+    await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: 1, files } });
+    for (const id of ["s-1", "s-2"]) await capture(t, token, { ...SESSION, id, commits: [] });
+    const causes = async (sessions: Record<string, string>) => {
+      t.clock.advance(1_000);
+      await upload(t, token, { [commit]: noteOf({ sessions }) });
+      await t.instance.settle();
+      const { links } = (await t.get("/api/causal-link", { token })).body;
+      return links.flatMap((link: { band: string; sessionId: string }) =>
+        link.band === "strong" ? link.sessionId : [],
+      );
+    };
+    expect(await causes({ s_c9883b05a2487d: "s-1" })).toEqual(["s-1"]);
+    expect(await causes({ s_c9883b05a2487d: "s-2" })).toEqual(["s-2"]);
+    // Neither is another, of which nothing but its name is known.
+    expect(await causes({ s_c9883b05a2487d: "s-3" })).toEqual([]);
+    expect(t.count("trace_session_commits")).toBe(0);
+  });
+
   it("says nothing of what is no note of Git AI", async () => {
     const t = await startInstance();
     const { token } = await t.device();

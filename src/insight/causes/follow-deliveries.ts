@@ -2,7 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
-import { sessionsBetween } from "../../record/traces/traces.ts";
+import { commitNotes, sessionsBetween } from "../../record/traces/traces.ts";
 import { type Defect, defectFacts, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
@@ -45,8 +45,10 @@ export const linksProjection: Projection = {
     const done = new Set<string>();
     for (const [key, { teamId, repoKey }] of brains)
       if (await correlateChanged(core, teamId, repoKey, key)) done.add(key);
-    if (deliveries.some(({ kind }) => kind === "traces"))
+    if (deliveries.some(({ kind }) => kind === "traces")) {
       await correlateSessions(core, changedBetween(core, checkpoint, last.id), done);
+      await correlateCommits(core, commitNotes.replacedBetween(core, checkpoint, last.id), done);
+    }
     return { to: last.id };
   },
   skip: (core, checkpoint) => deliveriesAfter(core, checkpoint, 1)[0]?.id,
@@ -122,6 +124,20 @@ async function correlateSessions(core: Core, sessions: readonly SessionPlace[], 
           (defect) => defect.commits.length > 0 && isWithin(defect, withoutRepo),
         );
   }
+}
+
+/** Correlates the entries that name commits whose notes may name other sessions than they did, which nothing else tells of. */
+async function correlateCommits(
+  core: Core,
+  commits: ReturnType<typeof commitNotes.replacedBetween>,
+  done: ReadonlySet<string>,
+) {
+  for (const [teamId, ofTeam] of Map.groupBy(commits, (commit) => commit.teamId))
+    for (const repoKey of defectFacts.repoKeys(core, teamId))
+      if (!done.has(`${teamId} ${repoKey}`))
+        await correlateRepository(core, teamId, repoKey, (defect) =>
+          defect.commits.some((named) => ofTeam.some(({ sha }) => sha.toLowerCase().startsWith(named))),
+        );
 }
 
 /** By repository. Links may stand in another one than the session does: it may have moved. */

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { readSha } from "../../formats/edits.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection, RowChange } from "../../platform/projections/projections.ts";
@@ -36,9 +37,19 @@ function deliveriesFrom(core: Core, checkpoint: number, enough = 1): ReturnType<
     if (!notes || (sessions && sessions.deliveryId <= notes.deliveryId)) return sessions;
   }
   if (!notes) return undefined;
-  const sessionIds = notes.sessions.flatMap(({ teamId, name }) => sessionsNamed(core, teamId, name));
-  return { deliveryId: notes.deliveryId, sessionIds };
+  const { deliveryId } = notes;
+  const named = notes.sessions.flatMap(({ teamId, name }) => sessionsNamed(core, teamId, name));
+  return { deliveryId, sessionIds: [...new Set([...named, ...sessionsOnceNamed(core, deliveryId)])] };
 }
+
+/** The sessions of which it is known that they made a commit whose note came anew with a delivery: it may not name them any more. */
+const sessionsOnceNamed = (core: Core, deliveryId: number): number[] =>
+  commitNotes.replacedBetween(core, deliveryId - 1, deliveryId).flatMap(({ teamId, sha: written }) => {
+    const sha = readSha(written) ?? "";
+    return evidenceRows(core.store)
+      .makers.all(teamId, sha, sha)
+      .map(({ sessionId }) => sessionId);
+  });
 
 /** The sessions of a team that agents call so, as far as they were followed: each device may know of one. */
 const sessionsNamed = (core: Core, teamId: string, externalId: string): number[] =>

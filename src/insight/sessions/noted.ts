@@ -43,6 +43,12 @@ export function noteSpentMore(core: Core, session: SessionName, more: Spent): vo
   });
 }
 
+/** Nothing of what sessions used is known any more: it is counted anew. */
+export function forgetSpent(core: Core): void {
+  rows(core.store).clearAllSpent.run();
+  keptSums(core).changeAll();
+}
+
 /** How many entries of errors files are put down to a session. */
 export function noteCaused(core: Core, sessionId: number, caused: number): void {
   if (caused > 0) keepSession(core, sessionId);

@@ -83,6 +83,10 @@ export const rows = statements((db) => ({
   clearSpent: db.prepare<[string, string]>(
     "UPDATE session_figures SET tokens = 0, unpriced = 0, cost_nano = -1, cost_rest = 0 WHERE device_id = ? AND external_id = ?",
   ),
+  // A walk of the table.
+  clearAllSpent: db.prepare<[]>(
+    "UPDATE session_figures SET tokens = 0, unpriced = 0, cost_nano = -1, cost_rest = 0 WHERE tokens > 0",
+  ),
   // All by session_figures_by_session.
   isKept: db.prepare<[number], 1>("SELECT 1 FROM session_figures WHERE session_id = ?").pluck(),
   setCaused: db.prepare<[{ sessionId: number; caused: number }], BegunRow>(

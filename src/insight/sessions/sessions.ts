@@ -9,5 +9,5 @@ export { sessionFacts } from "./facts.ts";
 export { freshenSessions, sessionsProjection } from "./follow.ts";
 export { findSessions, type SessionFilter, type SessionItem, type SessionPage } from "./list.ts";
 export { SORTS, type SortBy } from "./list-rows.ts";
-export { noteCaused, notedCauses, noteSpent, noteSpentMore, type Spent } from "./noted.ts";
+export { forgetSpent, noteCaused, notedCauses, noteSpent, noteSpentMore, type Spent } from "./noted.ts";
 export { nameSession, repoDays, sessionFacets, sessionTitle, sumRepos, sumSessions } from "./sums.ts";

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { forgetProjections, restartProjections } from "../../platform/projections/projections.ts";
+import { forgetSpent } from "../sessions/sessions.ts";
 import { CallsById, storedAfter } from "./calls-by-id.ts";
 import { CallsByMeasures } from "./calls-by-measures.ts";
 import { type Change, countedOfSession } from "./dedupe.ts";
@@ -7,7 +8,7 @@ import { hasId, isByMeasures, isLink, linkOf } from "./dedupe-key.ts";
 import { keptDays } from "./kept-days.ts";
 import { Rollup } from "./rollup.ts";
 import { rows } from "./rows.ts";
-import { TELEMETRY, type UsageRecord } from "./usage-record.ts";
+import { type Report, TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 /** What sources reported anew, by dedupe key, gathered before it is counted. */
 export type Changes = Map<string, { readonly teamId: string; readonly key: Buffer; readonly changes: Change[] }>;
@@ -30,16 +31,25 @@ export function addRecords(all: Changes, records: readonly UsageRecord[]): void 
   }
 }
 
-/** Telemetry no longer makes the reports of some cells under a key, nor the link of its two ids where it made no others. */
+/**
+ * Telemetry no longer makes the reports of some cells under a key, nor the link of its two ids where it made no others.
+ * @param left what entries that stay report under the key
+ */
 export function withdrawReports(
   core: Core,
   all: Changes,
   teamId: string,
   key: Buffer,
   cellIds: ReadonlySet<number>,
+  left: readonly Report[],
 ): void {
-  const ofTelemetry = new Rollup(core).reportsOf(teamId, key).filter(({ source }) => source === TELEMETRY);
-  const reports = ofTelemetry.filter(({ cellId }) => !cellIds.has(cellId));
+  const rollup = new Rollup(core);
+  const ofTelemetry = rollup.reportsOf(teamId, key).filter(({ source }) => source === TELEMETRY);
+  const reports = [
+    ...ofTelemetry.filter(({ cellId }) => !cellIds.has(cellId)),
+    // Of a call with an id a better report may have hidden them; what has none stands in its cell or was withdrawn with it.
+    ...left.filter(({ dimensions }) => !isByMeasures(key) || cellIds.has(rollup.findCell(dimensions) ?? 0)),
+  ];
   add(all, teamId, key, { replaces: TELEMETRY, reports });
   // What is told of by the request alone would wait for a message that nobody tells of any more, and count nowhere.
   const link = reports.length === 0 ? linkOf(key) : undefined;
@@ -99,6 +109,7 @@ export function emptyOlder(core: Core): boolean {
   // Days first: then there is nothing to take from them with each cell.
   rows(core.store).dropDays.run();
   rows(core.store).dropCells.run();
+  forgetSpent(core);
   keptDays(core).changeAll();
   return restartProjections(core, Object.values(PROJECTIONS));
 }

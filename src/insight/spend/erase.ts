@@ -1,17 +1,22 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
 import type { Slices } from "../../kit/slices.ts";
+import { checkpointOf } from "../../platform/projections/projections.ts";
+import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
 import { add, applyChanges, type Changes, withdrawReports } from "./changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { eraseRows } from "./erase-rows.ts";
+import { spendEntriesProjection } from "./project-entries.ts";
 import { nameCells } from "./project-sessions.ts";
+import { readEntry } from "./read-entry.ts";
 import { addSession } from "./session-reports.ts";
-import { TELEMETRY } from "./usage-record.ts";
+import { type Report, TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 /** Dedupe keys of one transaction: what counts of each is found anew. */
 const BATCH_KEYS = 250;
-/** Reports looked at in one go. */
+/** Reports looked at in one go, and entries. */
 const BATCH_REPORTS = 2_000;
+const BATCH_ENTRIES = 100;
 
 /** Erases what a trace session reported; what others report of the same usages counts instead, without what it said of itself. */
 function* eraseSessionSpend(
@@ -45,6 +50,45 @@ interface Cells {
   readonly repoKey: string | null;
   /** As its agent named it; null for all. */
   readonly session: string | null;
+  /** Entries of later deliveries stay. */
+  readonly through: number;
+}
+
+/** What entries that stay report, as far as they were counted already. */
+class Left {
+  readonly #core: Core;
+  readonly #cells: Cells;
+  readonly #reports = new Map<string, Report[]>();
+  #to: number;
+  constructor(core: Core, cells: Cells) {
+    this.#core = core;
+    this.#cells = cells;
+    this.#to = lastEntryId(core, cells.through);
+  }
+
+  /** Reads on, for a while. @returns whether there may be more */
+  read(): boolean {
+    const counted = checkpointOf(this.#core, spendEntriesProjection);
+    const found = this.#to < counted ? usageCandidates(this.#core, this.#to, BATCH_ENTRIES) : undefined;
+    if (!found) return false;
+    for (const entry of found.entries)
+      if (entry.id <= counted) for (const report of readEntry(entry)) this.#keep(report);
+    this.#to = Math.min(found.to, counted);
+    return true;
+  }
+
+  #keep(report: UsageRecord): void {
+    const { deviceId, repoKey, session } = this.#cells;
+    const { dimensions: of } = report;
+    if (of?.deviceId !== deviceId || (repoKey ?? of.repoKey) !== of.repoKey || (session ?? of.session) !== of.session)
+      return;
+    const name = report.key.toString("latin1");
+    const known = this.#reports.get(name);
+    if (known) known.push(report);
+    else this.#reports.set(name, [report]);
+  }
+
+  under = (key: Buffer): readonly Report[] => this.#reports.get(key.toString("latin1")) ?? [];
 }
 
 /** Erases what entries of telemetry reported, as far as cells tell whose they were, and cells that hold nothing then. */
@@ -57,21 +101,25 @@ async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> 
   const keys = new Map<string, Buffer>();
   for await (const { key, source, cellId } of reportsOf(core, teamId))
     if (source === TELEMETRY && ids.has(cellId)) keys.set(key.toString("latin1"), key);
+  const left = new Left(core, cells);
+  while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
   for (const some of portions([...keys.values()], BATCH_KEYS))
     yield () => {
       const changes: Changes = new Map();
-      for (const key of some) withdrawReports(core, changes, teamId, key, ids);
+      // What was counted since, too: it is withdrawn with the rest.
+      while (left.read());
+      for (const key of some) withdrawReports(core, changes, teamId, key, ids, left.under(key));
       applyChanges(core, changes);
       return { usages: some.length };
     };
   const sessions = new Set(found.map(({ session }) => session).filter((session) => session !== ""));
   const ofDevice = sql.cells.all({ ...cells, repoKey: null, session: null });
-  const left = new Map(ofDevice.flatMap(({ id, session }) => (ids.has(id) ? [] : [[id, session]])));
+  const sessionOf = new Map(ofDevice.map(({ id, session }) => [id, session]));
   const inUse = new Set<number>();
   const reporting = { "own-usage": new Set<string>(), "own-cost": new Set<string>() };
   for await (const { source, cellId, usages, reported } of reportsOf(core, teamId)) {
     inUse.add(cellId);
-    const session = left.get(cellId);
+    const session = sessionOf.get(cellId);
     if (source !== TELEMETRY || session === undefined) continue;
     if (usages > 0) reporting["own-usage"].add(session);
     if (reported > 0) reporting["own-cost"].add(session);

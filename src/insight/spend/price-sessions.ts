@@ -28,8 +28,11 @@ function withUsage(
 const MAX_CELLS = 500;
 
 /** What a session used in all and what that costs, and in how many cells it stands. */
-function* spentOf(core: Core, { deviceId, session }: OfSession): Slices<{ spent: Spent; cells: number }> {
-  const { table } = currentPrices(core);
+function* spentOf(
+  core: Core,
+  table: PriceTable,
+  { deviceId, session }: OfSession,
+): Slices<{ spent: Spent; cells: number }> {
   let [spent, count] = [NOTHING, 0];
   for (let after = 0; ; ) {
     const cells = rows(core.store).cellsOfSession.all({ deviceId, session, after, limit: MAX_CELLS });
@@ -51,9 +54,11 @@ const reading = slot(() => ({ name: "", changed: false }));
 /** What was added to some cells, gathered by session. */
 export class SessionCosts {
   readonly #core: Core;
+  readonly #table: PriceTable;
   readonly #sessions = new Map<string, { readonly of: OfTeamSession; spent: Spent }>();
   constructor(core: Core) {
     this.#core = core;
+    this.#table = currentPrices(core).table;
   }
 
   /** @param cell with the model that it counts for @param sum of what was added to it, or with -1 taken from it */
@@ -63,13 +68,16 @@ export class SessionCosts {
     const { teamId, deviceId, session } = cell;
     const known = this.#sessions.get(name) ?? { of: { teamId, deviceId, session }, spent: NOTHING };
     const added = times === 1 ? sum : addMeasures(NO_MEASURES, sum, times);
-    known.spent = withUsage(known.spent, currentPrices(this.#core).table, { ...cell, ...added });
+    known.spent = withUsage(known.spent, this.#table, { ...cell, ...added });
     this.#sessions.set(name, known);
   }
 
   /** Row change: notes them. */
   flush(): void {
     const read = reading(this.#core);
+    const { version } = this.#table;
+    // These may be taken back before all sessions are priced at them.
+    if (this.#sessions.size > 0) rows(this.#core.store).forgetPricing.run(version, begun(version));
     for (const [name, { of, spent }] of this.#sessions) {
       if (name === read.name) read.changed = true;
       const { teamId, deviceId, session } = of;
@@ -77,6 +85,9 @@ export class SessionCosts {
     }
   }
 }
+
+/** What stands for the version of the prices until all sessions are priced at them. */
+const begun = (version: string): string => `${version} begun`;
 
 /** Sessions priced in one transaction. */
 const BATCH = 100;
@@ -91,17 +102,19 @@ export const repricing: Job = {
 /** Brings what is kept of sessions' costs to the prices of the moment; it does nothing while they are the same. */
 export async function reprice(core: Core): Promise<void> {
   const sql = rows(core.store);
-  const { version } = currentPrices(core).table;
+  const { table } = currentPrices(core);
+  const { version } = table;
   if (sql.pricing.get() === version) return;
+  await core.store.write(() => sql.setPricing.run(begun(version)));
   for (let after: OfSession = { deviceId: "", session: "" }; ; ) {
-    const { last, long } = await core.store.write(() => priceSome(core, after));
-    if (long) await priceLong(core, long);
+    const { last, long } = await core.store.write(() => priceSome(core, table, after));
+    if (long) await priceLong(core, table, long);
     if (!last) break;
     after = last;
-    // Prices may have changed once more meanwhile: the next run sees it.
+    // Prices may change once more meanwhile: the next run sees it.
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  await core.store.write(() => sql.setPricing.run(version));
+  await core.store.write(() => sql.endPricing.run(version, begun(version)));
 }
 
 /** How far it came. */
@@ -113,7 +126,7 @@ interface Priced {
 }
 
 /** Row change: prices some sessions. */
-function priceSome(core: Core, after: OfSession): Priced {
+function priceSome(core: Core, table: PriceTable, after: OfSession): Priced {
   const sql = rows(core.store);
   let last: OfTeamSession | undefined;
   for (let [sessions, cells] = [0, 0]; sessions < BATCH && cells < MAX_CELLS; sessions++) {
@@ -121,7 +134,7 @@ function priceSome(core: Core, after: OfSession): Priced {
     if (!last) break;
     // What is of no session is nobody's figure.
     if (last.session === "") continue;
-    const read = spentOf(core, last).next();
+    const read = spentOf(core, table, last).next();
     if (!read.done) return { last, long: last };
     note(core, last, read.value);
     cells += read.value.cells;
@@ -133,13 +146,13 @@ function priceSome(core: Core, after: OfSession): Priced {
 const MAX_READS = 5;
 
 /** Prices a session with many cells, which are read in several goes: once more where it changed by then. */
-async function priceLong(core: Core, session: OfTeamSession): Promise<void> {
+async function priceLong(core: Core, table: PriceTable, session: OfTeamSession): Promise<void> {
   const read = reading(core);
   const yieldNow = cooperative(core.clock);
   for (let reads = 0; reads < MAX_READS; reads++) {
     Object.assign(read, { name: sessionOf(session), changed: false });
     const outside = core.store.outsideVersion();
-    const spent = await inSlices(spentOf(core, session), yieldNow);
+    const spent = await inSlices(spentOf(core, table, session), yieldNow);
     const isNoted = await core.store.write(() => {
       if (read.changed || core.store.outsideVersion() !== outside) return false;
       note(core, session, spent);
@@ -148,5 +161,5 @@ async function priceLong(core: Core, session: OfTeamSession): Promise<void> {
     read.name = "";
     if (isNoted) return;
   }
-  await core.store.write(() => note(core, session, finish(spentOf(core, session))));
+  await core.store.write(() => note(core, session, finish(spentOf(core, table, session))));
 }

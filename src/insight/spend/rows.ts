@@ -184,11 +184,13 @@ export const rows = statements((db) => {
       `SELECT team_id AS teamId, device_id AS deviceId, session FROM spend_cells
        WHERE device_id > @deviceId ORDER BY device_id, session LIMIT 1`,
     ),
-    // By primary key.
+    // All of a table of one row.
     pricing: db.prepare<[], string>("SELECT version FROM spend_pricing WHERE id = 1").pluck(),
     setPricing: db.prepare<[string]>(
       "INSERT INTO spend_pricing (id, version) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET version = excluded.version",
     ),
+    endPricing: db.prepare<[string, string]>("UPDATE spend_pricing SET version = ? WHERE version = ?"),
+    forgetPricing: db.prepare<[string, string]>("DELETE FROM spend_pricing WHERE version NOT IN (?, ?)"),
     // All by spend_usages' primary key: parts of it, ranges of keys, or the whole.
     reports: db.prepare<[string, Buffer], StoredRow>(`${REPORT} WHERE team_id = ? AND usage_key = ?`),
     reportsFrom: db.prepare<[string, Buffer, number], StoredRow>(

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { firstWhere } from "../../kit/first-where.ts";
 import type { ExportedItem } from "../../kit/items.ts";
 import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
@@ -144,5 +145,10 @@ function naming(packed: PackedEntries, from: number, to: number): number[] {
   return found;
 }
 
-/** The number of the newest entry; 0 before the first. */
-export const lastEntryId = (core: Core): number => (segmentRows(core.store).nextId.get() ?? 1) - 1;
+/** The number of the newest entry, of deliveries up to one where that is said; 0 before the first. */
+export function lastEntryId(core: Core, through = Number.MAX_SAFE_INTEGER): number {
+  const { nextId, factsFrom } = segmentRows(core.store);
+  const last = (nextId.get() ?? 1) - 1;
+  if (through === Number.MAX_SAFE_INTEGER) return last;
+  return firstWhere(last, (id) => (factsFrom.get(id)?.deliveryId ?? 0) > through) - 1;
+}

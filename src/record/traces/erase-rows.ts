@@ -21,12 +21,21 @@ interface OfDevice {
   readonly repoKey: string | null;
 }
 
+interface OfPortion extends OfDevice {
+  readonly until: number;
+  readonly through: number;
+}
+
 const SESSION = "SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId FROM trace_sessions";
 
 export const eraseRows = statements((db) => ({
-  // By trace_sessions' unique index (device_id, external_id), its first column.
-  sessions: db.prepare<[OfDevice & { until: number; through: number }], ErasableSession>(
+  // Both by trace_sessions' unique index (device_id, external_id), its first column.
+  sessions: db.prepare<[OfPortion], ErasableSession>(
     `${SESSION} WHERE device_id = @deviceId AND updated_at <= @until AND delivery_id <= @through AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
+  ),
+  grown: db.prepare<[OfPortion], ErasableSession & { createdAt: number }>(
+    `${SESSION.replace(" FROM", ", created_at AS createdAt FROM")} WHERE device_id = @deviceId AND created_at <= @until
+       AND (updated_at > @until OR delivery_id > @through) AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
   ),
   // By primary key.
   session: db.prepare<[number], ErasableSession>(`${SESSION} WHERE id = ?`),

@@ -10,6 +10,15 @@ import { NOTES_MODE } from "./notes.ts";
 const sessionsOfPortion = (core: Core, { deviceId, repoKey, until, through }: Omit<Portion, "erasureId">) =>
   eraseRows(core.store).sessions.all({ deviceId, repoKey, until, through });
 
+/** The same with those that grew since, but came first before: of these nothing may be left. */
+function sessionsBegunInPortion(core: Core, portion: Omit<Portion, "erasureId">): ErasableSession[] {
+  const { deviceId, repoKey, until, through } = portion;
+  const grown = eraseRows(core.store)
+    .grown.all({ deviceId, repoKey, until, through })
+    .filter(({ createdAt }) => !deliveryErasure.cameSince(core, "traces", portion, createdAt));
+  return [...sessionsOfPortion(core, portion), ...grown];
+}
+
 /** Spans and labels of some sessions, counted. */
 function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { spans: number; labels: number } {
   const sql = eraseRows(core.store);
@@ -138,6 +147,7 @@ function* sessionsNaming(core: Core, isTheirs: (email: string) => boolean): Gene
 export const traceErasure = {
   sessionsOfPortion,
   sessionsNaming,
+  sessionsBegunInPortion,
   countOfSessions,
   looseLabels,
   eraseSession,

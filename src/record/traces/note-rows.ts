@@ -65,6 +65,9 @@ export const noteRows = statements((db) => ({
     `SELECT DISTINCT s.team_id AS teamId, s.session_id AS name FROM trace_notes n CROSS JOIN trace_note_sessions s ON s.note_id = n.id
      WHERE n.delivery_id > ? AND n.delivery_id <= ?`,
   ),
+  replacedBetween: db.prepare<[number, number], { teamId: string; sha: string }>(
+    "SELECT team_id AS teamId, commit_sha AS sha FROM trace_notes WHERE delivery_id > ? AND delivery_id <= ? AND updated_at <> created_at",
+  ),
   // By trace_notes_by_device, and by trace_note_sessions' primary key.
   ofDevice: db.prepare<[string, number, number], SizedNote>(
     "SELECT id, length(content) AS bytes FROM trace_notes WHERE device_id = ? AND updated_at <= ? AND delivery_id <= ? ORDER BY id",

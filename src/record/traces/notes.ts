@@ -127,5 +127,18 @@ function namedAfter(core: Core, deliveryId: number) {
 /** The sessions that deliveries with notes name, after one, up to and with another. */
 const namedBetween = (core: Core, after: number, upTo: number) => noteRows(core.store).namesBetween.all(after, upTo);
 
+/** The commits whose notes came in place of others, which may have named other sessions, with deliveries after one, up to and with another. */
+const replacedBetween = (core: Core, after: number, upTo: number) =>
+  noteRows(core.store).replacedBetween.all(after, upTo);
+
 /** Notes of commits, stored and read. */
-export const commitNotes = { deliver, known, contentOf, ofCommit, commitsOf, namedAfter, namedBetween };
+export const commitNotes = {
+  deliver,
+  known,
+  contentOf,
+  ofCommit,
+  commitsOf,
+  namedAfter,
+  namedBetween,
+  replacedBetween,
+};

@@ -101,8 +101,11 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
   };
 }
 
-const spend = (core: Core, teamId: string, from: number, until: number): number =>
-  spendReport(core, teamId, { from, to: until - 1, by: "model" }).total.usd ?? 0;
+/** Null where tokens were used and none has a price. */
+function spend(core: Core, teamId: string, from: number, until: number): number | null {
+  const { usd, unpricedTokens } = spendReport(core, teamId, { from, to: until - 1, by: "model" }).total;
+  return usd ?? (unpricedTokens > 0 ? null : 0);
+}
 
 /** How many sessions began, and what share of those whose outcome is known went well; null where none is. */
 function sessions(core: Core, teamId: string, from: number, until: number): { all: number; rate: number | null } {

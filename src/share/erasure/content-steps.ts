@@ -64,7 +64,9 @@ export async function* eraseTraces(
   spend: "goes" | "stays",
   isKept = NOTHING,
 ): AsyncGenerator<EraseStep> {
-  for (const session of traceErasure.sessionsOfPortion(core, portion))
+  // What runs out goes by what came last of it.
+  const { sessionsOfPortion, sessionsBegunInPortion } = traceErasure;
+  for (const session of (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion))
     if (!isKept.session(session)) yield* eraseSession(core, session, portion.erasureId, spend, isKept);
   yield* eraseNotes(core, portion.teamId, (onErased) =>
     traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
@@ -99,8 +101,8 @@ function eraseSession(
   return traceErasure.eraseSession(core, session, erasureId, () => derivedOf(core, session, erasureId, spend, isKept));
 }
 
-/** `all` is also what telemetry reported of a session: with the rest of its device that goes once for all. */
-type Spend = "all" | "goes" | "stays";
+/** A portion is also what telemetry reported of a session in it: with the rest of its device that goes once for all. */
+type Spend = Portion | "goes" | "stays";
 
 async function* derivedOf(
   core: Core,
@@ -111,7 +113,8 @@ async function* derivedOf(
 ): AsyncGenerator<EraseStep> {
   await deriveWhatWaits(core);
   if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
-  if (spend === "all") yield* spendErasure.eraseSpend(core, { ...session, repoKey: null, session: session.externalId });
+  if (typeof spend === "object")
+    yield* spendErasure.eraseSpend(core, { ...spend, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) =>
     traceErasure.eraseNotesOf(core, session, erasureId, isKept.note, onErased),
   );
@@ -133,8 +136,8 @@ export async function* eraseSessions(
 ): AsyncGenerator<EraseStep> {
   yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
   yield* whileAny("notices", () => eraseNotices(core, portion));
-  for (const session of traceErasure.sessionsOfPortion(core, portion))
-    if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, "all", NOTHING);
+  for (const session of traceErasure.sessionsBegunInPortion(core, portion))
+    if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, portion, NOTHING);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

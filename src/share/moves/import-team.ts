@@ -130,7 +130,7 @@ function takeIn(
   const leaf = recordImport(core, { ...facts, leaves, manifest: manifestSha256, ...noted });
   if (leaf !== importLeaf) throw new Error(`the import's leaf is ${leaf} and was to be ${importLeaf}`);
   passOver(core, DERIVED);
-  if (manifest.prices !== pricesOf(db)) forgetPrices(db);
+  if (manifest.prices === null || manifest.prices !== pricesOf(db)) forgetPrices(db);
   const team = getTeam(core, id);
   recordEvent(core, by, {
     action: "team.imported",

@@ -252,7 +252,8 @@ export const NARROWED: Readonly<Record<string, string>> = {
 
 /** At what prices the costs of sessions are kept; null where they are not yet. */
 export const pricesOf = (db: Store["db"]): string | null =>
-  db.prepare<[], string>("SELECT version FROM main.spend_pricing").pluck().get() ?? null;
+  db.prepare<[], string>("SELECT version FROM main.spend_pricing WHERE version NOT LIKE '% begun'").pluck().get() ??
+  null;
 /** Has them reckoned anew. */
 export const forgetPrices = (db: Store["db"]): unknown => db.exec("DELETE FROM main.spend_pricing");
 

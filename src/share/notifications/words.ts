@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<NoticeName, Words>> = {
 
 function digest(data: NoticeData): string[] {
   const share = (value: unknown) => (value === null ? "–" : `${Math.round(Number(value) * 100)} %`);
-  const spent = (value: unknown) => `$${Number(value).toFixed(2)}`;
+  const spent = (value: unknown) => (value === null ? "–" : `$${Number(value).toFixed(2)}`);
   const titles = (name: string) => ((data[name] ?? []) as readonly NoticeData[]).map(({ title }) => `  ${title}`);
   return [
     `Sessions: ${data.sessions} (${data.sessions_before} the week before)`,

@@ -391,6 +391,27 @@ it("leaves nothing behind of what was not worked through yet, or comes again, wh
     expect(rows(`SELECT * FROM ${table}`), table).toEqual([]);
 });
 
+it.each([{ repo: "shop" }, { session: "marigold" }])(
+  "takes all of a session that goes on after it was asked for: %o",
+  async (target) => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const deliver = async (id: string, text: string) => {
+      t.clock.advance(1_000);
+      const sessions = [{ id, outcome: "ok", spans: [{ id: text, name: text }] }];
+      const { status } = await t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions } });
+      expect(status).toBe(200);
+    };
+    await deliver("marigold", "before");
+    const asked = await request(t, target);
+    await deliver("marigold", "meanwhile");
+    await deliver("tulip", "another");
+    await carryOut(t.instance.core, asked);
+    expect(t.rows("SELECT name FROM trace_spans")).toEqual([{ name: "another" }]);
+    expect(report(t).faults).toEqual([]);
+  },
+);
+
 it.each(["device", "person"])(
   "takes what a %s goes on sending while it is erased, and what came while the clock was ahead",
   async (kind) => {

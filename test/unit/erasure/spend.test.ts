@@ -66,3 +66,33 @@ it("forgets what an erased repository's session said of itself, where calls of i
   for (const by of ["branch", "agent"]) expect(await spent(t, device, by)).toEqual({ usages: 1, groups: [" 100"] });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
+
+it.each(["repo", "session"])("keeps the figures of entries that come while their %s is erased", async (kind) => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  let seq = 0;
+  const tell = async (...usages: readonly object[]) => {
+    t.clock.advance(1_000);
+    const entries = usages.map((usage) => ({ seq: ++seq, payload: { sessionId: "s-1", model: "gpt-5", usage } }));
+    await send(t, device, "/api/telemetry/ingest", { repoKey: "shop", entries });
+    await t.instance.settle();
+  };
+  await send(t, device, "/api/agent-traces/ingest", {
+    repoKey: "shop",
+    sessions: [{ id: "s-1", outcome: "ok", usage: { input_tokens: 9_999, output_tokens: 1 }, spans: [] }],
+  });
+  const alike = { input_tokens: 1, output_tokens: 1 };
+  await tell(alike, { id: "a", input_tokens: 10, output_tokens: 2 }, { id: "b", input_tokens: 100, output_tokens: 3 });
+  const [{ id }] = t.rows("SELECT id FROM trace_sessions");
+  const target = resolveTarget(core, kind === "repo" ? { repo: "shop" } : { session: String(id) });
+  const asked = await requestErasure(core, target, "asked for");
+  await tell(
+    alike,
+    alike,
+    { id: "b", input_tokens: 1_000, output_tokens: 4 },
+    { id: "c", input_tokens: 10_000, output_tokens: 5 },
+  );
+  await carryOut(core, asked);
+  expect(await spent(t, device, "device")).toEqual({ usages: 4, groups: [`${device.deviceId} 11002`] });
+});

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { findSessions } from "../../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../../src/insight/spend/price-sessions.ts";
 import { rows } from "../../../src/insight/spend/rows.ts";
 import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
@@ -397,14 +398,20 @@ it.each([
 
 it.each([".4", ".3", ".2", ""])("what was counted by older rules is counted anew, once ('%s')", async (version) => {
   const t = await startInstance();
-  const { token } = await t.device();
-  const entries = [{ seq: 1, clientTimestamp: AT, payload: { usage } }];
+  const { token, team } = await t.device();
+  const entries = [{ seq: 1, clientTimestamp: AT, payload: { sessionId: "s", usage } }];
   expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
-  await catchUpSpend(t.instance.core);
-  const counted = rolledUp(t);
+  const sessions = [{ id: "s", outcome: "ok", startedAt: AT, spans: [] }];
+  expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  const counted = async () => {
+    await t.instance.settle();
+    const { rows } = await findSessions(t.instance.core, team.id);
+    return { cells: rolledUp(t), tokens: rows.map(({ tokens }) => tokens) };
+  };
+  const before = await counted();
+  expect(before.tokens).toEqual([expect.any(Number)]);
   t.instance.core.store.db.exec(
     `UPDATE spend_usages SET times = 3; UPDATE spend_cells SET usages = 3; UPDATE projections SET name = replace(name, '.5', '${version}') WHERE name LIKE 'spend.%'`,
   );
-  await catchUpSpend(t.instance.core);
-  expect(rolledUp(t)).toEqual(counted);
+  expect(await counted()).toEqual(before);
 });

@@ -1,4 +1,7 @@
-import { expect, it, vi } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { findSessions } from "../../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../../src/insight/spend/price-sessions.ts";
 import { Rollup } from "../../../src/insight/spend/rollup.ts";
 import { rows } from "../../../src/insight/spend/rows.ts";
@@ -90,4 +93,55 @@ it("prices it rightly where more is told of it while it is read, each time", asy
   // It is not read for ever.
   expect(told).toBe(25);
   expect(figures()[1]).toEqual({ session: "many", tokens: 6 * MODELS + told });
+});
+
+describe("prices that are taken back", () => {
+  /** An instance whose sessions, more than one transaction prices, used a million tokens each at a dollar. */
+  async function atADollar() {
+    const t = await startInstance();
+    const { token, team } = await t.device();
+    const { core } = t.instance;
+    const cost = (usd: number) =>
+      writeFileSync(
+        join(t.directory, "prices.json"),
+        `{"date":"2026-11-01","models":{"m":{"input":${usd},"output":9}}}`,
+      );
+    const use = async (spans: number) => {
+      const used = Array.from({ length: spans }, (_, i) => ({ id: `${i}`, model: "m", usage: { input_tokens: 1e6 } }));
+      const sessions = Array.from({ length: 120 }, (_, i) => ({ id: `s-${i}`, outcome: "ok", spans: used }));
+      expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+      await t.instance.settle();
+    };
+    const listed = async () => [
+      ...new Set((await findSessions(core, team.id, { limit: 200 })).rows.map(({ usd }) => usd)),
+    ];
+    cost(1);
+    await use(1);
+    await reprice(core);
+    return { core, cost, use, listed };
+  }
+
+  it("leave nothing in what sessions cost that was used meanwhile", async () => {
+    const { core, cost, use, listed } = await atADollar();
+    cost(100);
+    await use(2);
+    cost(1);
+    await reprice(core);
+    expect(await listed()).toEqual([2]);
+  });
+
+  it("leave nothing in what sessions cost that were priced at them when the server stopped", async () => {
+    const { core, cost, listed } = await atADollar();
+    cost(100);
+    const before = core.store.stats.transactions;
+    const priced = reprice(core);
+    while (core.store.stats.transactions < before + 2) await new Promise((resolve) => setImmediate(resolve));
+    core.store.db.pragma("query_only = ON");
+    await expect(priced).rejects.toThrow();
+    core.store.db.pragma("query_only = OFF");
+    expect(await listed()).toEqual(expect.arrayContaining([1, 100]));
+    cost(1);
+    await reprice(core);
+    expect(await listed()).toEqual([1]);
+  });
 });
