@@ -8,4 +8,4 @@ export { type Actor, COMMAND_LINE, type Event, recordAct, recordEvent, SYSTEM } 
 export { type EventFormat, exportEvents } from "./export.ts";
 export { type AuditStep, eventLeafText, eventOfLeaf, eventText, leafOfAct, leafOfEvent, walkAudit } from "./leaf.ts";
 export { listEvents, type StoredEvent } from "./list.ts";
-export { chainErased, type ErasureRef, EVENTS_ERASED, hashOfRest, NAMES_ERASED, NOTHING_ERASED } from "./stated.ts";
+export { chainErased, EVENTS_ERASED, hashOfRest, NAMES_ERASED, NOTHING_ERASED } from "./stated.ts";
