@@ -369,7 +369,8 @@ CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 
 -- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
 -- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 where somebody told of it as a whole, 1 where
--- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list.
+-- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list. `user_email` is
+-- whom the agent names as signed in, in small letters.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -388,6 +389,7 @@ CREATE TABLE trace_sessions (
   updated_at   INTEGER NOT NULL,
   item         INTEGER,
   exported     INTEGER NOT NULL DEFAULT 0,
+  user_email   TEXT,
   UNIQUE (device_id, external_id)
 ) STRICT;
 CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
@@ -1172,7 +1174,8 @@ CREATE INDEX brain_pulses_by_team ON brain_pulses (team_id, at);
 -- Derived: tokens by day (UTC, days since the epoch) and everything that they are asked for by. Prices are not stored: they
 -- are looked up when read. `context` is the size class of the requests, for prices that depend on it: the lower bound in
 -- tokens. `session` is the session's id as its agent named it, '' when unknown; `branch` and `model` are '' where the record
--- told none, and then those of the session hold; `session_agent` is its agent. `reported_nano` is what agents said of the cost, in billionths of a dollar,
+-- told none, and then those of the session hold; `session_agent` is its agent, `session_user` whom it
+-- names as signed in. `reported_nano` is what agents said of the cost, in billionths of a dollar,
 -- and `reported` how many of the usages it is the sum of. `otlp` is 1 for what was exported over OTLP without the request's id: it `counts`
 -- while nothing else tells of calls of that session; 2 for what was with it. A cell may hold nothing any more.
 CREATE TABLE spend_cells (
@@ -1197,7 +1200,8 @@ CREATE TABLE spend_cells (
   reported        INTEGER NOT NULL,
   session_agent   TEXT NOT NULL DEFAULT '',
   otlp            INTEGER NOT NULL DEFAULT 0,
-  counts          INTEGER NOT NULL DEFAULT 1
+  counts          INTEGER NOT NULL DEFAULT 1,
+  session_user    TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX spend_cells_by_day
   ON spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp);
@@ -1275,6 +1279,7 @@ CREATE TABLE session_figures (
   unpriced      INTEGER NOT NULL,
   cost_nano     INTEGER NOT NULL,
   cost_rest     INTEGER NOT NULL,
+  user_email    TEXT NOT NULL DEFAULT '',
   UNIQUE (device_id, external_id)
 ) STRICT;
 CREATE UNIQUE INDEX session_figures_by_session ON session_figures (session_id) WHERE session_id IS NOT NULL;

@@ -40,8 +40,6 @@ export interface Understood {
   readonly agentVersion: string | null;
   /** The agent's id of the session that it was forked from or began in. */
   readonly parentId: string | null;
-  /** Whose the agent says it is, where it tells: one device may export for many. */
-  readonly userEmail: string | null;
 }
 
 function readPrompt(value: unknown): Prompt | undefined {
@@ -66,11 +64,10 @@ export const SESSION_MEMBERS: readonly string[] = [
   "title",
   "agentVersion",
   "parentId",
-  "userEmail",
 ];
 
 export function understandSession(document: Fields): Understood {
-  const { prompts, files, commits, usage, costUsd, title, agentVersion, parentId, userEmail } = document;
+  const { prompts, files, commits, usage, costUsd, title, agentVersion, parentId } = document;
   return {
     prompts: each(prompts, readPrompt),
     files: each(files, readText),
@@ -80,7 +77,6 @@ export function understandSession(document: Fields): Understood {
     title: readText(title) ?? null,
     agentVersion: readId(agentVersion) ?? null,
     parentId: readId(parentId) ?? null,
-    userEmail: readId(userEmail) ?? null,
   };
 }
 

@@ -238,7 +238,7 @@ async function survive(place: Place): Promise<void> {
 
     await goOn(next);
     const { origin } = JSON.parse((await reckon(["ledger", "checkpoint", "--data", next, "--json"])).stdout);
-    expect(origin).toMatch(new RegExp(`/${round + 1}$`));
+    expect(origin).toMatch(new RegExp(`/${round + 1}-[0-9a-f]{8}$`));
     expect(await faultsIn(next)).toEqual([]);
     for (const [i, { device, acknowledged }] of loads.entries()) {
       const refill = sender(state.server.url, device.token, heldLoad(next, device.deviceId) + 1);

@@ -1,5 +1,5 @@
 import { type Core, slot } from "../../core.ts";
-import { listDevices } from "../../identity/devices/devices.ts";
+import { sourcesOf } from "../../identity/devices/devices.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { spendReport, spendVersion } from "../spend/spend.ts";
 import { HISTORY_DAYS, type Span, spanAt } from "./forecast.ts";
@@ -39,8 +39,8 @@ export const measureEnded = (core: Core, budget: BudgetRow): Measured =>
 function measureUntil(core: Core, budget: BudgetRow, now: number, name: string, stale = false): Measured {
   const { teamId, scope, subject, period } = budget;
   const span = spanAt(period, now);
-  const devices = scope === "person" ? listDevices(core, teamId, subject).map(({ id }) => id) : undefined;
-  const version = JSON.stringify([spendVersion(core), span.first, Math.floor(now / DAY_MS), devices]);
+  const sources = scope === "person" ? sourcesOf(core, teamId, subject) : undefined;
+  const version = JSON.stringify([spendVersion(core), span.first, Math.floor(now / DAY_MS), sources]);
   const before = known(core).get(name);
   const found =
     stillKnown(core, name, version) ??
@@ -52,7 +52,7 @@ function measureUntil(core: Core, budget: BudgetRow, now: number, name: string, 
     by: "model",
     daily: true,
     repoKey: scope === "repo" ? subject : undefined,
-    deviceIds: devices,
+    sources,
   });
   const byDay = new Map<number, number>();
   let [usedNano, unpricedTokens] = [0, 0];

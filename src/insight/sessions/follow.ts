@@ -60,7 +60,8 @@ export async function readSaid(core: Core, id: number): Promise<SaidRow | undefi
 }
 
 function saidOf(source: SessionSource, failedSteps: number): SaidRow {
-  const { id, teamId, deviceId, externalId, repoKey, branch, agent, model, outcome, startedAt, endedAt } = source;
+  const { id, teamId, deviceId, externalId, repoKey, branch, agent, model, outcome, startedAt, endedAt, userEmail } =
+    source;
   const { firstPrompt, commits } = countMembers(source.document);
   const lasted = startedAt !== null && endedAt !== null && endedAt >= startedAt;
   return {
@@ -69,6 +70,7 @@ function saidOf(source: SessionSource, failedSteps: number): SaidRow {
     branch: branch ?? "",
     agent: agent ?? "",
     model: model ?? "",
+    userEmail: userEmail ?? "",
     result: outcomeKind(outcome),
     title: firstPrompt,
     startedAt: startedAt ?? NO_START,

@@ -19,6 +19,8 @@ export interface ListRow {
   readonly duration: number;
   readonly commits: number;
   readonly failedSteps: number;
+  /** Whom the agent names as signed in; `""` for nobody. */
+  readonly userEmail: string;
   readonly caused: number;
   readonly tokens: number;
   readonly unpriced: number;
@@ -32,8 +34,9 @@ export interface ListRow {
 export interface Narrowed {
   readonly teamId: string;
   readonly repoKey: string | null;
-  /** JSON arrays. */
+  /** JSON arrays; for `sources` see `sourcesOf`. */
   readonly deviceIds: string | null;
+  readonly sources: string | null;
   readonly outcome: string | null;
   readonly result: string | null;
   readonly agent: string | null;
@@ -104,11 +107,12 @@ export type SortBy = keyof typeof PLACES;
 export const SORTS = Object.keys(PLACES) as SortBy[];
 
 const COLUMNS = `session_id AS id, external_id AS externalId, device_id AS deviceId, repo_key AS repoKey, branch, agent, model, outcome,
-  result, title, started_at AS startedAt, duration, commits, failed_steps AS failedSteps, caused, tokens, unpriced, cost_nano AS costNano`;
+  result, title, started_at AS startedAt, duration, commits, failed_steps AS failedSteps, user_email AS userEmail, caused, tokens, unpriced, cost_nano AS costNano`;
 
 const FILTERS = `(@outcome IS NULL OR outcome = @outcome) AND (@result IS NULL OR result = @result)
   AND (@agent IS NULL OR agent = @agent) AND (@model IS NULL OR model = @model) AND (@branch IS NULL OR branch = @branch)
   AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))
+  AND (@sources IS NULL OR iif(user_email = '', device_id, user_email) IN (SELECT value FROM json_each(@sources)))
   AND (@minCost IS NULL OR cost_nano >= @minCost) AND (@minErrors IS NULL OR failed_steps + caused >= @minErrors)
   AND (@repoKey IS NULL OR repo_key = @repoKey)`;
 const DAYS = "started_at >= @from AND started_at < @to";
@@ -170,8 +174,8 @@ function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC"
   };
 }
 
-type FacetRow = Pick<ListRow, "repoKey" | "deviceId" | "outcome" | "agent" | "model" | "branch">;
-const FACETS = `SELECT repo_key AS repoKey, device_id AS deviceId, outcome, agent, model, branch FROM session_figures`;
+type FacetRow = Pick<ListRow, "repoKey" | "deviceId" | "userEmail" | "outcome" | "agent" | "model" | "branch">;
+const FACETS = `SELECT repo_key AS repoKey, device_id AS deviceId, user_email AS userEmail, outcome, agent, model, branch FROM session_figures`;
 
 export const listRows = statements((db) => {
   const walks = (by: SortBy, scope = OF_TEAM) => ({

@@ -13,6 +13,8 @@ export interface SessionFilter {
   readonly repoKey?: string | undefined;
   /** Of any of these devices. */
   readonly deviceIds?: readonly string[] | undefined;
+  /** Of any of these, as `sourcesOf` names them. */
+  readonly sources?: readonly string[] | undefined;
   /** As the agent called it. */
   readonly outcome?: string | undefined;
   /** What that comes to. */
@@ -191,7 +193,7 @@ const NANO = 1e9;
 
 /** A filter as statements take it; a team's newest 100,000 sessions before its end are looked at. */
 export function narrowedTo(core: Core, teamId: string, filter: SessionFilter): Narrowed {
-  const { repoKey, deviceIds, outcome, result, agent, model, branch, minUsd, minErrors } = filter;
+  const { repoKey, deviceIds, sources, outcome, result, agent, model, branch, minUsd, minErrors } = filter;
   const { from = NO_START, to = Number.MAX_SAFE_INTEGER } = filter;
   const { highest, oldest: oldestOf } = listRows(core.store);
   // Counting from the newest takes its time, and mostly there are fewer.
@@ -200,6 +202,7 @@ export function narrowedTo(core: Core, teamId: string, filter: SessionFilter): N
     teamId,
     repoKey: repoKey ?? null,
     deviceIds: deviceIds ? JSON.stringify(deviceIds) : null,
+    sources: sources ? JSON.stringify(sources) : null,
     outcome: outcome ?? null,
     result: result ?? null,
     agent: agent ?? null,

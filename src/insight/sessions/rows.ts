@@ -21,6 +21,8 @@ export interface SaidRow {
   readonly duration: number;
   readonly commits: number;
   readonly failedSteps: number;
+  /** Whom the agent names as signed in; `""` for nobody. */
+  readonly userEmail: string;
 }
 
 /** What a session used, at the prices of the moment, as its row holds it. */
@@ -47,15 +49,16 @@ type BegunRow = Pick<SaidRow, "teamId" | "startedAt">;
 export const NO_START = Number.MIN_SAFE_INTEGER;
 
 const SAID = `session_id = @sessionId, repo_key = @repoKey, branch = @branch, agent = @agent, model = @model, outcome = @outcome,
-  result = @result, title = @title, started_at = @startedAt, duration = @duration, commits = @commits, failed_steps = @failedSteps`;
+  result = @result, title = @title, started_at = @startedAt, duration = @duration, commits = @commits, failed_steps = @failedSteps,
+  user_email = @userEmail`;
 
 export const rows = statements((db) => ({
   // All by session_figures' unique index (device_id, external_id).
   putSaid: db.prepare<[SaidRow]>(
     `INSERT INTO session_figures (team_id, device_id, external_id, session_id, repo_key, branch, agent, model, outcome, result, title,
-       started_at, duration, commits, failed_steps, caused, tokens, unpriced, cost_nano, cost_rest)
+       started_at, duration, commits, failed_steps, user_email, caused, tokens, unpriced, cost_nano, cost_rest)
      VALUES (@teamId, @deviceId, @externalId, @sessionId, @repoKey, @branch, @agent, @model, @outcome, @result, @title,
-       @startedAt, @duration, @commits, @failedSteps, 0, 0, 0, -1, 0)
+       @startedAt, @duration, @commits, @failedSteps, @userEmail, 0, 0, 0, -1, 0)
      ON CONFLICT (device_id, external_id) DO UPDATE SET ${SAID}`,
   ),
   putSpent: db.prepare<[SpentRow & SessionName & { noStart: number }]>(
@@ -68,7 +71,7 @@ export const rows = statements((db) => ({
   // What lists show of it goes; what it used stays.
   hide: db.prepare<[SessionName & { noStart: number }]>(
     `UPDATE session_figures SET session_id = NULL, repo_key = '', branch = '', agent = '', model = '', outcome = '', result = 'unknown',
-       title = NULL, started_at = @noStart, duration = -1, commits = 0, failed_steps = 0, caused = 0
+       title = NULL, started_at = @noStart, duration = -1, commits = 0, failed_steps = 0, user_email = '', caused = 0
      WHERE device_id = @deviceId AND external_id = @externalId AND session_id IS NOT NULL`,
   ),
   start: db

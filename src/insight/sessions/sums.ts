@@ -50,6 +50,8 @@ function added(a: SumRow, b: SumRow): SumRow {
 export interface SessionFacets {
   readonly repoKeys: readonly string[];
   readonly devices: readonly { readonly id: string; readonly label: string | null }[];
+  /** Whom agents name as signed in. */
+  readonly userEmails: readonly string[];
   readonly outcomes: readonly string[];
   readonly agents: readonly string[];
   readonly models: readonly string[];
@@ -82,6 +84,7 @@ export function sessionFacets(core: Core, teamId: string, deviceIds?: readonly s
       core,
       distinct(rows.map((row) => row.deviceId)).map((deviceId) => ({ deviceId })),
     ).map(({ deviceId, deviceLabel }) => ({ id: deviceId, label: deviceLabel })),
+    userEmails: distinct(rows.map((row) => row.userEmail)),
     outcomes: distinct(rows.map((row) => row.outcome)),
     agents: distinct(rows.map((row) => row.agent)),
     models: distinct(rows.map((row) => row.model)),

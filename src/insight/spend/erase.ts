@@ -31,7 +31,7 @@ function* eraseSessionSpend(
       return { usages: some.length };
     };
   // Cells may stay: telemetry may tell of the session under another repository, or under none.
-  yield* inSteps(nameCells(core, { ...session, branch: null, model: null, agent: null }));
+  yield* inSteps(nameCells(core, { ...session, branch: null, model: null, agent: null, userEmail: null }));
 }
 
 function* inSteps(work: Slices<void>): Generator<EraseStep> {

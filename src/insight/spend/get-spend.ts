@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { devicesOfPerson, teamRead } from "../../identity/api-tokens/api-tokens.ts";
+import { teamRead } from "../../identity/api-tokens/api-tokens.ts";
+import { sourcesOf } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
@@ -97,7 +98,9 @@ export const spend = endpoint(
         v.pipe(line(512), v.description("The same as repoKey; empty for what came without a repository.")),
       ),
       device: name("Only of the device with this id."),
-      person: name("Only of this person's devices: id or e-mail address."),
+      person: name(
+        "Only of this person, id or e-mail address: whom agents name as signed in, or else whose the device is.",
+      ),
       limit: v.optional(whole(1, 1_000, "Groups at most; 100 by default, 1000 at most.")),
     }),
     ok: SpendReply,
@@ -125,9 +128,9 @@ export const spend = endpoint(
     if (!period) fail(malformed, "The query's until must not lie before its since.");
     const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
     const behind = await requireSpend(core);
-    const owned = devicesOfPerson(core, teamId, person);
-    const deviceIds = device === undefined ? owned : [device].filter((id) => owned?.includes(id) ?? true);
-    const report = await spendReportInSlices(core, teamId, { ...period, by, repoKey, deviceIds });
+    const sources = person === undefined ? undefined : sourcesOf(core, teamId, person);
+    const deviceIds = device === undefined ? undefined : [device];
+    const report = await spendReportInSlices(core, teamId, { ...period, by, repoKey, deviceIds, sources });
     const { total, groupCount, prices } = report;
     await recordReader(core, principal, "getSpend");
     return {

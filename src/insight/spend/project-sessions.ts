@@ -91,11 +91,11 @@ function* gatherAll(core: Core, changes: Changes, sessions: readonly ReadSession
 /** Cells bear what their session says of itself; its model may have a price where none was known. */
 export function* nameCells(
   core: Core,
-  session: Pick<MeteredSession, "teamId" | "deviceId" | "externalId" | "branch" | "model" | "agent">,
+  session: Pick<MeteredSession, "teamId" | "deviceId" | "externalId" | "branch" | "model" | "agent" | "userEmail">,
 ): Slices<void> {
-  const { teamId, deviceId, externalId, branch, model, agent } = session;
+  const { teamId, deviceId, externalId, branch, model, agent, userEmail } = session;
   const ofSession = { teamId, deviceId, session: externalId };
-  const says = { branch: branch ?? "", model: model ?? "", agent: agent ?? "" };
+  const says = { branch: branch ?? "", model: model ?? "", agent: agent ?? "", user: userEmail ?? "" };
   const sql = rows(core.store);
   for (let after = 0; ; ) {
     const cells = sql.toBeNamed.all({ deviceId, session: externalId, ...says, after });

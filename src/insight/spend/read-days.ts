@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { listDevices } from "../../identity/devices/devices.ts";
+import { peopleBySource } from "../../identity/devices/devices.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { type Days, stretchOf } from "../../kit/kept-by-day.ts";
@@ -19,6 +19,8 @@ export interface SpendQuery {
   readonly repoKey?: string | undefined;
   /** Only of these devices. */
   readonly deviceIds?: readonly string[] | undefined;
+  /** Only of these, as `sourcesOf` names them. */
+  readonly sources?: readonly string[] | undefined;
   /** `byDayAndModel` will be read: what can be, is summed from the same rows. */
   readonly daily?: boolean | undefined;
 }
@@ -27,18 +29,19 @@ export interface SpendQuery {
 export function* readDays(
   core: Core,
   teamId: string,
-  { from, to, repoKey: repo, deviceIds }: SpendQuery,
+  { from, to, repoKey: repo, ...query }: SpendQuery,
   by: ReadBy,
 ): Generator<Summings> {
   const { table } = currentPrices(core);
   const sql = rows(core.store);
   const repoKey = repo ?? null;
-  const devices = deviceIds ? JSON.stringify(deviceIds) : null;
-  const ofTeam = repoKey === null && devices === null;
+  const deviceIds = query.deviceIds ? JSON.stringify(query.deviceIds) : null;
+  const sources = query.sources ? JSON.stringify(query.sources) : null;
+  const ofTeam = repoKey === null && deviceIds === null && sources === null;
   const read = ([first, last]: Days): GroupRow[] => {
     if (by === "day" && ofTeam) return sql.daysOfTeam.all({ teamId, from: first, to: last });
     const { [by]: sums } = ofTeam ? sql.sums : sql.narrowedSums;
-    return sums.all({ teamId, from: first, to: last, repoKey, deviceIds: devices });
+    return sums.all({ teamId, from: first, to: last, repoKey, deviceIds, sources });
   };
   const compute = (days: Days): Summings => {
     const sums = new Sums();
@@ -49,7 +52,7 @@ export function* readDays(
     for (const { sum } of groups) total.merge(sum);
     return { groups, total };
   };
-  const name = sha256Hex(JSON.stringify([by, repoKey, devices, table.version])).slice(0, 32);
+  const name = sha256Hex(JSON.stringify([by, repoKey, deviceIds, sources, table.version])).slice(0, 32);
   const all: Days = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
   const next = (day: number) => sql.nextDay.get(teamId, day, all[1]) ?? undefined;
   for (let day = next(all[0]); day !== undefined; ) {
@@ -68,12 +71,12 @@ function groupOf({ key, ofDevice, model }: GroupRow, by: ReadBy): Group {
 
 const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** What groups are of: those of devices, the person's whose they are now where people are asked for. */
+/** What groups are of: those of sources, the person's whose they are now where people are asked for. */
 export function personOf(core: Core, teamId: string, by: Grouping): (one: Summed) => Summed {
   if (by !== "person") return (one) => one;
-  const people = new Map(listDevices(core, teamId).map(({ id, person }) => [id, person]));
-  return ({ key: deviceId, sum }) => {
-    const person = people.get(deviceId);
-    return { name: person?.id ?? "", key: person?.email ?? "", of: person?.id ?? "", sum };
+  const personOfSource = peopleBySource(core, teamId);
+  return ({ key: source, sum }) => {
+    const person = personOfSource(source);
+    return { name: person?.id ?? person?.email ?? "", key: person?.email ?? "", of: person?.id ?? "", sum };
   };
 }

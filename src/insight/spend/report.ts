@@ -7,11 +7,11 @@ import type { Grouping } from "./rows.ts";
 import { dearest, type SpendFigures, Sum, type Summed, type Summings, Sums } from "./sums.ts";
 
 export interface SpendGroup extends SpendFigures {
-  /** The model, repository, branch, agent, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or of machines that are nobody's. */
+  /** The model, repository, branch, agent, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or where it is nobody's. */
   readonly key: string;
   /** The device of a session. */
   readonly deviceId?: string;
-  /** Of a person. */
+  /** Of a person with an account in the team. */
   readonly personId?: string;
 }
 
@@ -34,8 +34,8 @@ export interface SpendReport {
 }
 
 /**
- * What a team's agents used from one day to another and what that costs at the prices of those days. Devices count as the person's
- * whose they are now, with all that they ever sent.
+ * What a team's agents used from one day to another and what that costs at the prices of those days. Whom an agent
+ * names as signed in it counts for; all else for whose its device is now.
  */
 export function spendReport(core: Core, teamId: string, query: SpendQuery): SpendReport {
   const steps = makeReport(core, teamId, query);
@@ -59,14 +59,14 @@ export async function spendReportInSlices(core: Core, teamId: string, query: Spe
 function* makeReport(core: Core, teamId: string, query: SpendQuery): Generator<void, SpendReport> {
   const { table: _, ...prices } = currentPrices(core);
   const { by } = query;
-  const ofTeam = query.repoKey === undefined && query.deviceIds === undefined;
+  const ofTeam = query.repoKey === undefined && query.deviceIds === undefined && query.sources === undefined;
   // Days are summed by model: where they are read anyway, models need no reading of their own.
   const daily = query.daily || by === "day" || (by === "model" && ofTeam);
   const days = daily ? yield* gather(readDays(core, teamId, query, "day")) : undefined;
   const { total, groups } =
     days && (by === "day" || by === "model")
       ? sumsOfDays(days, by)
-      : yield* sumsOf(readDays(core, teamId, query, by === "person" ? "device" : by), personOf(core, teamId, by));
+      : yield* sumsOf(readDays(core, teamId, query, by === "person" ? "source" : by), personOf(core, teamId, by));
   const all = groups.all();
   const first = (most = all.length) =>
     (by === "day" ? all.slice(0, most) : dearest(all, most)).map((one) => groupOf(one, by));

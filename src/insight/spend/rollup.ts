@@ -63,6 +63,7 @@ export class Rollup {
       sessionBranch: said?.branch ?? "",
       sessionModel: said?.model ?? "",
       sessionAgent: said?.agent ?? "",
+      sessionUser: said?.userEmail ?? "",
     };
     const id = Number(rows(this.#core.store).insertCell.run({ ...dimensions, ...ofSession }).lastInsertRowid);
     this.#cellIds.set(nameOfDimensions(dimensions), id);

@@ -11,10 +11,10 @@ export interface StoredRow extends Measures {
 }
 
 /** What sums are read by. */
-const READ_BY = ["model", "repo", "branch", "agent", "device", "session", "day"] as const;
+const READ_BY = ["model", "repo", "branch", "agent", "device", "source", "session", "day"] as const;
 export type ReadBy = (typeof READ_BY)[number];
-/** What sums are asked for by. A person's are those of the devices that are the person's when asked. */
-export const GROUPINGS = [...READ_BY, "person"] as const;
+/** What sums are asked for by. A person's are those of the sources that are the person's when asked, see `sourcesOf`. */
+export const GROUPINGS = ["model", "repo", "branch", "agent", "device", "session", "day", "person"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 export interface CellRow extends Measures {
@@ -52,12 +52,15 @@ const list = (entry: (measure: string) => string) => MEASURES.map(entry).join(",
 const COLUMNS = list(column);
 const MEMBERS = list((name) => `${column(name)} AS ${name}`);
 const MODEL = "iif(model = '', session_model, model)";
+/** Whom the agent names as signed in, or else the device. */
+const SOURCE = "iif(session_user = '', device_id, session_user)";
 const GROUP: Record<ReadBy, string> = {
   model: MODEL,
   repo: "repo_key",
   branch: "iif(branch = '', session_branch, branch)",
   agent: "session_agent",
   device: "device_id",
+  source: SOURCE,
   session: "session",
   day: "day",
 };
@@ -67,7 +70,8 @@ const COUNTS = "team_id = @teamId AND day BETWEEN @from AND @to AND counts AND (
 const OF_ALL = `FROM spend_cells WHERE ${COUNTS}`;
 /** By the index that holds what is narrowed by, or every cell would be looked up. */
 const NARROWED = `FROM spend_cells INDEXED BY spend_cells_by_day WHERE ${COUNTS} AND (@repoKey IS NULL OR repo_key = @repoKey)
-  AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))`;
+  AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))
+  AND (@sources IS NULL OR ${SOURCE} IN (SELECT value FROM json_each(@sources)))`;
 const sumsBy = (by: ReadBy, cells: string) => {
   const ofDevice = by === "session" ? "device_id" : "''";
   const groups = [GROUP[by], ...(by === "session" ? [ofDevice] : []), MODEL, "context"].join(", ");
@@ -89,8 +93,9 @@ interface Range {
   readonly from: number;
   readonly to: number;
   readonly repoKey: string | null;
-  /** A JSON array; null for all. */
+  /** JSON arrays; null for all. */
   readonly deviceIds: string | null;
+  readonly sources: string | null;
 }
 
 /** A session of a device, and what it says of itself. */
@@ -100,6 +105,7 @@ interface Named {
   readonly branch: string;
   readonly model: string;
   readonly agent: string;
+  readonly user: string;
 }
 
 /** A cell that says otherwise; `ownModel` is that of its records. */
@@ -111,7 +117,7 @@ interface CellToName extends Omit<DayOfModel, "teamId" | "model">, Measures {
 }
 
 const OTHERWISE_NAMED = `device_id = @deviceId AND session = @session
-  AND (session_branch <> @branch OR session_model <> @model OR session_agent <> @agent)`;
+  AND (session_branch <> @branch OR session_model <> @model OR session_agent <> @agent OR session_user <> @user)`;
 
 /** Team, key, source, cell, times and measures of a report. */
 type ReportValues = [string, Buffer, number, number, number, ...number[]];
@@ -120,7 +126,16 @@ export const rows = statements((db) => {
   const sums = (cells: string) => {
     const by = (one: ReadBy) => db.prepare<[Range], GroupRow>(sumsBy(one, cells));
     const [model, repo, branch, agent] = [by("model"), by("repo"), by("branch"), by("agent")];
-    return { model, repo, branch, agent, device: by("device"), session: by("session"), day: by("day") };
+    return {
+      model,
+      repo,
+      branch,
+      agent,
+      device: by("device"),
+      source: by("source"),
+      session: by("session"),
+      day: by("day"),
+    };
   };
   return {
     // By spend_cells_by_day, whole.
@@ -135,9 +150,11 @@ export const rows = statements((db) => {
       `SELECT team_id AS teamId, day, repo_key AS repoKey, branch, model, device_id AS deviceId, session, context, otlp
        FROM spend_cells WHERE id = ?`,
     ),
-    insertCell: db.prepare<[Dimensions & { sessionBranch: string; sessionModel: string; sessionAgent: string }]>(
-      `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp, session_branch, session_model, session_agent, ${COLUMNS})
-       VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @otlp, @sessionBranch, @sessionModel, @sessionAgent, ${list(() => "0")})`,
+    insertCell: db.prepare<
+      [Dimensions & { sessionBranch: string; sessionModel: string; sessionAgent: string; sessionUser: string }]
+    >(
+      `INSERT INTO spend_cells (team_id, day, repo_key, branch, model, device_id, session, context, otlp, session_branch, session_model, session_agent, session_user, ${COLUMNS})
+       VALUES (@teamId, @day, @repoKey, @branch, @model, @deviceId, @session, @context, @otlp, @sessionBranch, @sessionModel, @sessionAgent, @sessionUser, ${list(() => "0")})`,
     ),
     // Both by primary key.
     cellById: db.prepare<[number], Measures & { readonly sessionModel: string; readonly counts: number }>(
@@ -164,7 +181,7 @@ export const rows = statements((db) => {
        WHERE ${OTHERWISE_NAMED} AND id > @after ORDER BY id LIMIT 500`,
     ),
     nameCells: db.prepare<[Named & { after: number; upTo: number }]>(
-      `UPDATE spend_cells SET session_branch = @branch, session_model = @model, session_agent = @agent
+      `UPDATE spend_cells SET session_branch = @branch, session_model = @model, session_agent = @agent, session_user = @user
        WHERE ${OTHERWISE_NAMED} AND id > @after AND id <= @upTo`,
     ),
     // By spend_cells_by_session.

@@ -56,6 +56,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 34, file: "src/platform/store/migrations/0034-sessions-once.sql" },
   { version: 35, file: "src/platform/store/migrations/0035-long-sessions.sql" },
   { version: 36, file: "src/platform/store/migrations/0036-due-by-channel.sql" },
+  { version: 37, file: "src/platform/store/migrations/0037-who-was-signed-in.sql" },
 ];
 
 export interface SchemaPlan {

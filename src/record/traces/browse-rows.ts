@@ -19,7 +19,7 @@ export interface SpanListRow extends SpanFacts {
 }
 
 const SESSION = `SELECT id, external_id AS externalId, device_id AS deviceId, repo_key AS repoKey, outcome, agent, model, branch,
-    started_at AS startedAt, ended_at AS endedAt, created_at AS createdAt, updated_at AS updatedAt, delivery_id AS deliveryId
+    started_at AS startedAt, ended_at AS endedAt, user_email AS userEmail, created_at AS createdAt, updated_at AS updatedAt, delivery_id AS deliveryId
   FROM trace_sessions`;
 
 /** A span as it is stored. */

@@ -16,6 +16,8 @@ export interface SessionFilter {
   readonly deviceId?: string | undefined;
   /** Of any of these devices. */
   readonly deviceIds?: readonly string[] | undefined;
+  /** Of any of these, as `sourcesOf` names them. */
+  readonly sources?: readonly string[] | undefined;
   readonly outcome?: string | undefined;
   /** One whose outcome means this, whatever the agent's word. */
   readonly outcomeKind?: OutcomeKind | undefined;
@@ -134,6 +136,7 @@ async function* walkSessions(
 function narrows({
   deviceId,
   deviceIds,
+  sources,
   outcomeKind: kind,
   outcome,
   agent,
@@ -143,6 +146,7 @@ function narrows({
 }: SessionFilter): boolean {
   return (
     deviceIds !== undefined ||
+    sources !== undefined ||
     kind !== undefined ||
     [deviceId, outcome, agent, model, branch, text].some((value) => value !== undefined && value !== "")
   );
@@ -185,12 +189,14 @@ function isPast({ from, to }: SessionFilter, { startedAt }: SessionListRow, towa
 
 function sessionFilter(core: Core, filter: SessionFilter) {
   const devices = filter.deviceIds && new Set(filter.deviceIds);
+  const sources = filter.sources && new Set(filter.sources);
   const looksFor = filter.text ? textFinder(core, filter.text) : undefined;
   return (row: SessionListRow, budget: Budget<Spending>): boolean => {
     for (const name of ["deviceId", "outcome", "agent", "model", "branch"] as const)
       if (filter[name] !== undefined && row[name] !== filter[name]) return false;
     if (filter.outcomeKind !== undefined && outcomeKind(row.outcome) !== filter.outcomeKind) return false;
     if (devices && !devices.has(row.deviceId)) return false;
+    if (sources && !sources.has(row.userEmail ?? row.deviceId)) return false;
     // Towards newer rows, the lower bound is not where the walk begins.
     if (!isWithin(filter, row)) return false;
     if (!looksFor) return true;

@@ -42,8 +42,8 @@ export const eraseRows = statements((db) => ({
   last: db.prepare<[], number>("SELECT max(id) FROM trace_sessions").pluck(),
   // By primary key, a stretch of it.
   naming: db.prepare<[number, number], ErasableSession & { userEmail: string }>(
-    `SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId, json_extract(document, '$.userEmail') AS userEmail
-     FROM trace_sessions WHERE id > ? AND id <= ? AND json_type(document, '$.userEmail') = 'text'`,
+    `SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId, user_email AS userEmail
+     FROM trace_sessions WHERE id > ? AND id <= ? AND user_email IS NOT NULL`,
   ),
   // A walk of the table, for who types an id.
   named: db.prepare<[string], ErasableSession>(`${SESSION} WHERE external_id = ? ORDER BY id`),

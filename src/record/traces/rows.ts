@@ -34,7 +34,9 @@ export interface StoredSession extends StoredSpan {
 
 /** The place of an item among those of its delivery, and its row. */
 /** What an item is made of, and what of it stands in columns. */
-export interface SessionItemRow extends Omit<SessionFacts, "externalId"> {
+export interface SessionItemRow extends Omit<SessionFacts, "externalId" | "userEmail"> {
+  /** Absent in a database from before the column. */
+  readonly userEmail?: string | null;
   readonly externalId: string;
   readonly document: string;
 }
@@ -116,13 +118,13 @@ export const rows = statements((db, has) => {
     ),
     // Whether it is told of elsewhere by trace_sessions_by_name.
     insertSession: db.prepare<[SessionRow]>(
-      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, document, delivery_id, item, created_at, updated_at, exported)
-     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @document, @deliveryId, @item, @now, @now,
+      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, user_email, document, delivery_id, item, created_at, updated_at, exported)
+     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @userEmail, @document, @deliveryId, @item, @now, @now,
        iif(@exported AND EXISTS (SELECT 1 FROM trace_sessions WHERE team_id = @teamId AND external_id = @externalId AND exported = 0), 2, @exported))`,
     ),
     updateSession: db.prepare<[SessionRow]>(
       `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
-       ended_at = @endedAt, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now, exported = iif(@exported, exported, 0) WHERE device_id = @deviceId AND external_id = @externalId`,
+       ended_at = @endedAt, user_email = @userEmail, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now, exported = iif(@exported, exported, 0) WHERE device_id = @deviceId AND external_id = @externalId`,
     ),
     // By trace_spans_by_session.
     span: db.prepare<[number, string], StoredSpan>(
@@ -183,7 +185,7 @@ export const rows = statements((db, has) => {
     ),
     sessionItem: db.prepare<[number], SessionItemRow>(
       `SELECT external_id AS externalId, document, outcome, agent, model, branch, started_at AS startedAt, ended_at AS endedAt
-     FROM trace_sessions WHERE id = ?`,
+       ${has("trace_sessions", "user_email") ? ", user_email AS userEmail" : ""} FROM trace_sessions WHERE id = ?`,
     ),
     spanItem: db.prepare<[number], SpanItemRow>(
       `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document, p.parent_id AS parentId, p.name, p.kind,

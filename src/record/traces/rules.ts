@@ -12,6 +12,8 @@ export interface SessionFacts {
   readonly branch: string | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** Whom the agent names as signed in, in small letters. */
+  readonly userEmail: string | null;
 }
 
 export interface SpanFacts {
@@ -32,6 +34,18 @@ export interface LabelFacts {
 function readText(value: unknown): string | null {
   return typeof value === "string" && value.isWellFormed() ? value.slice(0, 1_000).toWellFormed() : null;
 }
+
+/** Bytes of an address (RFC 3696, erratum 1690). */
+const MAX_EMAIL_BYTES = 320;
+
+function readEmail(value: unknown): string | null {
+  if (typeof value !== "string" || !value.includes("@") || !value.isWellFormed()) return null;
+  return Buffer.byteLength(value) > MAX_EMAIL_BYTES ? null : value.toLowerCase();
+}
+
+/** Whether SQLite, with which an upgrade filled the column, has the same letters in small. */
+export const isEmailPlain = ({ userEmail }: Fields): boolean =>
+  typeof userEmail !== "string" || /^[\x20-\x7e]*$/.test(userEmail);
 
 /**
  * OpenTelemetry's names beside ours: OTLP/JSON writes `startTimeUnixNano`, `spanId` and `parentSpanId`, the SDKs `startTime` and
@@ -57,7 +71,11 @@ export const areTimesPlain = (fields: Fields): boolean =>
   });
 
 /** The members that `readSession` and `readSpan` read. */
-export const SESSION_FACTS: readonly string[] = ["id", "outcome", "agent", "model", "branch", ...STARTS, ...ENDS];
+export const SESSION_FACTS: readonly string[] = [
+  ...["id", "outcome", "agent", "model", "branch", "userEmail"],
+  ...STARTS,
+  ...ENDS,
+];
 export const SPAN_FACTS: readonly string[] = [
   ...["name", "kind", "context", "parentSpanContext"],
   ...[IDS, PARENT_IDS, STARTS, ENDS].flat(),
@@ -72,6 +90,7 @@ export function readSession(session: Fields): SessionFacts {
     branch: readText(session.branch),
     startedAt: firstOf(session, STARTS, readInstant),
     endedAt: firstOf(session, ENDS, readInstant),
+    userEmail: readEmail(session.userEmail),
   };
 }
 

@@ -15,6 +15,7 @@ import { NOTES_MODE } from "./notes.ts";
 import { type OwnerRow, rows } from "./rows.ts";
 import {
   areTimesPlain,
+  isEmailPlain,
   type LabelFacts,
   readLabel,
   readSession,
@@ -100,7 +101,11 @@ function isShown(
     // Its hash tells.
     return true;
   }
-  const unread = ["externalId", ...(areTimesPlain(fields) ? [] : ["startedAt", "endedAt"])];
+  const unread = [
+    "externalId",
+    ...(areTimesPlain(fields) ? [] : ["startedAt", "endedAt"]),
+    ...("userEmail" in shown && isEmailPlain(fields) ? [] : ["userEmail"]),
+  ];
   return Object.entries(read(fields)).every(
     ([name, value]) => unread.includes(name) || shown[name as keyof typeof shown] === value,
   );

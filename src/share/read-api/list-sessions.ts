@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { devicesOfPerson } from "../../identity/api-tokens/api-tokens.ts";
+import { sourcesOf } from "../../identity/devices/devices.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { listSessions } from "../../record/traces/traces.ts";
 import { filter, PAGED, PERIOD, PERSON, pageOf, REPO, spanOf } from "./fields.ts";
@@ -65,7 +65,7 @@ export const sessionList = reading(
     const { rows, older } = await listSessions(core, teamId, {
       repoKey: repo,
       deviceId: device,
-      deviceIds: devicesOfPerson(core, teamId, person),
+      sources: person === undefined ? undefined : sourcesOf(core, teamId, person),
       ...{ agent, model, branch, outcome, text },
       ...spanOf(query),
       cursor: place,

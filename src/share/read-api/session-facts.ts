@@ -10,6 +10,12 @@ export const SessionFacts = v.object({
   sessionId: v.pipe(v.string(), v.description("As its agent named it.")),
   deviceId: v.string(),
   deviceLabel: Text,
+  userEmail: v.pipe(
+    Text,
+    v.description(
+      "Whom the agent names as signed in; null where it names nobody, and the session is whose its device is.",
+    ),
+  ),
   repoKey: RepoKey,
   outcome: v.string(),
   agent: Text,
@@ -23,16 +29,27 @@ export const SessionFacts = v.object({
 
 type Facts = Pick<
   Session,
-  | ("id" | "externalId" | "deviceId" | "deviceLabel" | "repoKey" | "outcome" | "agent" | "model" | "branch")
+  | (
+      | "id"
+      | "externalId"
+      | "deviceId"
+      | "deviceLabel"
+      | "userEmail"
+      | "repoKey"
+      | "outcome"
+      | "agent"
+      | "model"
+      | "branch"
+    )
   | ("startedAt" | "endedAt" | "createdAt" | "updatedAt")
 >;
 
 export function factsOf(row: Facts) {
-  const { id, externalId, deviceId, deviceLabel, repoKey, outcome, agent, model, branch } = row;
+  const { id, externalId, deviceId, deviceLabel, userEmail, repoKey, outcome, agent, model, branch } = row;
   return {
     id,
     sessionId: externalId,
-    ...{ deviceId, deviceLabel, repoKey: repoKeyOf(repoKey), outcome, agent, model, branch },
+    ...{ deviceId, deviceLabel, userEmail, repoKey: repoKeyOf(repoKey), outcome, agent, model, branch },
     startedAt: instantOrNull(row.startedAt),
     endedAt: instantOrNull(row.endedAt),
     createdAt: instantOrNull(row.createdAt),
@@ -45,6 +62,7 @@ export const EXAMPLE_SESSION = {
   sessionId: "b7c0a1",
   deviceId: "dev_06a15c9c007x7v3w3nbxrw2s5m",
   deviceLabel: "ada-laptop",
+  userEmail: null,
   repoKey: "github.com/acme/shop",
   outcome: "success",
   agent: "claude-code",

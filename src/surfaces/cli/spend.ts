@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
-import { listDevices } from "../../identity/devices/devices.ts";
+import { sourcesOf } from "../../identity/devices/devices.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
@@ -19,7 +19,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { recordAct } from "../../platform/audit/audit.ts";
-import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
+import { type Caller, type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
 import { dollars, type Output, type Table, table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
@@ -43,7 +43,10 @@ export function spendCommands(program: Command, cli: Cli): void {
   common(program.command("spend").description("what agents used of models, and what it costs"))
     .option("--team <team>", "whose: id or exact name; needed where there are several teams")
     .option("--repo <key>", "only this repository")
-    .option("--person <email>", "only of machines that are this person's now: e-mail address or id")
+    .option(
+      "--person <email>",
+      "only of this person, by e-mail address or id: whom agents name as signed in, or else whose the machine is",
+    )
     .option("--by <what>", `sums by ${GROUPINGS.join(", ")}`, oneOf(GROUPINGS), "model" as Grouping)
     .option(
       "--since <date>",
@@ -61,9 +64,9 @@ export function spendCommands(program: Command, cli: Cli): void {
         if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
         const { by, repo: repoKey } = options;
-        const person = options.person === undefined ? undefined : personNamed(core, caller, options.person);
-        const deviceIds = person && listDevices(core, teamId, person.id).map(({ id }) => id);
-        const report = spendReport(core, teamId, { ...span, by, repoKey, deviceIds });
+        const person = options.person === undefined ? undefined : personAsked(core, caller, options.person);
+        const sources = person === undefined ? undefined : sourcesOf(core, teamId, person);
+        const report = spendReport(core, teamId, { ...span, by, repoKey, sources });
         const { date, overridden, problem } = report.prices;
         if (problem !== null) fail(invalid, problem);
         const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
@@ -71,7 +74,7 @@ export function spendCommands(program: Command, cli: Cli): void {
           await recordAct(core, caller.by, {
             action: "spend.exported",
             teamId,
-            detail: { by, repo: repoKey, person: person?.email, firstDay: since, lastDay: until },
+            detail: { by, repo: repoKey, person, firstDay: since, lastDay: until },
           });
         output.result(
           {
@@ -90,6 +93,10 @@ export function spendCommands(program: Command, cli: Cli): void {
       }),
     );
 }
+
+/** An e-mail address: agents may name somebody who has no account here. @throws Problem for any other word that names nobody */
+const personAsked = (core: Core, caller: Caller, named: string): string =>
+  named.includes("@") ? named : personNamed(core, caller, named).email;
 
 /** Says of which days the figures are and by which prices, and what has none. */
 function remark(output: Output, { groups, total, prices }: SpendReport, days: string): void {

@@ -4,7 +4,7 @@ import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
 import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
-import { deviceIdsFor } from "../shared/sight.ts";
+import { deviceIdsSeen, sourcesFor } from "../shared/sight.ts";
 
 /** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
 
@@ -15,7 +15,7 @@ const PARAMS = {
   outcome: VALUE,
   repo: VALUE,
   branch: VALUE,
-  person: text(64),
+  person: text(320),
   agent: VALUE,
   model: VALUE,
   device: text(64),
@@ -43,10 +43,11 @@ const dollarsIn = (typed: string): number | undefined =>
 /** The filters as the room takes them, narrowed to what whoever looks sees. */
 export function filterOf(call: Member, params: SessionParams): SessionFilter {
   const { q, result, outcome, repo, branch, person, agent, model, device, cost, errors, from, to } = params;
-  const owned = deviceIdsFor(call, person);
+  const seen = deviceIdsSeen(call);
   return {
     repoKey: repoKeyIn(repo),
-    deviceIds: device === "" ? owned : [device].filter((id) => owned?.includes(id) ?? true),
+    deviceIds: device === "" ? seen : [device].filter((id) => seen?.includes(id) ?? true),
+    sources: sourcesFor(call, person),
     result: OUTCOME_KINDS.find((one) => one === result),
     outcome: outcome || undefined,
     agent: agent || undefined,

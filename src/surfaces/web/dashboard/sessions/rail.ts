@@ -1,5 +1,5 @@
 import { tokensOfCalls } from "../../../../formats/calls.ts";
-import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { findDeviceOf, peopleBySource } from "../../../../identity/devices/devices.ts";
 import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -100,10 +100,10 @@ function tokenText(session: Session, used: Usage): Content {
 function who(visit: Visit): Fact[] {
   const { call, session } = visit;
   const { agent, agentVersion, model, repoKey, branch, deviceId, userEmail } = session;
-  const person = findDeviceOf(call.core, call.session.team.id, deviceId)?.person;
+  const device = findDeviceOf(call.core, call.session.team.id, deviceId);
+  const person = peopleBySource(call.core, call.session.team.id, device ? [device] : [])(userEmail ?? deviceId);
   return [
     { label: "Person", value: person && html`<span title="${person.email}">${short(personName(person), 120)}</span>` },
-    { label: "Signed in", value: userEmail !== null && userEmail !== person?.email && short(userEmail, 120) },
     { label: "Device", value: deviceLink(call, session) },
     { label: "Exported", value: twinLinks(visit) },
     { label: "Repository", value: anchor(sessionsOf(call, repoKey), short(repoName(repoKey), 200)) },

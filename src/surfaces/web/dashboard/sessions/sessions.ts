@@ -1,4 +1,4 @@
-import type { Device } from "../../../../identity/devices/devices.ts";
+import { peopleBySource } from "../../../../identity/devices/devices.ts";
 import {
   findSessions,
   freshenSessions,
@@ -58,7 +58,10 @@ async function sessionsPage(call: Member): Promise<Html> {
   const filtered = Object.values(params).some((value) => value !== "");
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
     return frame(call, { title: "Sessions", main: html`${pageHead({ title: "Sessions" })}${noSessions(call)}` });
-  const filters = filtersOf(params, sessionFacets(core, team, deviceIdsSeen(call)), devices);
+  const facets = sessionFacets(core, team, deviceIdsSeen(call));
+  const personOf = peopleBySource(core, team, devices);
+  const people = facets.userEmails.flatMap((email) => personOf(email) ?? []);
+  const filters = filtersOf(params, facets, personFilter(devices, params.person, people));
   await yieldNow();
   const sort = sorter(call, {
     path: PATH,
@@ -98,7 +101,7 @@ function presetTabs(call: Member, params: SessionParams): Html {
 function filtersOf(
   params: SessionParams,
   { repoKeys, agents, models, outcomes, branches, devices, partial }: ReturnType<typeof sessionFacets>,
-  all: readonly Device[],
+  people: readonly Filter[],
 ): Filter[] {
   const choice = (name: keyof SessionParams, label: string, values: readonly Option[]) =>
     selectFilter({ name, label, value: params[name] }, "all", values, undefined, partial && "of the newest sessions");
@@ -119,7 +122,7 @@ function filtersOf(
     select("outcome", "Outcome", outcomes),
     choice("repo", "Repository", repoOptions(repoKeys)),
     select("branch", "Branch", branches),
-    ...personFilter(all, params.person),
+    ...people,
     select("agent", "Agent", agents),
     select("model", "Model", models),
     choice(

@@ -1,4 +1,4 @@
-import type { Device } from "../../../../identity/devices/devices.ts";
+import { type Device, peopleBySource } from "../../../../identity/devices/devices.ts";
 import type { SessionItem, SortBy } from "../../../../insight/sessions/sessions.ts";
 import { attributes, type Content, html } from "../../../../kit/html.ts";
 import type { Sort, Table } from "../../ui/list.ts";
@@ -35,7 +35,8 @@ export function sessionTable(
   { devices, sort, params = {}, withoutRepo = false }: Shown,
 ): Table<SessionItem> {
   const now = call.core.clock.now();
-  const people = new Map(devices.flatMap(({ id, person }) => (person ? [[id, personName(person)] as const] : [])));
+  const personOf = peopleBySource(call.core, call.session.team.id, devices);
+  const hasPeople = devices.some(({ person }) => person) || rows.some(({ userEmail }) => userEmail !== "");
   return {
     caption: "Sessions",
     dense: true,
@@ -48,9 +49,12 @@ export function sessionTable(
             ? short(branch, MAX_NAME) || none
             : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
       },
-      people.size > 0 && {
+      hasPeople && {
         label: "Person",
-        cell: ({ deviceId }) => short(people.get(deviceId) ?? "", MAX_WORD) || none,
+        cell: ({ deviceId, userEmail }) => {
+          const person = personOf(userEmail || deviceId);
+          return short(person ? personName(person) : "", MAX_WORD) || none;
+        },
       },
       {
         label: "Agent",

@@ -1,4 +1,4 @@
-import type { Device } from "../../../../identity/devices/devices.ts";
+import type { Device, SourcePerson } from "../../../../identity/devices/devices.ts";
 import { countMembers, MAX_LISTED } from "../../../../identity/members/members.ts";
 import type { Option } from "../../ui/field.ts";
 import type { Filter } from "../../ui/list.ts";
@@ -19,8 +19,10 @@ export const seenLastFirst = <D extends Seen>(devices: readonly D[]): D[] =>
 export const NOBODY = "nobody";
 
 /** How the person is called whose a device is. */
-export const personName = ({ name, email }: Pick<NonNullable<Device["person"]>, "name" | "email">): string =>
-  name ?? email;
+export const personName = ({ name, email }: Pick<SourcePerson, "name" | "email">): string => name ?? email;
+
+/** How addresses name somebody: by their e-mail address where there is no account. */
+export const personParam = ({ id, email }: Pick<SourcePerson, "id" | "email">): string => id ?? email;
 
 /** Says in a choice of a large team's people that these are not all. @param command takes the others by their addresses */
 export function moreMembers({ core, session }: Member, command: string): Option[] {
@@ -32,13 +34,16 @@ export function moreMembers({ core, session }: Member, command: string): Option[
 export const devicesOf = <D extends Owned>(devices: readonly D[], person: string): D[] =>
   devices.filter((device) => person === "" || (device.person?.id ?? NOBODY) === person);
 
-/** A choice among the people whose some devices are; none where they are nobody's. */
-export function personFilter(devices: readonly (Owned & Seen)[], value: string): Filter[] {
-  const people = new Map(
-    seenLastFirst(devices).flatMap(({ person }) => (person ? [[person.id, person] as const] : [])),
-  );
+/** A choice among the people whose some devices are, and others; none where they are nobody's. */
+export function personFilter(
+  devices: readonly (Owned & Seen)[],
+  value: string,
+  others: readonly SourcePerson[] = [],
+): Filter[] {
+  const owners = seenLastFirst(devices).flatMap(({ person }) => person ?? []);
+  const people = new Map([...owners, ...others].map((person) => [personParam(person), person]));
   if (people.size === 0 && value === "") return [];
-  const all = Array.from(people.values(), (person) => ({ value: person.id, label: personName(person) }));
+  const all = Array.from(people, ([param, person]) => ({ value: param, label: personName(person) }));
   // Beside the one for nobody; those of whom nothing was heard for longest are left out.
   const options = [
     ...all.slice(0, MAX_OPTIONS - 1).sort((a, b) => a.label.localeCompare(b.label, "en")),

@@ -1,7 +1,7 @@
-import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import { type Device, listDevices, sourcesOf } from "../../../../identity/devices/devices.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { Member } from "./call.ts";
-import { devicesOf } from "./people.ts";
+import { NOBODY } from "./people.ts";
 
 /**
  * Whose record somebody sees: the team's, or what their own devices sent, as those are assigned now. What a page that declares `narrows`
@@ -19,9 +19,9 @@ export const devicesSeen = (call: Member): Device[] =>
 export const deviceIdsSeen = (call: Member): string[] | undefined =>
   seesOwn(call) ? devicesSeen(call).map(({ id }) => id) : undefined;
 
-/** The ids of a person's devices, as far as whoever looks sees them. @param person as the address has it: `""` for all, `nobody` */
-export const deviceIdsFor = (call: Member, person: string): string[] | undefined =>
-  person === "" ? deviceIdsSeen(call) : devicesOf(devicesSeen(call), person).map(({ id }) => id);
+/** The sources that are a person's, seen or not. @param person as the address has it: `""` for all, `nobody`, an id or an e-mail address */
+export const sourcesFor = ({ core, session }: Member, person: string): string[] | undefined =>
+  person === "" ? undefined : sourcesOf(core, session.team.id, person === NOBODY ? null : person);
 
 /** Whether whoever looks sees what a device sent. */
 export const seesDevice = (call: Member, deviceId: string): boolean => deviceIdsSeen(call)?.includes(deviceId) ?? true;

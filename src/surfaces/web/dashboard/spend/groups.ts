@@ -1,4 +1,4 @@
-import { listDevices } from "../../../../identity/devices/devices.ts";
+import { listDevices, peopleBySource } from "../../../../identity/devices/devices.ts";
 import { nameSession } from "../../../../insight/sessions/sessions.ts";
 import type { Grouping, SpendFigures, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -8,7 +8,7 @@ import { anchor, section, tabs } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, link, repoLink } from "../shared/links.ts";
-import { NOBODY, personName } from "../shared/people.ts";
+import { NOBODY, personName, personParam } from "../shared/people.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { modelName } from "./chart.ts";
@@ -141,15 +141,13 @@ function namer(call: Member, params: Params): (group: SpendGroup) => Content {
 }
 
 function personNamer(call: Member, params: Params): (group: SpendGroup) => Content {
-  const devices = listDevices(call.core, call.session.team.id);
-  const names = new Map(devices.map(({ personId, person }) => [personId, person && personName(person)]));
-  return ({ key, personId = NOBODY }) => {
-    const text =
-      personId === NOBODY
-        ? html`<span class="muted">nobody’s</span>`
-        : html`<span title="${key}">${short(names.get(personId) ?? key, 80)}</span>`;
-    const to = spendAddress(call, params, { by: "model", person: personId });
-    return anchor(to, text);
+  const personOf = peopleBySource(call.core, call.session.team.id, []);
+  return ({ key }) => {
+    const person = personOf(key);
+    const text = person
+      ? html`<span title="${key}">${short(personName(person), 80)}</span>`
+      : html`<span class="muted">nobody’s</span>`;
+    return anchor(spendAddress(call, params, { by: "model", person: person ? personParam(person) : NOBODY }), text);
   };
 }
 

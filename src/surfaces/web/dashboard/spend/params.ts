@@ -3,7 +3,7 @@ import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
 import { choice, readParams, text } from "../shared/params.ts";
-import { deviceIdsFor } from "../shared/sight.ts";
+import { deviceIdsSeen, sourcesFor } from "../shared/sight.ts";
 
 /** What the pages of spend are asked for, as it stands in the address. */
 
@@ -30,6 +30,7 @@ export interface Params {
   /** As in the address; `""` for all. */
   readonly person: string;
   readonly deviceIds: readonly string[] | undefined;
+  readonly sources: readonly string[] | undefined;
 }
 
 /** Reads the query; what makes no sense asks for nothing. */
@@ -50,7 +51,7 @@ export function spendParams(call: Member): Params {
     repo,
     person,
     by = "model",
-  } = readParams({ repo: text(1_024), person: text(64), by: choice(GROUPINGS) }, query);
+  } = readParams({ repo: text(1_024), person: text(320), by: choice(GROUPINGS) }, query);
   return {
     days: chosen ? undefined : days,
     backwards: asksDays && !chosen,
@@ -62,7 +63,8 @@ export function spendParams(call: Member): Params {
     repoKey: repoKeyIn(repo),
     by,
     person,
-    deviceIds: deviceIdsFor(call, person),
+    deviceIds: deviceIdsSeen(call),
+    sources: sourcesFor(call, person),
   };
 }
 

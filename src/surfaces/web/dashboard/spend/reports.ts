@@ -1,5 +1,6 @@
 import { type Core, slot } from "../../../../core.ts";
 import { listDevices } from "../../../../identity/devices/devices.ts";
+import { memberIds } from "../../../../identity/members/members.ts";
 import { currentPrices, type SpendReport, spendReportInSlices, spendVersion } from "../../../../insight/spend/spend.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 
@@ -19,11 +20,14 @@ export async function keptReport(core: Core, teamId: string, query: Query): Prom
     kept.version = version;
     kept.reports.clear();
   }
-  const { from, to, by, repoKey, deviceIds, daily } = query;
-  // Whose devices are is of the moment.
-  const owners = by === "person" && listDevices(core, teamId).map(({ id, person }) => [id, person?.id, person?.email]);
+  const { from, to, by, repoKey, deviceIds, sources, daily } = query;
+  // Whose devices are, and who is in the team, is of the moment.
+  const owners = by === "person" && [
+    listDevices(core, teamId).map(({ id, person }) => [id, person?.id, person?.email]),
+    memberIds(core, teamId),
+  ];
   const days = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
-  const name = JSON.stringify([teamId, days, by, repoKey, deviceIds, daily, owners]);
+  const name = JSON.stringify([teamId, days, by, repoKey, deviceIds, sources, daily, owners]);
   const found = kept.reports.get(name);
   if (found) return found;
   const report = await spendReportInSlices(core, teamId, query);

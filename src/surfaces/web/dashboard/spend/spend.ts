@@ -1,4 +1,5 @@
-import { findSessions, freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
+import { peopleBySource, type SourcePerson } from "../../../../identity/devices/devices.ts";
+import { findSessions, freshenSessions, sessionFacets, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import {
   freshenSpend,
   type SpendFigures,
@@ -83,6 +84,14 @@ function periods(call: Member, params: Params): Html {
   });
 }
 
+/** Whom agents named as signed in lately. */
+function signedIn(call: Member): SourcePerson[] {
+  const { core, session } = call;
+  const personOf = peopleBySource(core, session.team.id, []);
+  const { userEmails } = sessionFacets(core, session.team.id, deviceIdsSeen(call));
+  return userEmails.flatMap((email) => personOf(email) ?? []);
+}
+
 function chosen(call: Member, params: Params): Html {
   const { core, session } = call;
   const team = session.team.id;
@@ -98,7 +107,7 @@ function chosen(call: Member, params: Params): Html {
     filters: [
       ...dayFilters(days === undefined ? { from: first, to: last } : { from: "", to: "" }),
       selectFilter({ name: "repo", label: "Repository", value: repo }, "all", repoOptions([...keys].sort()), repoName),
-      ...personFilter(devicesSeen(call), person),
+      ...personFilter(devicesSeen(call), person, signedIn(call)),
     ],
   });
 }
@@ -140,9 +149,12 @@ function comparison({ first, last }: Params, usd: number | null, before: number 
 }
 
 /** What sessions that began in these days cost on average, and their commits. */
-async function perSession({ core, session }: Member, { repoKey, deviceIds, first, last }: Params): Promise<Stat[]> {
+async function perSession(
+  { core, session }: Member,
+  { repoKey, deviceIds, sources, first, last }: Params,
+): Promise<Stat[]> {
   const days = spanOf({ from: first, to: last });
-  const { sessions, usd, commits } = await sumSessions(core, session.team.id, { repoKey, deviceIds, ...days });
+  const { sessions, usd, commits } = await sumSessions(core, session.team.id, { repoKey, deviceIds, sources, ...days });
   if (usd === null || sessions === 0) return [];
   const each = commits > 0 ? `, ${dollars(usd / commits)} per commit` : "";
   return [{ label: "Per session", value: dollars(usd / sessions), sub: `${plural(sessions, "session")}${each}` }];

@@ -1,0 +1,92 @@
+import { expect, it } from "vitest";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
+import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { makeAccount } from "../support/accounts.ts";
+import { apiToken } from "../support/api.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+import { claudeCall, claudeLogs } from "../support/otlp.ts";
+
+/** A call of a session in which somebody is signed in. */
+const callOf = (session: string, email?: string) =>
+  claudeCall(`req-${session}`, { "session.id": session, ...(email === undefined ? {} : { "user.email": email }) });
+
+/** A fleet that exports over one token, whose agents name Ada, Kim without an account, and in one session nobody. */
+async function fleet() {
+  const t = await startInstance();
+  const device = await t.device();
+  const { id: team } = device.team;
+  const ada = await makeAccount(t.instance.core, { email: "ada@example.com", team: { id: team, role: "member" } });
+  const send = async (...calls: ReturnType<typeof callOf>[]) => {
+    expect((await t.post("/v1/logs", { token: device.token, json: claudeLogs(...calls) })).status).toBe(200);
+    await t.instance.settle();
+  };
+  await send(callOf("a-1", "Ada@Example.com"), callOf("a-2", "ada@example.com"), callOf("k-1", "kim@example.com"));
+  await send(callOf("n-1"));
+  return { t, device, team, ada, send, token: await apiToken(t, team) };
+}
+
+async function groups(t: TestInstance, token: string, query = "") {
+  const { body } = await t.get(`/api/spend?by=person${query}`, { token });
+  return body.groups.map(({ key, personId, usages }: Record<string, unknown>) => [key, personId, usages]);
+}
+
+async function sessionsOf(t: TestInstance, token: string, person: string) {
+  const { body } = await t.get(`/api/sessions?person=${person}`, { token });
+  return body.items.map(({ sessionId, userEmail }: Record<string, unknown>) => [sessionId, userEmail]).sort();
+}
+
+it("goes by whom the agents name as signed in, with an account or without, and by the device's person where they name nobody", async () => {
+  const { t, device, ada, token } = await fleet();
+  expect(await groups(t, token)).toEqual([
+    ["ada@example.com", ada.id, 2],
+    ["", undefined, 1],
+    ["kim@example.com", undefined, 1],
+  ]);
+  expect(await sessionsOf(t, token, ada.id)).toEqual([
+    ["a-1", "ada@example.com"],
+    ["a-2", "ada@example.com"],
+  ]);
+  expect(await sessionsOf(t, token, "KIM@example.com")).toEqual([["k-1", "kim@example.com"]]);
+  const robot = await makeAccount(t.instance.core, {
+    email: "robot@example.com",
+    team: { id: device.team.id, role: "member" },
+  });
+  await assignDevice(t.instance.core, device.deviceId, robot.id);
+  expect(await groups(t, token)).toContainEqual(["robot@example.com", robot.id, 1]);
+  expect(await sessionsOf(t, token, "robot@example.com")).toEqual([["n-1", null]]);
+  expect((await t.get(`/api/spend?by=session&person=${ada.id}`, { token })).body.total.usages).toBe(2);
+  expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
+});
+
+it("counts what was used before for whoever is named later, also in sums that were asked for meanwhile", async () => {
+  const { t, token, send, team, ada } = await fleet();
+  await setBudget(t.instance.core, team, {
+    ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 },
+  });
+  const used = () => budgetStandings(t.instance.core, team)[0]?.usedUsd;
+  expect(await groups(t, token, "&device=none")).toEqual([]);
+  expect(await groups(t, token)).toContainEqual(["ada@example.com", ada.id, 2]);
+  const before = used() ?? 0;
+  t.clock.advance(1_000);
+  await send(claudeCall("req-n-2", { "session.id": "n-1", "user.email": "ada@example.com" }));
+  expect(await groups(t, token)).toEqual([
+    ["ada@example.com", ada.id, 4],
+    ["kim@example.com", undefined, 1],
+  ]);
+  expect(used()).toBeCloseTo(2 * before, 6);
+});
+
+it("takes nothing for an address that is none", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const token = await apiToken(t, device.team.id);
+  const sessions = ["nobody", `${"x".repeat(400)}@example.com`, { of: "ada@example.com" }].map((userEmail, i) => ({
+    ...{ id: `s-${i}`, userEmail, outcome: "completed", spans: [] },
+  }));
+  const json = { repoKey: "r", sessions };
+  expect((await t.post("/api/agent-traces/ingest", { token: device.token, json })).status).toBe(200);
+  expect(
+    (await t.get("/api/sessions", { token })).body.items.map((one: { userEmail: unknown }) => one.userEmail),
+  ).toEqual([null, null, null]);
+});
