@@ -1,9 +1,12 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
+import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 
@@ -75,6 +78,35 @@ it("counts what was used before for whoever is named later, also in sums that we
     ["kim@example.com", undefined, 1],
   ]);
   expect(used()).toBeCloseTo(2 * before, 6);
+});
+
+it("says the same of what an older database holds", async () => {
+  const { t, token, ada } = await fleet();
+  const before = [await groups(t, token), await sessionsOf(t, token, ada.id)];
+  await t.close();
+  const db = new Sqlite(join(t.directory, "reckon.db"));
+  // As schema 36 had it.
+  db.exec(`
+    ALTER TABLE trace_sessions DROP COLUMN user_email; ALTER TABLE session_figures DROP COLUMN user_email;
+    ALTER TABLE spend_cells DROP COLUMN session_user; PRAGMA user_version = 36;`);
+  db.close();
+  const newer = await startInstance({ directory: t.directory });
+  expect([await groups(newer, token), await sessionsOf(newer, token, ada.id)]).toEqual(before);
+  expect(verifyLedger(newer.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
+});
+
+it("opens nothing to whoever sees only their own, whatever address is named", async () => {
+  const { t, device, send } = await fleet();
+  const own = await somebody(t, device.team, "own_only");
+  const lead = await somebody(t, device.team, "viewer");
+  await send(callOf("claimed", own.email));
+  for (const [as, sees] of [
+    [own, false],
+    [lead, true],
+  ] as const) {
+    const { text } = await ask(t, "GET", `/sessions?person=${encodeURIComponent(own.id)}`, { as });
+    expect(text.includes("claimed")).toBe(sees);
+  }
 });
 
 it("takes nothing for an address that is none", async () => {
