@@ -20,4 +20,3 @@ export {
 } from "./manage.ts";
 export { type DevicePrincipal, findDevice } from "./principals.ts";
 export { countDevices, noteSeats } from "./seats.ts";
-export { peopleBySource, type SourcePerson, sourcesOf } from "./sources.ts";

@@ -1,5 +1,5 @@
 import { type Core, slot } from "../../core.ts";
-import { sourcesOf } from "../../identity/devices/devices.ts";
+import { sourcesOf } from "../../identity/ownership/ownership.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { spendReport, spendVersion } from "../spend/spend.ts";
 import { HISTORY_DAYS, type Span, spanAt } from "./forecast.ts";

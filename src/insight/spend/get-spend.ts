@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { teamRead } from "../../identity/api-tokens/api-tokens.ts";
-import { sourcesOf } from "../../identity/devices/devices.ts";
+import { sourcesOf } from "../../identity/ownership/ownership.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";

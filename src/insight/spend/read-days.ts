@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { peopleBySource } from "../../identity/devices/devices.ts";
+import { peopleBySource } from "../../identity/ownership/ownership.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { type Days, stretchOf } from "../../kit/kept-by-day.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { sourcesOf } from "../../identity/devices/devices.ts";
+import { sourcesOf } from "../../identity/ownership/ownership.ts";
 import { Count } from "../../platform/http/fields.ts";
 import { listSessions } from "../../record/traces/traces.ts";
 import { filter, PAGED, PERIOD, PERSON, pageOf, REPO, spanOf } from "./fields.ts";

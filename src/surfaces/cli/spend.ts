@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
-import { sourcesOf } from "../../identity/devices/devices.ts";
+import { sourcesOf } from "../../identity/ownership/ownership.ts";
 import { listTeams } from "../../identity/teams/teams.ts";
 import {
   catchUpSpend,
@@ -67,6 +67,8 @@ export function spendCommands(program: Command, cli: Cli): void {
         const person = options.person === undefined ? undefined : personAsked(core, caller, options.person);
         const sources = person === undefined ? undefined : sourcesOf(core, teamId, person);
         const report = spendReport(core, teamId, { ...span, by, repoKey, sources });
+        // Somebody who is known nowhere is mostly a slip.
+        if (person !== undefined && report.groupCount === 0) personNamed(core, caller, person);
         const { date, overridden, problem } = report.prices;
         if (problem !== null) fail(invalid, problem);
         const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];

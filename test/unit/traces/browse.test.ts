@@ -213,6 +213,7 @@ it("offers the values that a team's sessions hold to narrow by", async () => {
   expect(sessionFacets(t.instance.core, team)).toEqual({
     repoKeys: ["api", "shop"],
     devices: [{ id: device.deviceId, label: null }],
+    userEmails: [],
     outcomes: ["failure", "success"],
     agents: ["claude-code", "codex"],
     models: ["m"],

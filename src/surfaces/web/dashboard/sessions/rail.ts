@@ -1,5 +1,6 @@
 import { tokensOfCalls } from "../../../../formats/calls.ts";
-import { findDeviceOf, peopleBySource } from "../../../../identity/devices/devices.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
 import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";

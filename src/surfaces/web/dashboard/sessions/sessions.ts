@@ -1,4 +1,4 @@
-import { peopleBySource } from "../../../../identity/devices/devices.ts";
+import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import {
   findSessions,
   freshenSessions,

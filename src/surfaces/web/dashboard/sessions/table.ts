@@ -1,4 +1,5 @@
-import { type Device, peopleBySource } from "../../../../identity/devices/devices.ts";
+import type { Device } from "../../../../identity/devices/devices.ts";
+import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import type { SessionItem, SortBy } from "../../../../insight/sessions/sessions.ts";
 import { attributes, type Content, html } from "../../../../kit/html.ts";
 import type { Sort, Table } from "../../ui/list.ts";

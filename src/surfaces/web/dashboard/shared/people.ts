@@ -1,5 +1,6 @@
-import type { Device, SourcePerson } from "../../../../identity/devices/devices.ts";
+import type { Device } from "../../../../identity/devices/devices.ts";
 import { countMembers, MAX_LISTED } from "../../../../identity/members/members.ts";
+import type { SourcePerson } from "../../../../identity/ownership/ownership.ts";
 import type { Option } from "../../ui/field.ts";
 import type { Filter } from "../../ui/list.ts";
 import { number } from "../../ui/units.ts";

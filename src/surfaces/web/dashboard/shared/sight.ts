@@ -1,4 +1,5 @@
-import { type Device, listDevices, sourcesOf } from "../../../../identity/devices/devices.ts";
+import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import { sourcesOf } from "../../../../identity/ownership/ownership.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { Member } from "./call.ts";
 import { NOBODY } from "./people.ts";

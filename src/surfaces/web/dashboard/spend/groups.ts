@@ -1,4 +1,5 @@
-import { listDevices, peopleBySource } from "../../../../identity/devices/devices.ts";
+import { listDevices } from "../../../../identity/devices/devices.ts";
+import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import { nameSession } from "../../../../insight/sessions/sessions.ts";
 import type { Grouping, SpendFigures, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";

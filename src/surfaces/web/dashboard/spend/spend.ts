@@ -1,4 +1,4 @@
-import { peopleBySource, type SourcePerson } from "../../../../identity/devices/devices.ts";
+import { peopleBySource, type SourcePerson } from "../../../../identity/ownership/ownership.ts";
 import { findSessions, freshenSessions, sessionFacets, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import {
   freshenSpend,

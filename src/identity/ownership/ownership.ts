@@ -1,0 +1,43 @@
+/**
+ * Ownership: whose sessions and spend are. One device may export for many, and their agents name who is signed in: what was recorded goes
+ * by that address, in small letters, where there is one, and by its device otherwise. Either is called its source.
+ * Not here: what a device or a person may do (devices, members): an agent's word opens nothing.
+ */
+import type { Core } from "../../core.ts";
+import { type Device, listDevices } from "../devices/devices.ts";
+import { roleIn } from "../members/members.ts";
+import { findUser, type User } from "../people/people.ts";
+
+/** Of an address that nobody in the team has, the address alone is known. */
+export type SourcePerson = Pick<User, "email" | "name"> & { readonly id: string | null };
+
+/** The sources that are somebody's now. @param person id or e-mail address, also one without an account; null for devices that are nobody's */
+export function sourcesOf(core: Core, teamId: string, person: string | null): string[] {
+  const user = person === null ? undefined : findUser(core, person);
+  const id = user?.id ?? null;
+  const isTheirs = ({ personId }: Device) => (person === null || id !== null) && personId === id;
+  const devices = listDevices(core, teamId).filter(isTheirs);
+  return [...devices.map((one) => one.id), ...addressesOf(user?.email ?? person)];
+}
+
+const addressesOf = (email: string | null): string[] => (email?.includes("@") ? [email.toLowerCase()] : []);
+
+/** Makes what tells whose a source is now; undefined for a device that is nobody's. @param devices those of the team, or some */
+export function peopleBySource(
+  core: Core,
+  teamId: string,
+  devices: readonly Pick<Device, "id" | "person">[] = listDevices(core, teamId),
+): (source: string) => SourcePerson | undefined {
+  const known = new Map<string, SourcePerson | undefined>(devices.map(({ id, person }) => [id, person ?? undefined]));
+  return (source) => {
+    if (known.has(source) || !source.includes("@")) return known.get(source);
+    const person = teammate(core, teamId, source) ?? { id: null, email: source, name: null };
+    known.set(source, person);
+    return person;
+  };
+}
+
+function teammate(core: Core, teamId: string, email: string): SourcePerson | undefined {
+  const user = findUser(core, email);
+  return user && roleIn(core, teamId, user.id) !== undefined ? user : undefined;
+}
