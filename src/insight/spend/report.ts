@@ -93,6 +93,9 @@ function* gather(stretches: Iterable<Summings>): Generator<void, Summed[]> {
   return all;
 }
 
+/** Groups whose names are looked up at once. */
+const LOOKED_UP = 200;
+
 interface Made {
   readonly total: Sum;
   readonly groups: Sums;
@@ -102,7 +105,11 @@ function* sumsOf(stretches: Iterable<Summings>, named: (one: Summed) => Summed):
   const [total, groups] = [new Sum(), new Sums()];
   for (const some of stretches) {
     total.merge(some.total);
-    for (const one of some.groups) groups.merge(named(one));
+    for (const [i, one] of some.groups.entries()) {
+      groups.merge(named(one));
+      // Whose a source is may have to be looked up.
+      if (i % LOOKED_UP === 0) yield;
+    }
     yield;
   }
   return { total, groups };
