@@ -1,7 +1,15 @@
 import { type Command, Option } from "commander";
-import { assignDevice, type Device, listDevices, revokeDevice } from "../../identity/devices/devices.ts";
+import {
+  assignDevice,
+  type Device,
+  deviceFinder,
+  listDevices,
+  renameDevice,
+  revokeDevice,
+} from "../../identity/devices/devices.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
@@ -26,6 +34,7 @@ export function deviceCommands(program: Command, cli: Cli): void {
   const device = program.command("device").description("machines bound to teams");
   addList(device, cli);
   addAssign(device, cli);
+  addRename(device, cli);
   addRevoke(device, cli);
 }
 
@@ -90,6 +99,24 @@ function addAssign(device: Command, cli: Cli): void {
         );
       });
     });
+}
+
+function addRename(device: Command, cli: Cli): void {
+  common(
+    device.command("rename").argument("<device>", "device id").argument("<name>", 'what it is called; "" for nothing'),
+  )
+    .description("give a device another name")
+    .action((id: string, name: string, options: CommonOptions) =>
+      withCore(cli, options, async (core, output, caller) => {
+        const teamId = caller.teamId ?? deviceFinder(core)(id)?.teamId ?? "";
+        if (!(await renameDevice(core, teamId, id, name, caller.by)))
+          fail(notFound, `there is no device with the id "${id}" (see: reckon device list)`);
+        const label = deviceFinder(core)(id)?.label ?? null;
+        output.result({ deviceId: id, label }, () =>
+          label === null ? `${id} has no name now` : `${id} is ${label} now`,
+        );
+      }),
+    );
 }
 
 function addRevoke(device: Command, cli: Cli): void {

@@ -1,4 +1,5 @@
 import { apiTokenCommands } from "./api-token.ts";
+import { auditCommand } from "./audit.ts";
 import { budgetCommands } from "./budget.ts";
 import { cliCommands } from "./cli.ts";
 import { codeCommands } from "./code.ts";
@@ -44,6 +45,7 @@ export const REMOTE_COMMANDS: readonly AddCommands[] = [
   errorCommands,
   keyCommands,
   jobsCommands,
+  auditCommand,
   eraseCommand,
   exportCommand,
   holdCommands,

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Core } from "../../core.ts";
 import { reportingDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf, ROLES, type Role, setRole } from "../../identity/members/members.ts";
-import { createResetLink } from "../../identity/one-time-links/one-time-links.ts";
+import { createInvitation, createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
 import { resetFactors } from "../../identity/second-factor/second-factor.ts";
 import { createUser, setDisabled, setPassword } from "../../identity/sign-in/sign-in.ts";
@@ -10,7 +10,15 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
-import { type Cli, type CommonOptions, common, noteGuessedAddress, readSecret, withCore } from "./context.ts";
+import {
+  type Cli,
+  type CommonOptions,
+  common,
+  noteGuessedAddress,
+  readSecret,
+  teamNamed,
+  withCore,
+} from "./context.ts";
 import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
 import { table } from "./output.ts";
@@ -45,6 +53,7 @@ export function userCommands(program: Command, cli: Cli): void {
   addSwitches(user, cli);
   addSet(user, cli);
   addRole(user, cli);
+  addInvite(user, cli);
 }
 
 /** Typed with a hyphen or an underscore. */
@@ -64,6 +73,28 @@ function addRole(user: Command, cli: Cli): void {
           { userId: id, email, teamId, role: options.role },
           () => `${email} is ${options.role} of ${name}`,
         );
+      }),
+    );
+}
+
+function addInvite(user: Command, cli: Cli): void {
+  common(
+    user.command("invite").argument("[email]", "whose invitation it is; whoever has the link where it is left out"),
+  )
+    .description("print a one-time link that lets somebody into a team, with an account of their own making")
+    .requiredOption("--team <team>", "id or exact name (required)")
+    .option("--role <role>", `role in that team: one of ${ROLES.join(", ")}`, role, "member" as Role)
+    .action((email: string | undefined, options: CommonOptions & { readonly team: string; readonly role: Role }) =>
+      withCore(cli, options, async (core, output, caller) => {
+        const { id: teamId, name } = teamNamed(core, caller, options.team);
+        const link = await createInvitation(core, { teamId, role: options.role, email: email ?? null }, caller.by);
+        const url = baseUrlOf(core.config) + link.path;
+        const expiresAt = isoInstant(link.expiresAt);
+        output.result({ teamId, role: options.role, email: email ?? null, url, expiresAt }, () => url);
+        output.note(
+          `Works once, until ${expiresAt}, and makes ${email ?? "whoever opens it"} ${options.role} of ${name}.`,
+        );
+        noteGuessedAddress(core, output);
       }),
     );
 }

@@ -1,0 +1,67 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { findTeam } from "../../identity/teams/teams.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { listEvents } from "../../platform/audit/audit.ts";
+import { type Cli, type CommonOptions, common, teamIdNamed, withCore } from "./context.ts";
+import { table } from "./output.ts";
+import { instant, wholeNumber } from "./values.ts";
+
+const SHOWN = 50;
+const MOST = 10_000;
+
+interface AuditOptions extends CommonOptions {
+  readonly team?: string;
+  readonly action?: string;
+  readonly text?: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit: number;
+}
+
+function atMostShown(text: string): number {
+  const count = wholeNumber(text);
+  if (count < 1 || count > MOST) throw new InvalidArgumentError(`It must be 1 to ${MOST}.`);
+  return count;
+}
+
+/** A day is meant whole. */
+const untilEnd = (text: string): number => instant(text) + (/^\d{4}-\d\d-\d\d$/.test(text) ? DAY_MS : 0);
+
+/** Who did what, as the dashboard's audit has it. */
+export function auditCommand(program: Command, cli: Cli): void {
+  common(program.command("audit").description("who did what, when and from where, the newest first"))
+    .option("--team <team>", "only what concerns this team: id or exact name")
+    .option("--action <name>", 'only this, such as "device.revoked"')
+    .option(
+      "--text <text>",
+      "only where this stands in the name of who did it or whom it was done to, or in an address",
+    )
+    .option("--since <instant>", "from then on: a date or an instant, such as 2026-11-21T12:00:00Z", instant)
+    .option("--until <instant>", "before then; a date is included", untilEnd)
+    .option("--limit <n>", `events at most, 1 to ${MOST}`, atMostShown, SHOWN)
+    .action((options: AuditOptions) =>
+      withCore(cli, options, async (core, output, caller) => {
+        const { team, action, text, since: from, until: to, limit } = options;
+        const teamId = teamIdNamed(core, caller, team) ?? null;
+        const { rows, older } = await listEvents(core, { teamId, action, text, from, to }, limit);
+        output.result(
+          rows.map((event) => ({ ...event, at: isoInstant(event.at) })),
+          () =>
+            table(
+              ["AT", "WHO", "ACTION", "TARGET", "TEAM", "FROM"],
+              rows.map((event) => [
+                isoInstant(event.at),
+                event.actorLabel,
+                event.action,
+                event.targetLabel ?? event.targetId,
+                event.teamId && (findTeam(core, event.teamId)?.name ?? event.teamId),
+                event.ip,
+              ]),
+              "No such event.",
+            ),
+        );
+        if (older !== undefined)
+          output.note("There are older ones: --limit shows more, --until those before an instant.");
+      }),
+    );
+}
