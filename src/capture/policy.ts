@@ -66,6 +66,9 @@ function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined 
         };
   capture.transact(() => {
     writeSetting(capture, SETTING, policy);
+    // What was sent of them since it changed was stored without text.
+    if (mode !== known?.captureMode && (mode === "off" || mode === "metadata"))
+      capture.rows.forgetBrains.run({ since: 0 });
     if (policy.captureMode === "off") beginQuiet(capture, "policy", null);
     else endQuiet(capture, "policy");
   });
