@@ -205,7 +205,10 @@ function localClasses(
 
 /** Writes what was planned, each file whole or not at all. @returns what was left as it is, and why */
 function write(capture: Capture, { root, changes }: NightlyResult): string[] {
-  const written = new Set(readWritten(capture));
+  const before = readWritten(capture);
+  // First: what is written and not noted, nobody takes out again.
+  writeWritten(capture, new Set([...before, ...changes.map(({ path }) => path)]));
+  const written = new Set(before);
   const problems = changes.flatMap((change) => {
     try {
       writeChange(root, change);
