@@ -230,9 +230,17 @@ describe("publishing a brain", () => {
 
   it("keeps what nobody committed yet where a fresh work tree, whose files are all new, is worked in", async () => {
     const machine = await startMachine();
-    const one = machine.repository("shop", { [ERRORS]: "committed" });
-    git(one, "add", ".");
-    git(one, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one", "--date=2026-01-01");
+    const one = machine.repository("shop", { [ERRORS]: "committed", ".claude/brain/notes.md": "not committed" });
+    git(one, "add", ERRORS);
+    git(one, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one");
+    // Another one is as new, and stands before it.
+    const fresh = join(machine.folder, "fresh");
+    git(one, "worktree", "add", "-q", fresh);
+    repositoryOf(machine.capture, fresh);
+    utimesSync(join(one, ".claude/brain/notes.md"), 1_000, 1_000);
+    await pass(machine);
+    expect(Object.values(brainOf(machine))).toEqual(["committed", "not committed"]);
+    rmSync(join(one, ".claude/brain/notes.md"));
     write(one, { [ERRORS]: "committed and more" });
     utimesSync(join(one, ERRORS), Date.now() / 1000 + 60, Date.now() / 1000 + 60);
     await pass(machine);

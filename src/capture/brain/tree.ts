@@ -88,7 +88,9 @@ function editedAt({ root, changedAt }: Tree): number {
   const committed = edited === undefined ? undefined : git(root, ["log", "-1", "--format=%ct", ...BRAIN]);
   if (edited === undefined || committed === undefined) return changedAt;
   const times = edited.split("\0").map((path) => (MARKDOWN.test(path) && statOf(join(root, path))?.mtimeMs) || 0);
-  return Math.max(Number(committed) * SECOND_MS, ...times);
+  const latest = Math.max(Number(committed) * SECOND_MS, ...times);
+  // Of trees at one commit the one that has more.
+  return times.some((at) => at > 0) ? latest + 1 : latest;
 }
 
 /**
