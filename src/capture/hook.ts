@@ -90,7 +90,8 @@ export function whyHookIsIdle({ platform }: Machine, places: Places): string | u
 /**
  * Leaves a note, starts a pass beside, prints the briefing that lies ready, and ends. It never touches the network, never fails, and
  * waits for nothing: what the agent says is read by the process beside, to its end, because a pipe that closes before is an error to
- * whoever writes to it. Where the program is gone, it leaves only what stands nowhere else.
+ * whoever writes to it. Where the program is gone, it leaves only what stands nowhere else. Of the hooks of one second whose notes nobody
+ * heard yet the first by name starts a pass, which hears the others: fifty programs that start keep fifty agents waiting.
  */
 function hookScript({ home }: Places): string {
   const { file, args } = helperCommand("agent", ["run", "--background"]);
@@ -112,11 +113,15 @@ exec 3<&0
   if [ $program = gone ] && [ "$1" != ${SPEAKING_AGENT} ]; then cat <&3 >/dev/null; exit; fi
   umask 077
   export RECKON_AGENT_HOME="$home"
-  note="$home/spool/$(date +%s)-$$-$1-$2"
+  now=$(date +%s)
+  note="$home/spool/$now-$$-$1-$2"
   if [ "$1" = ${SPEAKING_AGENT} ]; then head -c ${MAX_NOTE_BYTES} <&3; fi >"$note.tmp"
   cat <&3 >/dev/null &
   mv "$note.tmp" "$note"
   exec 3<&-
+  for other in "$home/spool/$now-"*; do
+    case $other in *.tmp | *.heard) ;; "$note") break ;; *) exit ;; esac
+  done
   if command -v setsid >/dev/null 2>&1; then exec setsid ${start}; else exec nohup ${start}; fi
 ) </dev/null >/dev/null 2>&1 &
 exec 3<&-

@@ -5,12 +5,14 @@ import type { AgentFormat } from "../formats/agents/transcript.ts";
 import { fail, invalid } from "../kit/problem.ts";
 import { systemErrorText } from "../kit/system-error.ts";
 import { lockOutPasses } from "./connect.ts";
-import { knownPolicy, refreshPolicy } from "./policy.ts";
+import { Exchange } from "./exchange.ts";
+import { askPolicy, knownPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
 import { STORES } from "./sources/stores.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
 import { type Capture, readCredentials } from "./state.ts";
+import { Room } from "./sweep.ts";
 
 export interface Imported {
   readonly path: string;
@@ -24,6 +26,8 @@ export interface Imported {
 
 const LOOKED_AT_RECORDS = 200;
 const MAX_FILES = 100_000;
+/** A byte order mark of UTF-16, read as UTF-8. */
+const WIDE = "\ufffd\ufffd";
 const TRANSCRIPT = /\.jsonl?(?:\.zst)?$/;
 
 /**
@@ -31,6 +35,7 @@ const TRANSCRIPT = /\.jsonl?(?:\.zst)?$/;
  * this machine's own, what happened in a pause stays unread.
  * @param paths files, and folders with transcripts anywhere below
  * @param agent whose they are; found out from the records where it is not said
+ * @param maxOutboxBytes how much may wait to be sent: what is beyond is left for another time
  * @throws Error for a path that is not there; Problem where nothing may be recorded
  */
 export async function importTranscripts(
@@ -38,17 +43,20 @@ export async function importTranscripts(
   paths: readonly string[],
   agent: string | undefined,
   onProgress: (share: number) => void,
+  maxOutboxBytes?: number,
 ): Promise<Imported[]> {
   const release = await lockOutPasses(capture);
-  return importAlone(capture, paths, agent, onProgress).finally(release);
+  return importAlone(capture, paths, agent, onProgress, maxOutboxBytes).finally(release);
 }
 
 async function importAlone(
-  ...[capture, paths, agent, onProgress]: Parameters<typeof importTranscripts>
+  ...[capture, paths, agent, onProgress, maxOutboxBytes]: Parameters<typeof importTranscripts>
 ): Promise<Imported[]> {
   const credentials = readCredentials(capture.places);
   if (!credentials) return fail(invalid, 'this machine is not connected: run "reckon agent connect URL CODE"');
-  const policy = knownPolicy(capture) ?? (await refreshPolicy(capture, credentials));
+  const exchange = new Exchange(capture, credentials, true);
+  await askPolicy(exchange);
+  const policy = knownPolicy(capture);
   if (!policy) return fail(invalid, "the team's policy is not known yet: is the server reachable?");
   if (policy.captureMode === "off") return fail(invalid, "the team's policy is to record nothing");
   const results: Imported[] = [];
@@ -59,9 +67,10 @@ async function importAlone(
       }),
     )
     .slice(0, MAX_FILES);
+  const room = new Room(capture, exchange, maxOutboxBytes);
   for (const [i, path] of files.entries()) {
     const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, isForeign: !isOwn(capture, path) });
-    const read = await readOne(capture, recorder, path, agent);
+    const read = await readOne(capture, recorder, room, path, agent);
     results.push({ path, recorded: recorder.recorded, ...read });
     onProgress((i + 1) / files.length);
   }
@@ -85,16 +94,24 @@ function isOwn({ machine }: Capture, path: string): boolean {
 async function readOne(
   capture: Capture,
   recorder: Recorder,
+  room: Room,
   path: string,
   agent: string | undefined,
 ): Promise<Pick<Imported, "agent" | "problem">> {
   let format: AgentFormat | undefined;
   try {
-    format = agent === undefined ? await formatOf(path) : AGENTS.find((each) => each.agent === agent);
+    const records = await firstRecords(path);
+    if (records[0]?.startsWith(WIDE)) throw new Error(`it is UTF-16, as of PowerShell's ">": write it as UTF-8`);
+    format = agent === undefined ? formatOf(path, records) : AGENTS.find((each) => each.agent === agent);
     if (format) {
       const found = { agent: format.agent, path, place: placeOf(path) };
-      const reading = { capture, recorder, format, onBytes: () => {}, goOn: () => true };
-      await readSource(reading, found, capture.rows.source.get(path));
+      const onBytes = (bytes: number) => {
+        room.read += bytes;
+      };
+      const reading = { capture, recorder, format, onBytes, goOn: () => room.isThere() };
+      if (await room.isThere()) await readSource(reading, found, capture.rows.source.get(path));
+      if (room.isFull)
+        throw new Error("too much waits to be sent: import it again once the server has taken some of it");
     }
     return { agent: format?.agent ?? null, problem: null };
   } catch (error) {
@@ -129,8 +146,7 @@ function filesAt(path: string, onUnreadable: (folder: string, error: unknown) =>
 }
 
 /** The agent that understands the first records of a file best. */
-async function formatOf(path: string): Promise<AgentFormat | undefined> {
-  const records = await firstRecords(path);
+function formatOf(path: string, records: readonly string[]): AgentFormat | undefined {
   const scores = AGENTS.map((format) => ({ format, score: scoreOf(format, path, records) }));
   const best = scores.toSorted((a, b) => b.score - a.score)[0];
   return best && best.score > 0 ? best.format : undefined;

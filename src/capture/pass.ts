@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { DAY_MS } from "../kit/clock.ts";
 import { local } from "../platform/store/store.ts";
 import { dropOldBriefings } from "./brain/briefing.ts";
@@ -168,6 +169,8 @@ function prune(capture: Capture): void {
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
     pruneReceipts(capture);
+    // What comes back is from before the horizon.
+    for (const path of rows.sourcesBefore.all(now - KEEP_SEEN_MS)) if (!existsSync(path)) rows.dropSource.run(path);
   });
   dropOldBriefings(capture);
   dropUnfinishedNotes(capture, now - DAY_MS);

@@ -1,9 +1,9 @@
 import { asText } from "../formats/values.ts";
 import { DAY_MS } from "../kit/clock.ts";
-import { type Answer, ask, type RequestOptions } from "./client.ts";
+import type { Answer } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { heedLog } from "./restored-server.ts";
-import { type Capture, type Credentials, readSetting, writeSetting } from "./state.ts";
+import { type Capture, readSetting, writeSetting } from "./state.ts";
 import type { CaptureMode } from "./texts.ts";
 
 /** The team's policy as it was last heard. */
@@ -24,29 +24,20 @@ export const knownPolicy = (capture: Capture): KnownPolicy | undefined => readSe
 
 const PATH = "/api/policy";
 
-const requestOf = (capture: Capture): RequestOptions => ({
-  etag: knownPolicy(capture)?.etag ?? undefined,
-  timeoutMs: 10_000,
-});
-
 /**
- * Asks for the team's policy; an unchanged one costs a 304.
- * @returns undefined when none could be had: the one known before rules on, and without one nothing is recorded
+ * Asks for the team's policy; an unchanged one costs a 304. Where none can be had, the one known before rules on, and without one nothing
+ * is recorded. A server that cannot say it, or does not know the machine, is not asked for more.
  */
-export async function refreshPolicy(capture: Capture, { url, token }: Credentials): Promise<KnownPolicy | undefined> {
-  return learnPolicy(capture, await ask(url, PATH, { ...requestOf(capture), token }));
-}
-
-/** The same within a pass: a server that cannot say it, or does not know the machine, is not asked for more. */
 export async function askPolicy(exchange: Exchange): Promise<void> {
   const { capture } = exchange;
-  const answer = await exchange.request(PATH, requestOf(capture), "policy");
+  const etag = knownPolicy(capture)?.etag ?? undefined;
+  const answer = await exchange.request(PATH, { etag, timeoutMs: 10_000 }, "policy");
+  if (answer.kind !== "ok") return;
   learnPolicy(capture, answer);
-  if (answer.kind === "ok") heedLog(capture, answer.log);
+  heedLog(capture, answer.log);
 }
 
-function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined {
-  if (answer.kind !== "ok") return undefined;
+function learnPolicy(capture: Capture, answer: Answer & { readonly kind: "ok" }): void {
   const known = knownPolicy(capture);
   const now = capture.clock.now();
   const mode = MODES.find((each) => each === answer.body.captureMode);
@@ -66,10 +57,12 @@ function learnPolicy(capture: Capture, answer: Answer): KnownPolicy | undefined 
         };
   capture.transact(() => {
     writeSetting(capture, SETTING, policy);
+    // What was sent of them since it changed was stored without text.
+    if (mode !== known?.captureMode && (mode === "off" || mode === "metadata"))
+      capture.rows.forgetBrains.run({ since: 0 });
     if (policy.captureMode === "off") beginQuiet(capture, "policy", null);
     else endQuiet(capture, "policy");
   });
-  return policy;
 }
 
 /** From now on nothing is recorded. @param until milliseconds since the epoch; null until it is ended */

@@ -78,6 +78,7 @@ export function prepareRows(db: LocalDatabase) {
     sourcesOf: db.prepare<[string], SourceRow>(
       `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources WHERE agent = ?`,
     ),
+    sourcesBefore: db.prepare<[number], string>("SELECT path FROM sources WHERE seen_at < ?").pluck(),
     countSources: db.prepare<[], { agent: string; files: number; bytes: number }>(
       "SELECT agent, count(*) AS files, sum(offset) AS bytes FROM sources GROUP BY agent",
     ),

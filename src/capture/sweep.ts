@@ -27,6 +27,37 @@ export interface SweepOptions {
   readonly maxOutboxBytes?: number | undefined;
 }
 
+/** How much may still be recorded, before the server has taken some of it. */
+export class Room {
+  readonly #capture: Capture;
+  readonly #exchange: Exchange | undefined;
+  readonly #mostBytes: number;
+  /** Bytes that were read. */
+  read = 0;
+  isFull = false;
+  #countAt = 0;
+
+  /** @param exchange with a server that takes it now */
+  constructor(capture: Capture, exchange: Exchange | undefined, mostBytes = MAX_OUTBOX_BYTES) {
+    this.#capture = capture;
+    this.#exchange = exchange;
+    this.#mostBytes = mostBytes;
+  }
+
+  async send(): Promise<void> {
+    if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
+  }
+
+  /** Whether more may be recorded; what is full is sent first. */
+  async isThere(): Promise<boolean> {
+    if (this.read < this.#countAt) return true;
+    if (outboxBytes(this.#capture) >= this.#mostBytes) await this.send();
+    this.isFull = outboxBytes(this.#capture) >= this.#mostBytes;
+    if (!this.isFull) this.#countAt = this.read + Math.min(COUNT_AFTER_BYTES, this.#mostBytes / 8);
+    return !this.isFull;
+  }
+}
+
 /** A transcript in which something may be new. */
 interface Changed {
   readonly found: Found;
@@ -42,19 +73,20 @@ interface Changed {
 export class Sweep {
   readonly #capture: Capture;
   readonly #options: SweepOptions;
-  readonly #exchange: Exchange | undefined;
+  readonly #room: Room;
   readonly unreadable: { path: string; reason: string }[] = [];
   recorded = 0;
-  isFull = false;
-  #read = 0;
   #readBefore = 0;
-  #countAt = 0;
   #toRead = 0;
 
   constructor(capture: Capture, options: SweepOptions, exchange: Exchange | undefined) {
     this.#capture = capture;
     this.#options = options;
-    this.#exchange = exchange;
+    this.#room = new Room(capture, exchange, options.maxOutboxBytes);
+  }
+
+  get isFull(): boolean {
+    return this.#room.isFull;
   }
 
   async run(terms: Terms): Promise<void> {
@@ -66,7 +98,7 @@ export class Sweep {
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#readHooks(terms);
     for (const one of changed) {
-      if (!(await this.#hasRoom())) return;
+      if (!(await this.#room.isThere())) return;
       await this.#readOne(one, terms);
     }
   }
@@ -110,7 +142,7 @@ export class Sweep {
       recorder,
       format,
       onBytes: (bytes: number) => {
-        this.#read += bytes;
+        this.#room.read += bytes;
       },
       goOn: () => this.#goOn(),
     };
@@ -128,25 +160,12 @@ export class Sweep {
 
   /** Between transactions: sends what has gathered, and looks whether there is room for more. */
   async #goOn(): Promise<boolean> {
-    if (this.#toRead > 0) this.#options.onProgress?.(Math.min(1, this.#read / this.#toRead));
-    if (this.#read - this.#readBefore < SEND_AFTER_BYTES) return true;
-    this.#readBefore = this.#read;
-    await this.#send();
-    return this.#hasRoom();
-  }
-
-  async #send(): Promise<void> {
-    if (this.#exchange && this.#exchange.stopped === undefined) await sendAll(this.#exchange);
-  }
-
-  /** Whether more may be recorded; what is full is sent first, where there is a server to send it to. */
-  async #hasRoom(): Promise<boolean> {
-    const { maxOutboxBytes = MAX_OUTBOX_BYTES } = this.#options;
-    if (this.#read < this.#countAt) return true;
-    if (outboxBytes(this.#capture) >= maxOutboxBytes) await this.#send();
-    this.isFull = outboxBytes(this.#capture) >= maxOutboxBytes;
-    this.#countAt = this.#read + Math.min(COUNT_AFTER_BYTES, maxOutboxBytes / 8);
-    return !this.isFull;
+    const { read } = this.#room;
+    if (this.#toRead > 0) this.#options.onProgress?.(Math.min(1, read / this.#toRead));
+    if (read - this.#readBefore < SEND_AFTER_BYTES) return true;
+    this.#readBefore = read;
+    await this.#room.send();
+    return this.#room.isThere();
   }
 }
 

@@ -109,9 +109,15 @@ describe("reckon mcp", () => {
     const { url, device } = await listening();
     const ping = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     const told = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
-    const input = [ping(1), "", "no JSON", told, "[1]", ping("two"), JSON.stringify({ jsonrpc: "2.0", id: 3 })].join(
-      "\n",
-    );
+    const input = [
+      ping(1),
+      "",
+      "no JSON",
+      told,
+      "[1]",
+      ping("two\u2028and\u2029"),
+      JSON.stringify({ jsonrpc: "2.0", id: 3 }),
+    ].join("\n");
     const { code, stdout, stderr } = await reckon(["mcp", "--url", url], {
       input,
       env: { RECKON_TOKEN: device.token },
@@ -126,7 +132,7 @@ describe("reckon mcp", () => {
         .filter(({ result }) => result)
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([1, "two"]);
+    ).toEqual([1, "two\u2028and\u2029"]);
     expect(answers.filter(({ error }) => error).map(({ id, error }) => [id, error.code])).toEqual([
       [null, -32700],
       [null, -32700],

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { removeManagedBlocks } from "../../src/capture/brain/nightly.ts";
 import { runNightly, runPass } from "../../src/capture/capture.ts";
@@ -131,6 +132,19 @@ describe("the nightly pass", () => {
     // What was written can still be taken away.
     expect(removeManagedBlocks(machine.capture)).toEqual([]);
     expect(read("CLAUDE.md").toString()).toBe("Be brief.");
+  });
+
+  it("writes nothing that it cannot note, which disconnecting would leave in the files", async () => {
+    const { machine, root, read } = await published({ "CLAUDE.md": "Be brief." });
+    const holder = new Sqlite(machine.capture.places.database);
+    machine.capture.db.pragma("busy_timeout = 0");
+    holder.exec("BEGIN IMMEDIATE");
+    await expect(runNightly(machine.capture, true)).rejects.toThrow("locked");
+    holder.close();
+    expect([read("CLAUDE.md").toString(), existsSync(join(root, LESSONS))]).toEqual(["Be brief.", false]);
+    await runNightly(machine.capture, true);
+    expect(removeManagedBlocks(machine.capture)).toEqual([]);
+    expect([read("CLAUDE.md").toString(), existsSync(join(root, LESSONS))]).toEqual(["Be brief.", false]);
   });
 
   it("prefers what is being worked on", async () => {

@@ -1,8 +1,10 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
-import { setPolicy } from "../../src/record/policy/policy.ts";
+import { repositoryOf } from "../../src/capture/repository.ts";
+import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
+import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { relay } from "../support/relay.ts";
 import { git, keyOf, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
@@ -225,6 +227,79 @@ describe("publishing a brain", () => {
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
   });
+
+  it("keeps what nobody committed yet where a fresh work tree, whose files are all new, is worked in", async () => {
+    const machine = await startMachine();
+    const one = machine.repository("shop", { [ERRORS]: "committed", ".claude/brain/notes.md": "not committed" });
+    git(one, "add", ERRORS);
+    git(one, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one");
+    // Another one is as new, and stands before it.
+    const fresh = join(machine.folder, "fresh");
+    git(one, "worktree", "add", "-q", fresh);
+    repositoryOf(machine.capture, fresh);
+    utimesSync(join(one, ".claude/brain/notes.md"), 1_000, 1_000);
+    await pass(machine);
+    expect(Object.values(brainOf(machine))).toEqual(["committed", "not committed"]);
+    rmSync(join(one, ".claude/brain/notes.md"));
+    write(one, { [ERRORS]: "committed and more" });
+    utimesSync(join(one, ERRORS), Date.now() / 1000 + 60, Date.now() / 1000 + 60);
+    await pass(machine);
+    const two = join(machine.folder, "two");
+    git(one, "worktree", "add", "-q", two);
+    utimesSync(join(two, ERRORS), Date.now() / 1000 + 120, Date.now() / 1000 + 120);
+    repositoryOf(machine.capture, two);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "committed and more" });
+    write(two, { [ERRORS]: "from two" });
+    utimesSync(join(two, ERRORS), Date.now() / 1000 + 180, Date.now() / 1000 + 180);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "from two" });
+  });
+
+  it("says where git does not tell what it ignores, so that nothing is published, until it does", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: "one" });
+    // As git refuses the folder of another user.
+    const config = readFileSync(join(root, ".git/config"));
+    write(root, { ".git/config": `${config}[core]\n\trepositoryformatversion = 99\n` });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({});
+    expect(statusLines(readStatus(machine.capture))).toMatch(
+      /brain kept here +git.example.com\/acme\/shop: git does not answer/,
+    );
+    write(root, { ".git/config": config });
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+    expect(readStatus(machine.capture).ignoredBrains).toEqual([]);
+  });
+
+  it.each(["off", "metadata"] as const)(
+    "sends its text again that came while the policy became %s",
+    async (captureMode) => {
+      const machine = await startMachine({}, async (url) =>
+        relay(url, async (path) => {
+          if (path === "/api/brain/ingest" && set) await set();
+          return undefined;
+        }),
+      );
+      const [{ id }] = machine.t.rows("SELECT id FROM teams");
+      const policy = (mode: CaptureMode) =>
+        setPolicy(machine.t.instance.core, id, {
+          captureMode: mode,
+          watchlist: [],
+          actions: { requireApprovals: false },
+        });
+      let set: (() => Promise<unknown>) | undefined = () => policy(captureMode);
+      machine.repository("shop", { [ERRORS]: "one" });
+      await pass(machine);
+      expect(Object.values(brainOf(machine)).join("")).not.toContain("one");
+      set = undefined;
+      await pass(machine);
+      await policy("redacted");
+      await pass(machine);
+      expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+    },
+  );
 
   it("sends no brain of another repository that lies where an agent worked before", async () => {
     const machine = await startMachine();

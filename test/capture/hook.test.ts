@@ -1,5 +1,16 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { BRIEFING_FILE } from "../../src/capture/brain/briefing-files.ts";
@@ -54,6 +65,31 @@ it("rings where an agent gives it no standard input, and where that is never clo
   onTestFinished(() => void open.stdin.end());
   open.stdin.write("{");
   await rung(2);
+});
+
+it("starts one program for the hooks of one second, whose notes it hears all", async () => {
+  const a = await startAgent();
+  const { hook, spool } = a.capture.places;
+  const started = join(a.home, "started");
+  writeFileSync(join(a.home, "program"), `#!/bin/sh\necho started >>${shellQuoted(started)}\n`, { mode: 0o700 });
+  writeHookScript(a.capture.machine, a.capture.places);
+  const program = `exec $1 ${shellQuoted(join(a.home, "program"))}`;
+  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, program));
+  // Closes with the last of what the hook leaves behind.
+  const ring = () =>
+    once(spawn("sh", [hook, "codex", "Stop"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] }), "close");
+  const starts = () => (existsSync(started) ? readFileSync(started, "utf8").split("\n").length - 1 : 0);
+  const now = Math.floor(Date.now() / 1000);
+  const others = (end: string) => Array.from({ length: 120 }, (_, i) => join(spool, `${now + i}-0-codex-Stop${end}`));
+  for (const path of others("")) writeFileSync(path, "");
+  await ring();
+  expect(readdirSync(spool)).toHaveLength(121);
+  expect(starts()).toBe(0);
+  // Heard, or never finished, they have nobody come.
+  for (const [i, path] of others("").entries()) renameSync(path, path + (i % 2 ? ".heard" : ".tmp"));
+  for (const name of readdirSync(spool).filter((each) => each.endsWith("-Stop"))) rmSync(join(spool, name));
+  await ring();
+  expect(starts()).toBe(1);
 });
 
 it("leaves nothing once the program is gone but what Cursor says, which a new one takes", async () => {

@@ -132,3 +132,40 @@ it("waits for the pass that is running, which holds rows of the same sessions", 
   await a.pass();
   expectAgreement(a);
 });
+
+it("waits where more than the outbox takes is to be sent, and goes on once the server has taken it", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const folder = join(a.home, "elsewhere");
+  mkdirSync(folder);
+  const names = ["s1", "s2", "s3"];
+  for (const name of names)
+    writeFileSync(
+      join(folder, `${name}.jsonl`),
+      textOf(turns(name, 20, a.server.clock.now(), 0, join(a.home, "shop"))),
+    );
+  const importWithin = (bytes: number) => importTranscripts(a.capture, [folder], undefined, () => {}, bytes);
+  await a.server.unplug();
+  const problem = expect.stringContaining("too much waits to be sent");
+  expect(await importWithin(2_000)).toMatchObject([
+    { recorded: 120, problem: null },
+    { recorded: 0, problem },
+    { recorded: 0, problem },
+  ]);
+  await a.server.plug();
+  expect((await importWithin(2_000)).map((one) => one.problem)).toEqual([null, null, null]);
+  await a.pass();
+  expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(names);
+});
+
+it("says of a transcript in UTF-16 what it is", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const path = join(a.home, "a.jsonl");
+  const text = textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop")));
+  writeFileSync(path, Buffer.from(`\ufeff${text}`, "utf16le"));
+  for (const agent of [undefined, "claude-code"])
+    expect(await importTranscripts(a.capture, [path], agent, () => {})).toMatchObject([
+      { recorded: 0, problem: expect.stringContaining("UTF-16") },
+    ]);
+});

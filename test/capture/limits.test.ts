@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -276,4 +285,24 @@ describe("two at once", () => {
     expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s2"]);
     expect(heldOf(a.server, deviceOf(b)).sessions.map(({ id }) => id)).toEqual(["s9"]);
   });
+});
+
+it("transcripts that went are forgotten after four months, and not read again should they come back", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  a.work("s2", 2);
+  a.advance(MINUTE_MS);
+  await a.pass();
+  const path = a.path("s1");
+  const text = readFileSync(path);
+  const { atime, mtime } = statSync(path);
+  rmSync(path);
+  for (let i = 0; i < 3; i++) {
+    a.advance(45 * DAY_MS);
+    await a.pass();
+  }
+  expect(readStatus(a.capture).watched).toMatchObject([{ agent: "claude-code", transcripts: 1 }]);
+  writeFileSync(path, text);
+  utimesSync(path, atime, mtime);
+  expect(await a.pass()).toMatchObject({ recorded: 0 });
 });

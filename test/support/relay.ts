@@ -16,14 +16,14 @@ export interface Refusal {
  */
 export async function relay(
   url: string,
-  judge: (path: string, body: Buffer) => Refusal | undefined,
+  judge: (path: string, body: Buffer) => Refusal | undefined | Promise<undefined>,
   hidden: readonly string[] = [],
 ): Promise<string> {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts);
-    const refusal = judge(request.url as string, body);
+    const refusal = await judge(request.url as string, body);
     if (refusal) {
       response.writeHead(refusal.status, { "content-type": "application/json", "service-api-version": "1" });
       response.end(JSON.stringify(refusal.body));

@@ -12,7 +12,7 @@ import { blockLines, DamagedBlockError, withBlock, withoutBlock } from "./block.
 import { readEntries } from "./entries.ts";
 import { blockOf, type Decided, decide, isLessonsFile, type Lesson, lessonsFile } from "./lessons.ts";
 import { treesByRepository } from "./publish.ts";
-import { isOwnPath, newestTreeOf, readInside, type Tree } from "./tree.ts";
+import { isOwnPath, newestTree, readInside, type Tree, treesAt } from "./tree.ts";
 import { readWritten, writeWritten } from "./written.ts";
 
 /** Sessions of so many days say what is being worked on. */
@@ -50,7 +50,7 @@ export interface NightlyResult {
 export async function runNightly(capture: Capture, apply: boolean): Promise<NightlyResult[]> {
   const results: NightlyResult[] = [];
   for (const [repo, roots] of treesByRepository(capture)) {
-    const tree = newestTreeOf(repo, roots);
+    const tree = newestTree(repo, treesAt(roots));
     if (!tree) continue;
     const plan = await planFor(capture, repo, tree);
     results.push(apply ? { ...plan, problems: [...plan.problems, ...write(capture, plan)] } : plan);
@@ -205,7 +205,10 @@ function localClasses(
 
 /** Writes what was planned, each file whole or not at all. @returns what was left as it is, and why */
 function write(capture: Capture, { root, changes }: NightlyResult): string[] {
-  const written = new Set(readWritten(capture));
+  const before = readWritten(capture);
+  // First: what is written and not noted, nobody takes out again.
+  writeWritten(capture, new Set([...before, ...changes.map(({ path }) => path)]));
+  const written = new Set(before);
   const problems = changes.flatMap((change) => {
     try {
       writeChange(root, change);

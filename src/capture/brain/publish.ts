@@ -1,5 +1,6 @@
 import { asObject, parseJson } from "../../formats/values.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import type { Answer } from "../client.ts";
 import type { Exchange } from "../exchange.ts";
 import { knownPolicy, quietNow } from "../policy.ts";
@@ -15,16 +16,16 @@ import {
   withoutSecrets,
 } from "./snapshot.ts";
 import { type RememberedContents, StoredContents } from "./stored-contents.ts";
-import { newestTree, newestTreeOf, readOutgoing, type Tree, type TreeFile, unignoredFiles } from "./tree.ts";
+import { newestTree, readOutgoing, type Tree, type TreeFile, treesAt, unignoredFiles } from "./tree.ts";
 
 /** What is remembered of a brain that was published. */
 interface Remembered extends RememberedContents {
-  /** The tree's signature. */
+  /** Of the signatures of all its work trees. */
   readonly seen?: string;
   /** What was sent. */
   readonly digest?: string;
-  /** How many files stay on the machine because git ignores them. */
-  readonly ignored?: number;
+  /** How many files stay on the machine because git ignores them; null: all, because git did not say. */
+  readonly ignored?: number | null;
 }
 
 const INTERVAL_MS = MINUTE_MS;
@@ -57,11 +58,11 @@ export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<str
   return published;
 }
 
-/** Repositories of which git keeps files of the brain out, and how many. */
-export function ignoredBrains({ rows }: Capture): { readonly repo: string; readonly files: number }[] {
+/** Repositories of which git keeps files of the brain out, and how many; null: git did not say which. */
+export function ignoredBrains({ rows }: Capture): { readonly repo: string; readonly files: number | null }[] {
   return rows.brains.all().flatMap(({ repo, manifest }) => {
     const { ignored = 0 }: Remembered = asObject(parseJson(manifest));
-    return ignored > 0 ? [{ repo, files: ignored }] : [];
+    return ignored !== 0 ? [{ repo, files: ignored }] : [];
   });
 }
 
@@ -88,12 +89,17 @@ class Publication {
   async run(roots: readonly string[]): Promise<boolean> {
     const sinceLast = this.#exchange.capture.clock.now() - (this.#sentAt ?? 0);
     if (sinceLast >= 0 && sinceLast < INTERVAL_MS) return false;
-    if (newestTree(roots)?.signature === this.#known.seen) return false;
-    const tree = newestTreeOf(this.#repo, roots);
-    if (!tree || tree.signature === this.#known.seen) return false;
+    const trees = treesAt(roots);
+    const seen = sha256Hex(trees.map(({ root, signature }) => `${root}\0${signature}\n`).join(""));
+    if (seen === this.#known.seen) return false;
+    const tree = newestTree(this.#repo, trees);
+    if (!tree) return false;
     const candidates = unignoredFiles(tree);
-    if (!candidates) return false;
-    const looked = { seen: tree.signature, ignored: tree.files.length - candidates.length };
+    if (!candidates) {
+      this.#remember({ ...this.#known, ignored: null }, this.#sentAt);
+      return false;
+    }
+    const looked = { seen, ignored: tree.files.length - candidates.length };
     const files = compose(tree, candidates, CAPS);
     const digest = digestOf(files);
     const isNothing = files.length === 0 && this.#version === 0;

@@ -5,7 +5,7 @@ import { quietNow } from "../policy.ts";
 import { isDue, notBefore } from "../schedule.ts";
 import { readEntries, type TreeEntries } from "./entries.ts";
 import { treesByRepository } from "./publish.ts";
-import { newestTreeOf } from "./tree.ts";
+import { newestTree, treesAt } from "./tree.ts";
 
 /** Fingerprints of one pulse. */
 const MAX_FINGERPRINTS = 1_000;
@@ -18,7 +18,7 @@ export async function sendPulses(exchange: Exchange): Promise<void> {
   const { capture } = exchange;
   if (quietNow(capture) || !isDue(capture, "pulse")) return;
   for (const [repo, roots] of treesByRepository(capture)) {
-    const tree = newestTreeOf(repo, roots);
+    const tree = newestTree(repo, treesAt(roots));
     const read = tree && readEntries(tree);
     if (!read) continue;
     const at = isoInstant(capture.clock.now());

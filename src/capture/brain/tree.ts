@@ -10,6 +10,7 @@ import {
   realpathSync,
 } from "node:fs";
 import { join } from "node:path";
+import { SECOND_MS } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { RULES_VERSION, redactText } from "../../redact/redact.ts";
 import { git, isStill } from "../repository.ts";
@@ -40,6 +41,8 @@ export interface Tree {
 export const FOLDERS = [".claude/brain", "docs/adr", "docs/adrs", "docs/decisions", "docs/solutions", "memory-bank"];
 /** And these, which agents read before every session. */
 export const FILES = ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
+/** As git takes them. None has a character that would be a pattern. */
+const BRAIN = ["--", ...FILES, ...FOLDERS];
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 /** So many names are looked at below each folder, and so many files of them all, those first that are kept first: more is no brain. */
 const MAX_NAMES = 50_000;
@@ -66,23 +69,28 @@ export function lookAt(root: string): Tree | undefined {
   return { root, files, changedAt, signature: sha256Hex(facts.join("\n")) };
 }
 
-/** Of several work trees of one repository the one whose brain was changed last; of equal ones the first. */
-export function newestTree(roots: readonly string[]): Tree | undefined {
-  const trees = roots.map(lookAt).filter((tree) => tree !== undefined);
-  return trees.reduce<Tree | undefined>(
-    (best, tree) => (best && best.changedAt >= tree.changedAt ? best : tree),
-    undefined,
-  );
+/** The work trees of one repository that are there. */
+export const treesAt = (roots: readonly string[]): Tree[] => roots.flatMap((root) => lookAt(root) ?? []);
+
+/**
+ * Of several work trees the one whose brain was changed last, of equal ones the first; none where another repository lies by now, for
+ * which git may have to be asked.
+ */
+export function newestTree(repo: string, trees: readonly Tree[]): Tree | undefined {
+  const isAlone = trees.length < 2;
+  const dated = trees.map((tree) => ({ tree, at: isAlone ? tree.changedAt : editedAt(tree) }));
+  return dated.sort((a, b) => b.at - a.at).find(({ tree }) => isStill(tree.root, repo))?.tree;
 }
 
-/** The same without work trees where another repository lies by now, for which git may have to be asked. */
-export function newestTreeOf(repo: string, roots: readonly string[]): Tree | undefined {
-  const tree = newestTree(roots);
-  if (!tree || isStill(tree.root, repo)) return tree;
-  return newestTreeOf(
-    repo,
-    roots.filter((root) => root !== tree.root),
-  );
+/** When what is not committed of a brain was changed, or else its last commit was made: a fresh work tree has all of its files new. */
+function editedAt({ root, changedAt }: Tree): number {
+  const edited = git(root, ["ls-files", "-z", "--modified", "--others", "--exclude-standard", ...BRAIN]);
+  const committed = edited === undefined ? undefined : git(root, ["log", "-1", "--format=%ct", ...BRAIN]);
+  if (edited === undefined || committed === undefined) return changedAt;
+  const times = edited.split("\0").map((path) => (MARKDOWN.test(path) && statOf(join(root, path))?.mtimeMs) || 0);
+  const latest = Math.max(Number(committed) * SECOND_MS, ...times);
+  // Of trees at one commit the one that has more.
+  return times.some((at) => at > 0) ? latest + 1 : latest;
 }
 
 /**
@@ -91,8 +99,7 @@ export function newestTreeOf(repo: string, roots: readonly string[]): Tree | und
  */
 export function unignoredFiles({ root, files }: Tree): TreeFile[] | undefined {
   if (files.length === 0) return [];
-  const found = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const names = git(root, ["--literal-pathspecs", ...found, "--", ...FILES, ...FOLDERS]);
+  const names = git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", ...BRAIN]);
   if (names === undefined) return undefined;
   const known = new Set(names.split("\0"));
   return files.filter(({ path }) => known.has(path));

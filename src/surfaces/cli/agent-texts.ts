@@ -104,7 +104,10 @@ export function statusLines(status: Status): string {
     ["token expires", status.tokenExpiresAt],
   ];
   for (const { repo, files } of status.ignoredBrains)
-    rows.push(["brain kept here", `${repo}: git ignores ${counted(files, "file")} of it`]);
+    rows.push([
+      "brain kept here",
+      `${repo}: ${files === null ? "git does not answer there; git status says why" : `git ignores ${counted(files, "file")} of it`}`,
+    ]);
   if (status.isFull) rows.push(["outbox", "full: reading goes on once the server has taken some of it"]);
   if (status.move !== null) rows.push(["team moved", moveText(status.move)]);
   if (status.serverWasRestored !== null)

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { openBridge } from "../../capture/capture.ts";
 import { partsOf, settleIn } from "./agent-context.ts";
@@ -24,7 +23,7 @@ export function mcpCommand(program: Command, cli: Cli): void {
       const named = tokenFile === undefined ? cli.env.RECKON_TOKEN : readFileSync(tokenFile, "utf8");
       const bridge = openBridge(partsOf(cli), { url, token: named?.trim() || undefined, insecure });
       const waiting = new Set<Promise<void>>();
-      for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+      for await (const line of linesOf(process.stdin.setEncoding("utf8"))) {
         if (line.trim() === "") continue;
         // A slow answer holds up no other.
         const passed = bridge(line).then((answer) => {
@@ -35,4 +34,16 @@ export function mcpCommand(program: Command, cli: Cli): void {
       }
       await Promise.all(waiting);
     });
+}
+
+/** The lines of the stdio transport. `node:readline` ends them at U+2028 and U+2029 as well, which JSON may hold as they are. */
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of chunks) {
+    const lines = chunk.split("\n");
+    lines[0] = rest + lines[0];
+    rest = lines.pop() as string;
+    yield* lines;
+  }
+  yield rest;
 }
