@@ -47,8 +47,8 @@ async function send(core: Core, row: ChannelRow, letter: Letter, signal: AbortSi
       const to = channelOf(row).addresses;
       const said = say(core, letter.notices, letter.more);
       const at = core.clock.now();
-      const text = await sendMail(core, { ...said, to, messageId: letter.messageId, at }, signal);
-      return { delivered: true, text: oneLine(text.toWellFormed(), 200), reply: "" };
+      const taken = await sendMail(core, { ...said, to, messageId: letter.messageId, at }, signal);
+      return { delivered: taken.isForAll, text: oneLine(taken.text.toWellFormed(), 200), reply: "" };
     }
     const { status, statusText, retryAfter, reply } = await post(core, row.target, written(core, row, letter), signal);
     return {
