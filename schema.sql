@@ -1285,6 +1285,7 @@ CREATE TABLE session_figures (
 CREATE UNIQUE INDEX session_figures_by_session ON session_figures (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX session_figures_by_start ON session_figures (team_id, started_at, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX session_figures_by_repo ON session_figures (team_id, repo_key, started_at, session_id) WHERE session_id IS NOT NULL;
+CREATE INDEX session_figures_by_cause ON session_figures (team_id, repo_key) WHERE caused > 0;
 CREATE INDEX session_figures_by_duration ON session_figures (team_id, duration, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX session_figures_by_cost ON session_figures (team_id, cost_nano, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX session_figures_by_tokens ON session_figures (team_id, tokens, session_id) WHERE session_id IS NOT NULL;

@@ -276,6 +276,9 @@ describe("what is not taken", () => {
     const began = t.clock.now();
     t.clock.advance(120 * SECOND_MS);
     await expect.poll(due).toMatchObject({ tries: 2, dueAt: began + DAY_MS });
+    // It asked for patience: what it missed meanwhile is not made up for within seconds.
+    t.clock.advance(DAY_MS - 120 * SECOND_MS);
+    await expect.poll(due).toMatchObject({ tries: 3, state: "failed", dueAt: null });
   });
 
   it("ends the channel where the receiver says that it is gone", async () => {

@@ -486,6 +486,28 @@ describe("otlpLogs", () => {
     });
   });
 
+  it("tells calls of one tool apart that Gemini CLI tells of in the same millisecond, however often it does", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const read = (path: string, success = true) => ({
+      "event.name": "gemini_cli.tool_call",
+      "event.timestamp": "2026-11-21T08:00:01.000Z",
+      ...{ function_name: "read_file", function_args: JSON.stringify({ path }), duration_ms: 1, success },
+    });
+    const calls = [read("a.ts"), read("b.ts"), read("a.ts"), read("gone.ts", false)];
+    const json = eventLogs({ "service.name": "gemini-cli", "session.id": "g-1" }, ...calls);
+    for (let times = 0; times < 2; times++) await t.post("/v1/logs", { token, json });
+    const told = spans(t).map(({ attributes }) => [
+      attributes["gen_ai.tool.call.arguments"],
+      attributes["error.type"] !== undefined,
+    ]);
+    expect(told).toEqual([
+      ['{"path":"a.ts"}', false],
+      ['{"path":"b.ts"}', false],
+      ['{"path":"gone.ts"}', true],
+    ]);
+  });
+
   it("records metadata alone where no more is allowed, and nothing where nothing is", async () => {
     const t = await startInstance();
     const { token, team, deviceId } = await t.device();

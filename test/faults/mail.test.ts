@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createChannel, testChannel } from "../../src/share/notifications/notifications.ts";
+import { createChannel, messagesOf, testChannel } from "../../src/share/notifications/notifications.ts";
 import { makeCertificate, trust } from "../support/certificates.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
@@ -166,6 +166,39 @@ describe("mail", () => {
     expect(JSON.stringify(t.rows("SELECT detail FROM audit_events WHERE action = 'channel.tested'"))).not.toMatch(
       /(?:bob|ada)@/i,
     );
+  });
+
+  it("goes later to whom the server refuses for now, and not again to whom it was taken for", async () => {
+    const certificate = makeCertificate();
+    trust(certificate);
+    const asked: string[] = [];
+    const box = await startMailServer({
+      ...{ ...certificate, ...auth },
+      onRcptTo({ address }, _session, done) {
+        asked.push(address);
+        const isNew = address.startsWith("bob@") && asked.filter((one) => one === address).length < 3;
+        done(isNew ? Object.assign(new Error("4.7.1 greylisted"), { responseCode: 451 }) : null);
+      },
+    });
+    const t = await start(box.port);
+    const device = await t.device();
+    const desired = { teamId: device.team.id, kind: "mail", name: "Leads", events: ["session.failed"] } as const;
+    const target = "ada@example.com, bob@example.com";
+    const { channel } = await createChannel(t.instance.core, { ...desired, target });
+    await t.post("/api/agent-traces/ingest", {
+      token: device.token,
+      json: { sessions: [{ id: "s", outcome: "failed", agent: "x", spans: [] }] },
+    });
+    await expect.poll(() => t.count("notification_messages")).toBe(1);
+    const message = () => messagesOf(t.instance.core, channel.id, 1)[0];
+    for (const [tries, pause] of [10_000, 5_000, 300_000].entries()) {
+      t.clock.advance(pause);
+      await expect
+        .poll(() => [message()?.tries, message()?.outcome?.slice(0, 3)])
+        .toEqual([tries + 1, ["1 o", "451", "250"][tries]]);
+    }
+    expect(message()).toMatchObject({ state: "delivered" });
+    expect(box.envelopes).toEqual([["ada@example.com"], ["bob@example.com"]]);
   });
 
   it("has no line of anybody else's in its head", async () => {

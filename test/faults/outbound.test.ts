@@ -64,6 +64,17 @@ describe("the way out", () => {
     expect(receiver.connections).toBe(0);
   });
 
+  it.each(["http://169.254.169.254/", "https://[fe80::1]/", "https://0.0.0.0/"])(
+    "advises no setting for %s, which none opens",
+    async (url) => {
+      const { instance } = await startInstance({ settings: { outbound: "hooks.example.com,+private" } });
+      await expect(post(instance.core, url, LETTER)).rejects.toMatchObject({
+        message: "The host has an address that nothing is sent to.",
+        add: undefined,
+      });
+    },
+  );
+
   it("compares hosts as they are understood: case, numbers, punycode, a dot at the end, wildcards", async () => {
     const receiver = await startReceiver();
     expect(await posted(`0x7f000001:${receiver.port},+private`, `http://2130706433:${receiver.port}/`)).toBe("204");

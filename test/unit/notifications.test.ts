@@ -54,10 +54,13 @@ it("documents a check of signatures that takes what is sent, and nothing that wa
 
 it("tries late rather than on its own heels, and honours Retry-After within the day", () => {
   const day = 86_400_000;
-  expect([0, 1, 2, 7, 8].map((tries) => nextTryAt(0, tries, 0))).toEqual([5_000, 5_000, 300_000, day, undefined]);
-  expect(nextTryAt(0, 3, 5 * day)).toBe(5 * day + 5_000);
-  expect(nextTryAt(0, 1, 0, 60_000)).toBe(60_000);
-  expect(nextTryAt(0, 1, 0, 3 * day)).toBe(day);
+  expect([0, 1, 2, 7, 8].map((tries) => nextTryAt(0, tries, 0, 0))).toEqual([5_000, 5_000, 300_000, day, undefined]);
+  // A first try that takes long is followed by the second all the same.
+  expect(nextTryAt(0, 1, 1_000, 6_000)).toBe(11_000);
+  expect(nextTryAt(0, 2, 3_600_000, 3_600_000)).toBe(7_200_000);
+  expect([1, 2].map((tries) => nextTryAt(0, tries, 5 * day, 5 * day))).toEqual([5 * day + 300_000, undefined]);
+  expect(nextTryAt(0, 1, 0, 0, 60_000)).toBe(60_000);
+  expect(nextTryAt(0, 1, 0, 0, 3 * day)).toBe(day);
   const now = Date.UTC(2026, 10, 21, 8);
   expect(readRetryAfter("120", now)).toBe(120_000);
   expect(readRetryAfter("Sat, 21 Nov 2026 08:01:00 GMT", now)).toBe(60_000);

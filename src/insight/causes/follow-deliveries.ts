@@ -1,5 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { sha256 } from "../../kit/hash.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
 import { commitNotes, sessionsBetween } from "../../record/traces/traces.ts";
@@ -108,7 +109,7 @@ type SessionPlace = ReturnType<typeof sessionsBetween>[number];
 /** Correlates the entries that sessions may have caused, or were thought to. */
 async function correlateSessions(core: Core, sessions: readonly SessionPlace[], done: ReadonlySet<string>) {
   for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
-    const reaches = reachOfAll(core, ofTeam);
+    const reaches = await reachOfAll(core, ofTeam);
     for (const [repoKey, reach] of reaches)
       if (!done.has(`${teamId} ${repoKey}`))
         await correlateRepository(core, teamId, repoKey, (defect) => isWithin(defect, reach));
@@ -141,7 +142,8 @@ async function correlateCommits(
 }
 
 /** By repository. Links may stand in another one than the session does: it may have moved. */
-function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Map<string, Reach> {
+async function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Promise<Map<string, Reach>> {
+  const yieldNow = cooperative(core.clock);
   const reaches = new Map<string, Reach>();
   const reachIn = (repoKey: string): Reach => {
     const reach = reaches.get(repoKey) ?? reachNothing();
@@ -149,6 +151,8 @@ function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Map<string, 
     return reach;
   };
   for (const { id, repoKey } of sessions) {
+    const wait = yieldNow();
+    if (wait) await wait;
     for (const linked of linkRows(core.store).entriesOfSession.all(id)) reachIn(linked.repoKey).linked.add(linked.date);
     const reach = reachIn(repoKey);
     const window = evidenceRows(core.store).window.get(id);

@@ -104,7 +104,7 @@ export const rows = statements((db) => ({
   dropIfUnused: db.prepare<[string, string]>(
     "DELETE FROM session_figures WHERE device_id = ? AND external_id = ? AND session_id IS NULL AND tokens = 0 AND cost_nano <= 0",
   ),
-  // By session_figures_by_repo; rows are looked at for what they caused.
+  // By session_figures_by_cause.
   causedIn: db.prepare<[string, string], { sessionId: number; caused: number }>(
     `SELECT session_id AS sessionId, caused FROM session_figures
      WHERE team_id = ? AND repo_key = ? AND session_id IS NOT NULL AND caused > 0`,

@@ -51,10 +51,12 @@ export const judgeMailHost = (core: Pick<Core, "config">, host: string, port: nu
 function judgeHost({ config }: Pick<Core, "config">, typed: string, port: number, own: boolean): Destination {
   const name = hostName(typed);
   if (name === undefined) throw new OutboundRefused("The address names no host.");
+  const host = name.replace(/^\[|\]$/g, "");
+  // No setting opens it: none is advised.
+  if (isIP(host) !== 0 && reachOf(host) === "never") requireReach({ config }, host);
   const add = own ? name : `${name}:${port}`;
   if (!allows(config.outbound, name, port, own))
     throw new OutboundRefused(`RECKON_OUTBOUND does not list ${add}.`, add);
-  const host = name.replace(/^\[|\]$/g, "");
   // A name is judged by the addresses that it turns out to have, once it is connected to.
   if (isIP(host) !== 0) requireReach({ config }, host);
   return { host, port };

@@ -57,6 +57,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 35, file: "src/platform/store/migrations/0035-long-sessions.sql" },
   { version: 36, file: "src/platform/store/migrations/0036-due-by-channel.sql" },
   { version: 37, file: "src/platform/store/migrations/0037-who-was-signed-in.sql" },
+  { version: 38, file: "src/platform/store/migrations/0038-sessions-by-cause.sql" },
 ];
 
 export interface SchemaPlan {

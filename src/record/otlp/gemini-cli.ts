@@ -43,9 +43,10 @@ export function readGeminiCliLog({ event, resource, attributes, at, nanos }: Log
   }
   if (event !== "gemini_cli.tool_call") return undefined;
   const name = readId(attributes.function_name) ?? "tool";
-  // It tells of no id: within a session its time and name are one.
+  // It tells of no id, and of all calls of a turn once the last is done, in the same millisecond.
   return {
     ...happening,
+    hasNoId: true,
     span: toolSpan(name, undefined, {
       id: `${name}@${at ?? nanos}`,
       startedAt: before(at, countOf(attributes.duration_ms)),

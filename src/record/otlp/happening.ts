@@ -29,6 +29,8 @@ export interface Happening {
   readonly title?: string | undefined;
   readonly commit?: string | undefined;
   readonly span?: Span | undefined;
+  /** The span's id is made of its name and time: several may have ended at once. */
+  readonly hasNoId?: boolean;
   /** What is counted: the payload of an entry, without what every entry says, and what tells it from all others. */
   readonly entry?: { readonly payload: Fields; readonly key: readonly unknown[] };
 }

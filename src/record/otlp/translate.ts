@@ -145,6 +145,8 @@ class Gathered {
   readonly #ids = new Map<string, string>();
   /** What stands above a span that is not recorded. */
   readonly #above = new Map<string, string>();
+  /** Spans without ids of their own, by what they have in common and by all that is told of them. */
+  readonly #sameIds = new Map<string, Map<string, Span>>();
 
   constructor(terms: Terms) {
     this.#terms = terms;
@@ -154,7 +156,8 @@ class Gathered {
   add(happening: Happening | undefined, spanId?: string): boolean {
     if (!happening) return false;
     const draft = this.#draftOf(happening);
-    const { at, prompt, commit, span, entry } = happening;
+    const { session, at, prompt, commit, hasNoId, entry } = happening;
+    const span = hasNoId && happening.span ? this.#numbered(session, happening.span) : happening.span;
     if (at !== undefined) {
       const from = span?.startedAt ?? at;
       if (draft.startedAt === undefined || from < draft.startedAt) draft.startedAt = from;
@@ -170,6 +173,17 @@ class Gathered {
     draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
+  }
+
+  /** Tells spans apart that have the same id: what is sent again is told in the same order. */
+  #numbered(session: string, span: Span): Span {
+    const name = JSON.stringify([session, span.id]);
+    const spans = this.#sameIds.get(name) ?? new Map<string, Span>();
+    this.#sameIds.set(name, spans);
+    const text = JSON.stringify(span);
+    const numbered = spans.get(text) ?? (spans.size === 0 ? span : { ...span, id: `${span.id}#${spans.size + 1}` });
+    spans.set(text, numbered);
+    return numbered;
   }
 
   /** What a span says of its failure is text; nobody can switch that off alone. */

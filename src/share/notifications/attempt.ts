@@ -12,7 +12,7 @@ import { type Channel, channelOf, disable, GIVEN_UP, getRow, giveUp, previousSec
 import { type Sent, slack, teams, webhook } from "./formats.ts";
 import { sendMail } from "./mail.ts";
 import { type ChannelRow, type MessageRow, rows } from "./rows.ts";
-import { nextTryAt, readRetryAfter } from "./schedule.ts";
+import { areAllHad, nextTryAt, readRetryAfter } from "./schedule.ts";
 import { payloadOf, say } from "./words.ts";
 
 /** What became of one try. */
@@ -47,8 +47,8 @@ async function send(core: Core, row: ChannelRow, letter: Letter, signal: AbortSi
       const to = channelOf(row).addresses;
       const said = say(core, letter.notices, letter.more);
       const at = core.clock.now();
-      const text = await sendMail(core, { ...said, to, messageId: letter.messageId, at }, signal);
-      return { delivered: true, text: oneLine(text.toWellFormed(), 200), reply: "" };
+      const taken = await sendMail(core, { ...said, to, messageId: letter.messageId, at }, signal);
+      return { delivered: taken.isForAll, text: oneLine(taken.text.toWellFormed(), 200), reply: "" };
     }
     const { status, statusText, retryAfter, reply } = await post(core, row.target, written(core, row, letter), signal);
     return {
@@ -124,15 +124,14 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
   const down = since > now ? 0 : Math.max(0, since - (message.dueAt ?? since));
   const firstAt = message.firstAt + down;
   const sent = message.tries + 1;
-  const last = nextTryAt(firstAt, message.tries, now) === undefined;
   const settle = (state: MessageRow["state"], outcome: string, dueAt: number | null = null) =>
     core.store.write(() => sql.settle.run({ id, state, outcome, dueAt }));
-  const end = endOf(row, last, notices.length === 0);
+  const end = endOf(row, areAllHad(message.tries), notices.length === 0);
   if (!row || end !== undefined) {
     await settle("failed", end ?? GIVEN_UP.removed);
     return true;
   }
-  const dueAt = nextTryAt(firstAt, sent, now) ?? now + MINUTE_MS;
+  const dueAt = nextTryAt(firstAt, sent, now, now) ?? now + MINUTE_MS;
   const claimed = await core.store.write(
     () => sql.claim.run({ id, tries: message.tries, firstAt, dueAt, now }).changes === 1,
   );
@@ -144,7 +143,7 @@ export async function attempt(core: Core, message: MessageRow, since: number, si
     await settle("failed", outcome.text);
     await endChannel(core, row);
   } else {
-    const next = nextTryAt(firstAt, sent, core.clock.now(), outcome.retryAfterMs);
+    const next = nextTryAt(firstAt, sent, now, core.clock.now(), outcome.retryAfterMs);
     await settle(next === undefined ? "failed" : "waiting", outcome.text, next ?? null);
   }
   return outcome.delivered;

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { isIP } from "node:net";
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { judgeMailHost, OutboundFailed, OutboundRefused, openSocket } from "../../platform/outbound/outbound.ts";
 import type { Said } from "./words.ts";
@@ -16,6 +16,12 @@ interface Mail extends Said {
   readonly at: number;
 }
 
+/** Mails that are kept in mind; one that is forgotten, as by a process that ends, goes to all once more. */
+const MAX_PARTLY_TAKEN = 1_000;
+
+/** By a mail's id whom it was taken for, where others of its addresses were refused for now. */
+const partlyTaken = slot(() => new Map<string, readonly string[]>());
+
 /** Where mail comes from, unless RECKON_MAIL_FROM says it. */
 function senderOf({ config }: Core): string {
   const { hostname } = new URL(baseUrlOf(config));
@@ -23,11 +29,12 @@ function senderOf({ config }: Core): string {
 }
 
 /**
- * Hands a mail over to the mail server.
- * @returns what the server said
+ * Hands a mail over to the mail server, for whom it did not take it before.
+ * @returns what the server said, and whether some are to be tried again: a server that does not know a sender yet refuses each address
+ *   once (RFC 6647)
  * @throws OutboundRefused before anything is sent; OutboundFailed when it is not taken
  */
-export async function sendMail(core: Core, mail: Mail, signal: AbortSignal): Promise<string> {
+export async function sendMail(core: Core, mail: Mail, signal: AbortSignal): Promise<Taken> {
   const { smtpUrl } = core.config;
   if (smtpUrl === null) throw new OutboundRefused("RECKON_SMTP_URL names no mail server.");
   const destination = judgeMailHost(core, smtpUrl.host, smtpUrl.port);
@@ -45,14 +52,17 @@ export async function sendMail(core: Core, mail: Mail, signal: AbortSignal): Pro
   }
 }
 
-async function converse(core: Core, mail: Mail, socket: Socket, ends: AbortSignal): Promise<string> {
+async function converse(core: Core, mail: Mail, socket: Socket, ends: AbortSignal): Promise<Taken> {
   const { smtpUrl, smtpPassword } = core.config;
   if (smtpUrl === null) throw new Error("no mail server");
   // Loaded with the first mail: a server that sends none neither starts later nor is larger for it.
   const { default: SMTPConnection } = await import("nodemailer/lib/smtp-connection");
   const raw = await compose(core, mail);
+  const before = partlyTaken(core).get(mail.messageId) ?? [];
+  const to = mail.to.filter((address) => !before.includes(address));
+  if (to.length === 0) return { text: "taken", isForAll: true };
   const { host, port, implicitTls, user } = smtpUrl;
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { promise, resolve, reject } = Promise.withResolvers<Taken>();
   const connection = new SMTPConnection({
     connection: socket,
     host: host.replace(/^\[|\]$/g, ""),
@@ -68,9 +78,9 @@ async function converse(core: Core, mail: Mail, socket: Socket, ends: AbortSigna
   connection.on("end", () => reject(new Error("the connection broke off")));
   ends.addEventListener("abort", () => reject(new Error("too slow")));
   const send = () =>
-    connection.send({ from: senderOf(core), to: [...mail.to] }, raw, (error, info) => {
+    connection.send({ from: senderOf(core), to }, raw, (error, info) => {
       if (error) reject(error);
-      else resolve(takenText(info ?? {}, mail.to));
+      else resolve(readReply(core, mail, before, info ?? {}));
     });
   connection.connect((error) => {
     if (error) reject(error);
@@ -101,20 +111,30 @@ async function compose(core: Core, { to, title, lines, url, messageId, at }: Mai
   return mime.build();
 }
 
+/** A mail that the server took for some of those whom it is to. */
 interface Taken {
-  readonly response?: unknown;
-  /** The addresses that were refused, and with what. */
-  readonly rejected?: readonly unknown[] | undefined;
-  readonly rejectedErrors?: readonly unknown[] | undefined;
+  readonly text: string;
+  readonly isForAll: boolean;
 }
 
-/** What the server said of a mail that it took for some of those whom it is to. */
-function takenText({ response = "taken", rejected = [], rejectedErrors = [] }: Taken, to: readonly string[]): string {
+interface Reply {
+  readonly response?: unknown;
+  readonly accepted?: readonly string[] | undefined;
+  readonly rejectedErrors?: readonly { readonly responseCode?: number | undefined }[] | undefined;
+}
+
+function readReply(core: Core, { to, messageId }: Mail, before: readonly string[], reply: Reply): Taken {
+  const { response = "taken", accepted = [], rejectedErrors = [] } = reply;
+  const isForAll = rejectedErrors.every(({ responseCode = 0 }) => responseCode >= 500);
+  const known = partlyTaken(core);
+  known.delete(messageId);
+  if (!isForAll) known.set(messageId, [...before, ...accepted]);
+  for (const oldest of known.keys()) if (known.size > MAX_PARTLY_TAKEN) known.delete(oldest);
   const refused =
-    rejected.length === 0
+    rejectedErrors.length === 0
       ? ""
-      : `${rejected.length} of ${to.length} addresses refused (${reasonOf(rejectedErrors[0] ?? "").slice(0, 100)}); `;
-  return unnamed(`${refused}${response}`, to);
+      : `${rejectedErrors.length} of ${to.length} addresses refused (${reasonOf(rejectedErrors[0]).slice(0, 100)}); `;
+  return { text: unnamed(`${refused}${response}`, to), isForAll };
 }
 
 /** A server's reply may name whom a mail is to. It is kept, and erasing a person takes their address out of the channel alone. */

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { correlateRepository } from "../../../src/insight/causes/correlate.ts";
+import { linksProjection } from "../../../src/insight/causes/follow-deliveries.ts";
+import { catchUp } from "../../../src/platform/projections/projections.ts";
+import { startInstance } from "../../support/instance.ts";
+import { turnsOfOthers } from "../../support/others.ts";
+
+/** What agents export names no repository: all sessions of a fleet are of one. */
+async function exported(count: number) {
+  const t = await startInstance();
+  const { token, team } = await t.device();
+  const session = { id: "s-0", outcome: "ok", startedAt: "2026-11-20T08:00:00Z", endedAt: "2026-11-20T08:01:00Z" };
+  await t.post("/api/agent-traces/ingest", { token, json: { sessions: [{ ...session, spans: [] }] } });
+  await catchUp(t.instance.core, linksProjection);
+  const { db } = t.instance.core.store;
+  const columns = (table: string, own: readonly string[]) =>
+    db
+      .prepare<[string], string>("SELECT name FROM pragma_table_info(?)")
+      .pluck()
+      .all(table)
+      .filter((name) => !own.includes(name))
+      .join(", ");
+  const copy = (table: string, own: readonly string[], values: string) => {
+    const others = columns(table, own);
+    db.prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+       INSERT INTO ${table} (${own}, ${others}) SELECT ${values}, ${others} FROM n, ${table} WHERE external_id = 's-0'`,
+    ).run(count);
+  };
+  copy("trace_sessions", ["id", "external_id"], "i, 's-' || i");
+  copy("session_figures", ["id", "external_id", "session_id"], "i + 1000000, 's-' || i, i");
+  return { core: t.instance.core, teamId: team.id };
+}
+
+it("what a session caused is found out at the same cost however many sessions there are", async () => {
+  const { core, teamId } = await exported(60_000);
+  const before = process.cpuUsage();
+  for (let times = 0; times < 300; times++) await correlateRepository(core, teamId, "");
+  const { user, system } = process.cpuUsage(before);
+  // A look at them all each time took two seconds.
+  expect((user + system) / 1e6).toBeLessThan(0.7);
+});
+
+it("what many sessions caused that came at once is found out with others let in", async () => {
+  const { core } = await exported(200);
+  const { turns } = await turnsOfOthers(core, async () => linksProjection.next(core, 0, false));
+  expect(turns).toBeGreaterThan(100);
+});
