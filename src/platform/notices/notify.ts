@@ -66,3 +66,7 @@ export const eraseNotices = (
     repoKey,
   }: { readonly teamId: string; readonly deviceId: string; readonly repoKey: string | null },
 ): number => rows(core.store).erase.run({ teamId, deviceId, repoKey, limit: MAX_ERASED_ROWS }).changes;
+
+/** Row change: forgets what was noted that leads to some pages of a team. @returns how many went */
+export const eraseNoticesOfPages = (core: Core, teamId: string, paths: readonly Notice["path"][]): number =>
+  rows(core.store).erasePages.run(teamId, JSON.stringify(paths), MAX_ERASED_ROWS).changes;

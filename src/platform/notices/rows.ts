@@ -50,4 +50,7 @@ export const rows = statements((db) => ({
        ((device_id = @deviceId OR device_id IS NULL) AND (@repoKey IS NULL OR repo_key = @repoKey)
          AND (device_id IS NOT NULL OR repo_key IS NOT NULL))) LIMIT @limit)`,
   ),
+  erasePages: db.prepare<[string, string, number]>(
+    `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE team_id = ? AND path IN (SELECT value FROM json_each(?)) LIMIT ?)`,
+  ),
 }));
