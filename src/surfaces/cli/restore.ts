@@ -83,9 +83,14 @@ function verifyBackup(options: CommonOptions, file: string): void {
 const OPEN_AGAIN =
   "Whatever was revoked, closed or changed since is as it was then: devices, tokens, accounts, passwords, sign-ins. Close again what must not be open.";
 
-/** What has to be closed again, as far as it is known. */
-const openAgain = (servedAgain: RestoredCopy["servedAgain"]): string =>
+const ERASED_LATER =
+  "What was erased since it was made is erased again when the server starts, but not in the backup that the upgrade puts aside then " +
+  "(backups/before-schema-…): delete that one once you will not go back.";
+
+/** What has to be closed again, and erased again by hand, as far as it is known. */
+const openAgain = ({ schema, servedAgain }: Pick<RestoredCopy, "schema" | "servedAgain">): string =>
   [
+    ...(schema === CURRENT_SCHEMA.version ? [] : [ERASED_LATER]),
     OPEN_AGAIN,
     ...servedAgain.map(
       ({ name, movedTo }) =>
@@ -101,9 +106,7 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
   output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
   if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the backup did not know of were made again.`);
-  if (done.schema !== CURRENT_SCHEMA.version)
-    output.note("What was erased since it was made is erased again when the server starts.");
-  output.note(openAgain(done.servedAgain));
+  output.note(openAgain(done));
   if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
 }
 
@@ -159,7 +162,7 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
       ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
       : `${lostLeaves} leaves that were signed here are not in it, and whatever came after. Devices send again what they keep, for 7 days.`,
   );
-  output.note(openAgain(servedAgain));
+  output.note(openAgain(done));
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the copy did not know of were made again.`);
 }
