@@ -37,7 +37,9 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
-    yield* whileAny("notices", () => eraseNotices(core, portion));
+    const { deviceId, repoKey } = portion;
+    const repoKeys = repoKey === null ? brainErasure.repositoriesOf(core, deviceId, null) : [repoKey];
+    yield* whileAny("notices", () => eraseNotices(core, portion, repoKeys));
   }
   yield* whileAny("causes of failures", () => eraseCauses(core));
   for (const teamId of new Set(portions.map((portion) => portion.teamId)))
