@@ -136,8 +136,11 @@ function add(
 ): Promise<readonly string[]> {
   return core.store.write(() => {
     const sql = rows(core.store);
-    const before = sql.ofUser.all(userId).length;
-    if (before >= MAX_FACTORS) fail(conflict, `There are ${MAX_FACTORS} already: remove one first.`);
+    const before = sql.ofUser.all(userId);
+    // As where a form is sent twice: a code would count once for each.
+    if (factor.secret && before.some(({ secret }) => secret?.equals(factor.secret as Buffer)))
+      fail(conflict, "This app is known already.");
+    if (before.length >= MAX_FACTORS) fail(conflict, `There are ${MAX_FACTORS} already: remove one first.`);
     const id = newId("fac", core.clock, core.random);
     sql.insert.run({ ...BLANK, ...factor, id, userId, createdAt: core.clock.now() });
     recordEvent(core, by, {
@@ -147,7 +150,7 @@ function add(
       detail: { kind: factor.kind },
     });
     markSecondFactor(core, sessionId);
-    return before === 0 ? storeCodes(core, userId) : [];
+    return before.length === 0 ? storeCodes(core, userId) : [];
   });
 }
 
