@@ -5,7 +5,7 @@ import { hasControls } from "../../kit/strings.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { getUser } from "../people/people.ts";
-import { endSessionsOf, markSecondFactor } from "../web-sessions/web-sessions.ts";
+import { endSessionsOf, markSecondFactor, requireLive } from "../web-sessions/web-sessions.ts";
 import { newChallenge, openPending, sealPending, takeChallenge } from "./challenges.ts";
 import { type FactorRow, rows } from "./rows.ts";
 import { base32Of, otpauthUri, SECRET_BYTES, stepOf } from "./totp.ts";
@@ -135,6 +135,7 @@ function add(
   sessionId: string,
 ): Promise<readonly string[]> {
   return core.store.write(() => {
+    requireLive(core, userId, sessionId);
     const sql = rows(core.store);
     const before = sql.ofUser.all(userId);
     // As where a form is sent twice: a code would count once for each.

@@ -9,7 +9,7 @@ import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
-import { fail, notFound } from "../../kit/problem.ts";
+import { fail, notFound, unauthorized } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/page.ts";
@@ -140,6 +140,12 @@ export async function switchTeam(core: Core, session: SessionPrincipal, teamId: 
 export function listSessions(core: Core, userId: string): SessionRow[] {
   const now = core.clock.now();
   return rows(core.store).live.all(userId, now, now - SESSION_IDLE_MS);
+}
+
+/** Demands that a sign-in goes on; call inside the transaction of what is done in it. @throws Problem 401 once it has ended, as by a new password */
+export function requireLive(core: Core, userId: string, sessionId: string): void {
+  if (!listSessions(core, userId).some(({ id }) => id === sessionId))
+    fail(unauthorized, "You were signed out meanwhile. Sign in again.");
 }
 
 /** Ends one of a person's own sign-ins. @returns false when it had ended before, or is not theirs */

@@ -7,7 +7,7 @@ import {
   resetFactors,
 } from "../../../src/identity/second-factor/second-factor.ts";
 import { codeAt } from "../../../src/identity/second-factor/totp.ts";
-import { continueSignIn, createUser, signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { continueSignIn, createUser, setPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -21,13 +21,15 @@ async function withApp() {
   const t = await startInstance();
   const { core } = t.instance;
   const { id } = await createUser(core, { email: EMAIL, password: PASSWORD });
+  await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const [session] = t.rows("SELECT id FROM web_sessions");
   const { sealed } = beginApp(core, id, "Reckon");
   const secret = Buffer.from(openPending<string>(core, `app ${id}`, sealed) ?? "", "base64");
   const code = () => codeAt(secret, Math.floor(t.clock.now() / 30_000));
-  const add = () => addApp(core, id, { sealed, code: code(), name: "" }, COMMAND_LINE, "none");
+  const add = () => addApp(core, id, { sealed, code: code(), name: "" }, COMMAND_LINE, session.id);
   await add();
   t.clock.advance(30_000);
-  return { t, core, id, code, add };
+  return { t, core, id, code, add, sessionId: session.id };
 }
 
 it("lets nobody go on with a sign-in whose second factor was reset while it waited", async () => {
@@ -56,4 +58,16 @@ it("takes an app once, so that each of its codes counts once", async () => {
     statuses.push(await going.then(() => 200).catch((error) => error.status));
   }
   expect(statuses).toEqual([200, 403]);
+});
+
+it("changes nothing for a sign-in that ended before it was done, as by an operator's new password", async () => {
+  const { t, core, id, add, sessionId } = await withApp();
+  const [before] = t.rows("SELECT password_hash FROM users");
+  const changing = setPassword(core, id, "an-intruder-chose-this", COMMAND_LINE, sessionId);
+  const refused = expect(changing).rejects.toMatchObject({ status: 401 });
+  await resetFactors(core, EMAIL);
+  await refused;
+  await expect(add()).rejects.toMatchObject({ status: 401 });
+  expect(t.rows("SELECT password_hash FROM users")).toEqual([before]);
+  expect(listFactors(core, id)).toEqual([]);
 });
