@@ -5,7 +5,7 @@ import { hasControls } from "../../kit/strings.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { getUser } from "../people/people.ts";
-import { endSessionsOf, markSecondFactor, requireLive } from "../web-sessions/web-sessions.ts";
+import { endSessionsOf, forgetSecondFactor, markSecondFactor, requireLive } from "../web-sessions/web-sessions.ts";
 import { newChallenge, openPending, sealPending, takeChallenge } from "./challenges.ts";
 import { type FactorRow, rows } from "./rows.ts";
 import { base32Of, otpauthUri, SECRET_BYTES, stepOf } from "./totp.ts";
@@ -184,7 +184,11 @@ export function removeFactor(core: Core, userId: string, id: string, by: Actor):
   return core.store.write(() => {
     const sql = rows(core.store);
     if (sql.remove.run(id, userId).changes === 0) fail(notFound, "There is no such second factor.");
-    if (!hasFactor(core, userId)) sql.removeCodes.run(userId);
+    if (!hasFactor(core, userId)) {
+      sql.removeCodes.run(userId);
+      // Where a team demands one, they set one up before they go on.
+      forgetSecondFactor(core, userId);
+    }
     recordEvent(core, by, { action: "factor.removed", teamId: null, target: { kind: "factor", id } });
   });
 }

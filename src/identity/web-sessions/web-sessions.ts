@@ -167,6 +167,11 @@ export function markSecondFactor(core: Core, sessionId: string): void {
   rows(core.store).setSecondFactor.run(core.clock.now(), sessionId);
 }
 
+/** Forgets that: there is none left that was proved; call inside a transaction. */
+export function forgetSecondFactor(core: Core, userId: string): void {
+  rows(core.store).forgetSecondFactor.run(userId);
+}
+
 /** Ends all sign-ins by an issuer; call inside a transaction. */
 export function endSessionsBy(core: Core, method: string): void {
   rows(core.store).endAllBy.run(core.clock.now(), method);

@@ -1,13 +1,18 @@
 import { expect, it } from "vitest";
+import { storeMember } from "../../../src/identity/members/members.ts";
+import { getUser } from "../../../src/identity/people/people.ts";
 import {
   addApp,
   beginApp,
   listFactors,
   openPending,
+  removeFactor,
   resetFactors,
 } from "../../../src/identity/second-factor/second-factor.ts";
 import { codeAt } from "../../../src/identity/second-factor/totp.ts";
 import { continueSignIn, createUser, setPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { setSecondFactorDemanded } from "../../../src/identity/teams/teams.ts";
+import { findSession } from "../../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -70,4 +75,17 @@ it("changes nothing for a sign-in that ended before it was done, as by an operat
   await expect(add()).rejects.toMatchObject({ status: 401 });
   expect(t.rows("SELECT password_hash FROM users")).toEqual([before]);
   expect(listFactors(core, id)).toEqual([]);
+});
+
+it("leads who removes their last one to set one up again, where their team demands it", async () => {
+  const { t, core, id, code } = await withApp();
+  const team = await t.team();
+  await core.store.write(() => storeMember(core, team.id, getUser(core, id), "member", COMMAND_LINE));
+  await setSecondFactorDemanded(core, team.id, true);
+  const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const pending = "pending" in entered ? entered.pending : "";
+  const token = await continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN);
+  expect(findSession(core, token)?.lacksSecondFactor).toBe(false);
+  await removeFactor(core, id, listFactors(core, id)[0]?.id ?? "", COMMAND_LINE);
+  expect(findSession(core, token)?.lacksSecondFactor).toBe(true);
 });
