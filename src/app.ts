@@ -9,6 +9,7 @@ import { members } from "./identity/members/room.ts";
 import { oneTimeLinks } from "./identity/one-time-links/room.ts";
 import { people } from "./identity/people/room.ts";
 import { readTokens } from "./identity/read-tokens/room.ts";
+import { savedViews } from "./identity/saved-views/room.ts";
 import { scim } from "./identity/scim/room.ts";
 import { secondFactor } from "./identity/second-factor/room.ts";
 import { signIn } from "./identity/sign-in/room.ts";
@@ -116,6 +117,7 @@ export const ROOMS: readonly Room[] = [
   budgets,
   find,
   policy,
+  savedViews,
   readTokens,
   apiTokens,
   ask,

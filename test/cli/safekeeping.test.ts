@@ -37,6 +37,18 @@ it("a restore says that what was revoked since the backup works again", async ()
   expect(await state()).toBe("active");
 });
 
+it("a restore names the teams that moved since the backup, and would be served again", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  await json(directory, "backup", file);
+  await json(directory, "team", "move", "Acme", "--to", "https://new.example");
+  const after = join(directory, "after.backup");
+  await json(directory, "backup", after);
+  expect(await json(directory, "restore", after)).toMatchObject({ servedAgain: [] });
+  const done = await reckon(["restore", file, "--data", directory]);
+  expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(/"Acme" moved to https:\/\/new\.example since/)]);
+});
+
 describe("own prices", () => {
   it("are in a backup, and a restore brings them back and keeps aside those that it replaces", async () => {
     const { directory } = await testData();

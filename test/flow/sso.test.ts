@@ -10,7 +10,13 @@ import {
 } from "../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
-import { acceptAsNew, createUser, setDisabled, setPassword } from "../../src/identity/sign-in/sign-in.ts";
+import {
+  acceptAsNew,
+  createUser,
+  signIn as passwordSignIn,
+  setDisabled,
+  setPassword,
+} from "../../src/identity/sign-in/sign-in.ts";
 import {
   addIssuer,
   changeIssuer,
@@ -176,6 +182,19 @@ describe("signing in by an issuer", () => {
     site.issuer.subject = "s-ada";
     const closed = await signIn(site);
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
+  });
+
+  it("is linked in no sign-in that ended while the issuer was asked, as by a new password", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    await passwordSignIn(core, ADA.email, "plough-the-north-field", { ip: "192.0.2.7", userAgent: null });
+    const [session] = site.t.rows("SELECT id FROM web_sessions");
+    await setPassword(core, id, "another-north-field");
+    const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
+    const linked = linkVouched(core, getIssuer(core, "acme"), mallory, id, COMMAND_LINE, session.id);
+    await expect(linked).rejects.toMatchObject({ status: 401 });
+    expect(site.t.count("sso_identities")).toBe(0);
   });
 
   it("leaves nobody else a way into an account that is linked by its address", async () => {

@@ -28,6 +28,34 @@ it.each([
   expect(site.t.rows("SELECT place, query FROM saved_views")).toEqual([{ place, query: query.replace("&at=x", "") }]);
 });
 
+it("puts on record who shares a view with the team, and who takes one from it, but nothing of one's own", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const bob = await site.person({ team: ada.team, role: "admin", email: "bob@example.com" });
+  await fillRecords(site.t, await site.t.device(ada.team));
+  const { page, go } = await site.open(ada);
+  await go("/errors");
+  for (const name of ["Of mine", "Of all"]) {
+    await page.locator("summary", { hasText: "Views" }).click();
+    await page.getByLabel("Save this view as").fill(name);
+    if (name === "Of all") await page.getByLabel("Share with the team").check();
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByText("The view is saved.").waitFor();
+  }
+  const [{ id }] = site.t.rows("SELECT id FROM saved_views WHERE shared = 1");
+  const admins = await site.open(bob);
+  await admins.go("/errors");
+  await admins.page.locator("summary", { hasText: "Views" }).click();
+  await admins.page.getByRole("button", { name: "Delete Of all" }).click();
+  await admins.page.getByText("The view is deleted.").waitFor();
+  const told =
+    "SELECT actor_label AS who, action, target_id AS id, detail FROM audit_events WHERE target_kind = 'view'";
+  expect(site.t.rows(told)).toEqual([
+    { who: ada.email, action: "view.shared", id, detail: '{"place":"/errors"}' },
+    { who: bob.email, action: "view.withdrawn", id, detail: '{"place":"/errors"}' },
+  ]);
+});
+
 it("saves what the filters ask for now, not what the page was opened with", async () => {
   const site = await startSite();
   const ada = await site.person();

@@ -3,6 +3,7 @@ import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type ViewRow } from "./rows.ts";
 
 /** Pages of which views are saved. */
@@ -54,7 +55,7 @@ export const listViews = (core: Core, teamId: string, place: ViewPlace, userId: 
   rows(core.store).ofPlace.all(teamId, place, userId, MAX_SHOWN).map(readView);
 
 /**
- * Saves what a page is asked for under a name; the same name of the same person replaces it.
+ * Saves what a page is asked for under a name; the same name of the same person replaces it. The audit tells of shared ones.
  * @param query of the page's address; anything that no page asks for is kept and does nothing
  * @throws Problem invalid, tooManyViews
  */
@@ -63,6 +64,7 @@ export async function saveView(
   teamId: string,
   userId: string,
   { place, name, query, shared }: { place: ViewPlace; name: string; query: string; shared: boolean },
+  by: Actor = COMMAND_LINE,
 ): Promise<SavedView> {
   const called = name.trim();
   if (called === "" || called.length > MAX_NAME || hasControls(called) || !called.isWellFormed())
@@ -75,10 +77,21 @@ export async function saveView(
     if (before === undefined && (sql.count.get(userId, teamId) ?? 0) >= MAX_VIEWS) fail(tooManyViews);
     const id = before ?? newId("view", core.clock, core.random);
     const row = { id, teamId, userId, place, name: called, query: tidied, createdAt: core.clock.now() };
+    const was = before === undefined ? 0 : sql.byId.get(before, teamId)?.shared;
     sql.put.run({ ...row, shared: shared ? 1 : 0 });
+    if (shared) recordView(core, "view.shared", row, by);
+    else if (was === 1) recordView(core, "view.withdrawn", row, by);
     return { ...row, shared };
   });
 }
+
+/** Without its name and what it asks for: people may be in them, and repositories. */
+const recordView = (
+  core: Core,
+  action: string,
+  { id, teamId, place }: Pick<ViewRow, "id" | "teamId" | "place">,
+  by: Actor,
+) => recordEvent(core, by, { action, teamId, target: { kind: "view", id }, detail: { place } });
 
 /**
  * Deletes a view: somebody's own, or one that is shared where they manage the team.
@@ -91,11 +104,13 @@ export function deleteView(
   userId: string,
   id: string,
   manages: boolean,
+  by: Actor = COMMAND_LINE,
 ): Promise<SavedView> {
   return core.store.write(() => {
     const row = rows(core.store).byId.get(id, teamId);
     if (!row || (row.userId !== userId && !(manages && row.shared === 1))) fail(notFound, "There is no such view.");
     rows(core.store).drop.run(id);
+    if (row.shared === 1) recordView(core, "view.withdrawn", row, by);
     return readView(row);
   });
 }

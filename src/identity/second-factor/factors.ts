@@ -5,7 +5,7 @@ import { hasControls } from "../../kit/strings.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { getUser } from "../people/people.ts";
-import { endSessionsOf, markSecondFactor } from "../web-sessions/web-sessions.ts";
+import { endSessionsOf, forgetSecondFactor, markSecondFactor, requireLive } from "../web-sessions/web-sessions.ts";
 import { newChallenge, openPending, sealPending, takeChallenge } from "./challenges.ts";
 import { type FactorRow, rows } from "./rows.ts";
 import { base32Of, otpauthUri, SECRET_BYTES, stepOf } from "./totp.ts";
@@ -135,9 +135,13 @@ function add(
   sessionId: string,
 ): Promise<readonly string[]> {
   return core.store.write(() => {
+    requireLive(core, userId, sessionId);
     const sql = rows(core.store);
-    const before = sql.ofUser.all(userId).length;
-    if (before >= MAX_FACTORS) fail(conflict, `There are ${MAX_FACTORS} already: remove one first.`);
+    const before = sql.ofUser.all(userId);
+    // As where a form is sent twice: a code would count once for each.
+    if (factor.secret && before.some(({ secret }) => secret?.equals(factor.secret as Buffer)))
+      fail(conflict, "This app is known already.");
+    if (before.length >= MAX_FACTORS) fail(conflict, `There are ${MAX_FACTORS} already: remove one first.`);
     const id = newId("fac", core.clock, core.random);
     sql.insert.run({ ...BLANK, ...factor, id, userId, createdAt: core.clock.now() });
     recordEvent(core, by, {
@@ -147,7 +151,7 @@ function add(
       detail: { kind: factor.kind },
     });
     markSecondFactor(core, sessionId);
-    return before === 0 ? storeCodes(core, userId) : [];
+    return before.length === 0 ? storeCodes(core, userId) : [];
   });
 }
 
@@ -180,7 +184,11 @@ export function removeFactor(core: Core, userId: string, id: string, by: Actor):
   return core.store.write(() => {
     const sql = rows(core.store);
     if (sql.remove.run(id, userId).changes === 0) fail(notFound, "There is no such second factor.");
-    if (!hasFactor(core, userId)) sql.removeCodes.run(userId);
+    if (!hasFactor(core, userId)) {
+      sql.removeCodes.run(userId);
+      // Where a team demands one, they set one up before they go on.
+      forgetSecondFactor(core, userId);
+    }
     recordEvent(core, by, { action: "factor.removed", teamId: null, target: { kind: "factor", id } });
   });
 }

@@ -20,7 +20,7 @@ import {
   type User,
 } from "../people/people.ts";
 import { findTeam } from "../teams/teams.ts";
-import { endSessionsOf } from "../web-sessions/web-sessions.ts";
+import { endSessionsOf, requireLive } from "../web-sessions/web-sessions.ts";
 import { requireAcceptablePassword } from "./password-rules.ts";
 import { hashPassword } from "./passwords.ts";
 
@@ -73,6 +73,7 @@ export async function preparePassword(core: Core, user: User, password: string):
 
 /**
  * Changes a password and ends every sign-in but `keepSessionId`.
+ * @param keepSessionId the sign-in in which it is done
  * @param alongside what else ends with the old password; runs inside the transaction
  */
 export async function setPassword(
@@ -86,6 +87,8 @@ export async function setPassword(
   const user = getUser(core, userId);
   const hash = await preparePassword(core, user, password);
   await core.store.write(() => {
+    // Another password meanwhile, an operator's perhaps, must not give way to one that was chosen before it.
+    if (keepSessionId !== undefined) requireLive(core, userId, keepSessionId);
     storePassword(core, user, hash, by, keepSessionId);
     alongside(user, by);
   });

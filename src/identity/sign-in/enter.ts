@@ -60,7 +60,7 @@ const actor = ({ id, email }: User, { ip }: Origin): Actor => ({ kind: "user", i
 function pendingUser(core: Core, pending: string | undefined): User {
   const opened = openPending<Pending>(core, PURPOSE, pending);
   const user = opened && findUser(core, opened.userId);
-  if (user?.disabledAt !== null || user.passwordHash !== opened?.passwordHash)
+  if (user?.disabledAt !== null || user.passwordHash !== opened?.passwordHash || !hasFactor(core, user.id))
     fail(unauthorized, "This took longer than five minutes. Sign in again.");
   return user;
 }
@@ -90,7 +90,7 @@ export async function continueSignIn(
   const user = pendingUser(core, pending);
   await verifyFactor(core, user.id, answer, party, actor(user, origin));
   return core.store.write(() => {
-    // Closed, or given another password, meanwhile.
+    // Closed, given another password, or rid of their second factors by an operator, meanwhile.
     pendingUser(core, pending);
     return begin(core, user, origin, { previousId, secondFactor: true });
   });

@@ -16,7 +16,7 @@ import {
   storeUser,
   type User,
 } from "../people/people.ts";
-import { type Origin, storeSession } from "../web-sessions/web-sessions.ts";
+import { type Origin, requireLive, storeSession } from "../web-sessions/web-sessions.ts";
 import { type Issuer, rolesBy } from "./issuers.ts";
 import type { Vouched } from "./provider.ts";
 import { rows } from "./rows.ts";
@@ -186,9 +186,21 @@ function storeIdentity(core: Core, issuer: Issuer, subject: string, user: User, 
   });
 }
 
-/** Links somebody's own account, while they are signed in, to who an issuer says they are. @throws Problem 403 */
-export function linkVouched(core: Core, issuer: Issuer, vouched: Vouched, userId: string, by: Actor): Promise<void> {
+/**
+ * Links somebody's own account, while they are signed in, to who an issuer says they are.
+ * @param sessionId the sign-in in which it is done
+ * @throws Problem 403; 401 where that has ended
+ */
+export function linkVouched(
+  core: Core,
+  issuer: Issuer,
+  vouched: Vouched,
+  userId: string,
+  by: Actor,
+  sessionId?: string,
+): Promise<void> {
   return core.store.write(() => {
+    if (sessionId !== undefined) requireLive(core, userId, sessionId);
     const known = rows(core.store).identity.get(issuer.id, vouched.subject);
     if (known) {
       if (known.userId === userId) return;

@@ -3,7 +3,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { readServerUrl } from "../../kit/reach.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { rows, type Team } from "./rows.ts";
+import { movedTeams, rows, type Team } from "./rows.ts";
 
 /** Its body names the address as `movedTo`, where the shape of the endpoint's refusals has room for it. */
 const moved = problem({
@@ -78,7 +78,7 @@ function confirm(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Te
 }
 
 /** Teams that another instance serves from now on. */
-export const teamMoves = { moved, requireNotMoved, requireHere, begin, cancel, confirm };
+export const teamMoves = { moved, requireNotMoved, requireHere, begin, cancel, confirm, of: movedTeams };
 
 function record(core: Core, by: Actor, action: string, { id, name }: Team, detail: Readonly<Record<string, unknown>>) {
   recordEvent(core, by, { action, teamId: id, target: { kind: "team", id, label: name }, detail });

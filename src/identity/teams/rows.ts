@@ -73,3 +73,11 @@ export const rows = statements((db) => ({
 /** Counts the teams of a database of any schema, a backup's too. */
 export const countTeams = (db: Preparer): number =>
   db.prepare<[], number>("SELECT count(*) FROM teams").pluck().get() ?? 0;
+
+/** Teams that a database says another instance serves. */
+export const movedTeams = (db: Preparer) =>
+  db
+    .prepare<[], { readonly id: string; readonly name: string; readonly movedTo: string }>(
+      "SELECT id, name, moved_to AS movedTo FROM teams WHERE moved_to IS NOT NULL",
+    )
+    .all();

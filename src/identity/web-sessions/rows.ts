@@ -29,6 +29,8 @@ export const rows = statements((db) => ({
   byToken: db.prepare<[Buffer], SessionRow>(`SELECT ${SESSION} FROM web_sessions WHERE token_hash = ?`),
   touch: db.prepare<[number, string, string]>("UPDATE web_sessions SET last_seen_at = ?, ip = ? WHERE id = ?"),
   setSecondFactor: db.prepare<[number, string]>("UPDATE web_sessions SET second_factor_at = ? WHERE id = ?"),
+  // By web_sessions_by_user.
+  forgetSecondFactor: db.prepare<[string]>("UPDATE web_sessions SET second_factor_at = NULL WHERE user_id = ?"),
   setTeam: db.prepare<[string | null, string]>("UPDATE web_sessions SET team_id = ? WHERE id = ?"),
   end: db.prepare<[number, string, string]>(
     "UPDATE web_sessions SET ended_at = ? WHERE id = ? AND user_id = ? AND ended_at IS NULL",

@@ -9,7 +9,7 @@ import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
-import { fail, notFound } from "../../kit/problem.ts";
+import { fail, notFound, unauthorized } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../platform/http/page.ts";
@@ -142,6 +142,12 @@ export function listSessions(core: Core, userId: string): SessionRow[] {
   return rows(core.store).live.all(userId, now, now - SESSION_IDLE_MS);
 }
 
+/** Demands that a sign-in goes on; call inside the transaction of what is done in it. @throws Problem 401 once it has ended, as by a new password */
+export function requireLive(core: Core, userId: string, sessionId: string): void {
+  if (!listSessions(core, userId).some(({ id }) => id === sessionId))
+    fail(unauthorized, "You were signed out meanwhile. Sign in again.");
+}
+
 /** Ends one of a person's own sign-ins. @returns false when it had ended before, or is not theirs */
 export function endSession(core: Core, userId: string, sessionId: string, by: Actor): Promise<boolean> {
   return core.store.write(() => {
@@ -159,6 +165,11 @@ export function endSessionsOf(core: Core, userId: string, exceptId = ""): number
 /** Notes that a person proved a second factor in a sign-in; call inside a transaction. */
 export function markSecondFactor(core: Core, sessionId: string): void {
   rows(core.store).setSecondFactor.run(core.clock.now(), sessionId);
+}
+
+/** Forgets that: there is none left that was proved; call inside a transaction. */
+export function forgetSecondFactor(core: Core, userId: string): void {
+  rows(core.store).forgetSecondFactor.run(userId);
 }
 
 /** Ends all sign-ins by an issuer; call inside a transaction. */

@@ -4,5 +4,5 @@
  */
 
 export { dropNoticesBefore, findNotices, isNoted, markAddressed, newNotices } from "./follow.ts";
-export { eraseNotices, type Notice, notify, type StoredNotice } from "./notify.ts";
+export { eraseNotices, eraseNoticesOfPages, type Notice, notify, type StoredNotice } from "./notify.ts";
 export { NOTICE_TYPES, type NoticeData, type NoticeName } from "./types.ts";

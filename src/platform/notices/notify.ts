@@ -55,7 +55,8 @@ const bounded = (data: NoticeData): NoticeData =>
   );
 
 /**
- * Row change: forgets what was noted of a device's deliveries, or of a repository. Digests name what several of them said.
+ * Row change: forgets what was noted of a device's deliveries, or of repositories. Digests name what several of them said.
+ * @param repoKeys those whose notices of no device go: whose entries the device may have brought
  * @returns how many went
  */
 export const eraseNotices = (
@@ -65,4 +66,12 @@ export const eraseNotices = (
     deviceId,
     repoKey,
   }: { readonly teamId: string; readonly deviceId: string; readonly repoKey: string | null },
-): number => rows(core.store).erase.run({ teamId, deviceId, repoKey, limit: MAX_ERASED_ROWS }).changes;
+  repoKeys: readonly string[],
+): number => {
+  const of = { teamId, deviceId, repoKey, repoKeys: JSON.stringify(repoKeys) };
+  return rows(core.store).erase.run({ ...of, limit: MAX_ERASED_ROWS }).changes;
+};
+
+/** Row change: forgets what was noted that leads to some pages of a team. @returns how many went */
+export const eraseNoticesOfPages = (core: Core, teamId: string, paths: readonly Notice["path"][]): number =>
+  rows(core.store).erasePages.run(teamId, JSON.stringify(paths), MAX_ERASED_ROWS).changes;

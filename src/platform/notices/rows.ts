@@ -45,9 +45,12 @@ export const rows = statements((db) => ({
     "DELETE FROM notices WHERE id > @after AND id <= @last AND at < @at AND addressed = 1",
   ),
   // By notices_by_team. A repository's entries are read of whatever device sent it last.
-  erase: db.prepare<[{ teamId: string; deviceId: string; repoKey: string | null; limit: number }]>(
+  erase: db.prepare<[{ teamId: string; deviceId: string; repoKey: string | null; repoKeys: string; limit: number }]>(
     `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE team_id = @teamId AND (type = 'digest.weekly' OR
-       ((device_id = @deviceId OR device_id IS NULL) AND (@repoKey IS NULL OR repo_key = @repoKey)
-         AND (device_id IS NOT NULL OR repo_key IS NOT NULL))) LIMIT @limit)`,
+       (device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)) OR
+       (device_id IS NULL AND repo_key IN (SELECT value FROM json_each(@repoKeys)))) LIMIT @limit)`,
+  ),
+  erasePages: db.prepare<[string, string, number]>(
+    `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE team_id = ? AND path IN (SELECT value FROM json_each(?)) LIMIT ?)`,
   ),
 }));

@@ -10,7 +10,7 @@ import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import type { Portion } from "../../log/log.ts";
-import { eraseNotices } from "../../platform/notices/notices.ts";
+import { eraseNotices, eraseNoticesOfPages } from "../../platform/notices/notices.ts";
 import { eraseCauses } from "../../platform/projections/projections.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { erasePulses } from "../../record/pulses/pulses.ts";
@@ -37,7 +37,9 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
     yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
-    yield* whileAny("notices", () => eraseNotices(core, portion));
+    const { deviceId, repoKey } = portion;
+    const repoKeys = repoKey === null ? brainErasure.repositoriesOf(core, deviceId, null) : [repoKey];
+    yield* whileAny("notices", () => eraseNotices(core, portion, repoKeys));
   }
   yield* whileAny("causes of failures", () => eraseCauses(core));
   for (const teamId of new Set(portions.map((portion) => portion.teamId)))
@@ -135,9 +137,10 @@ export async function* eraseSessions(
   isMeant: (externalId: string) => boolean,
 ): AsyncGenerator<EraseStep> {
   yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
-  yield* whileAny("notices", () => eraseNotices(core, portion));
-  for (const session of traceErasure.sessionsBegunInPortion(core, portion))
-    if (isMeant(session.externalId)) yield* eraseSession(core, session, portion.erasureId, portion, NOTHING);
+  const sessions = traceErasure.sessionsBegunInPortion(core, portion).filter((one) => isMeant(one.externalId));
+  const pages = sessions.map(({ id }) => `/sessions/${id}` as const);
+  yield* whileAny("notices", () => eraseNoticesOfPages(core, portion.teamId, pages));
+  for (const session of sessions) yield* eraseSession(core, session, portion.erasureId, portion, NOTHING);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

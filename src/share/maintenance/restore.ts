@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { countTeams } from "../../identity/teams/teams.ts";
+import { countTeams, teamMoves } from "../../identity/teams/teams.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import {
   copyDurably,
@@ -83,9 +83,13 @@ export function requireOwnKey(db: Preparer): void {
     );
 }
 
+/** Teams that moved to another instance, and of which what was put in place does not know that. */
+export type ServedAgain = readonly { readonly name: string; readonly movedTo: string }[];
+
 export interface Restored extends BackupFacts {
   /** Where what was there lies now; null when nothing was. */
   readonly keptAside: string | null;
+  readonly servedAgain: ServedAgain;
   /** The backup carries no prices, but the directory has some: they are used on. */
   readonly pricesStay: boolean;
 }
@@ -104,14 +108,39 @@ export function restore(file: string, directory: string, stamp: string): Restore
     removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
+    const servedAgain = findServedAgain(directory, incoming);
     const keptAside = putInPlace(directory, incoming, files, stamp);
-    return { ...facts, keptAside, pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)) };
+    return {
+      ...facts,
+      keptAside,
+      servedAgain,
+      pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)),
+    };
   } catch (error) {
     throw whereFull(directory, error);
   } finally {
     // What did not fit must not fill the disk of what is there.
     removeDatabase(incoming);
     lock.release();
+  }
+}
+
+/** What would be sent to such a team here would never be where it is served. @param incoming what takes the place of a directory's database */
+export function findServedAgain(directory: string, incoming: string): ServedAgain {
+  const known = new Set(movedIn(incoming).map(({ id }) => id));
+  return movedIn(databasePath(directory)).flatMap(({ id, name, movedTo }) => (known.has(id) ? [] : { name, movedTo }));
+}
+
+/** None where a database is missing or damaged, or from before teams could move. */
+function movedIn(path: string): ReturnType<typeof teamMoves.of> {
+  let db: ReturnType<typeof openFile> | undefined;
+  try {
+    db = openFile(path, { readonly: true });
+    return teamMoves.of(db);
+  } catch {
+    return [];
+  } finally {
+    db?.close();
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type CopyFacts,
   inspectBackup,
   inspectCopy,
+  type RestoredCopy,
   restore,
   restoreCopy,
 } from "../../share/maintenance/maintenance.ts";
@@ -82,6 +83,21 @@ function verifyBackup(options: CommonOptions, file: string): void {
 const OPEN_AGAIN =
   "Whatever was revoked, closed or changed since is as it was then: devices, tokens, accounts, passwords, sign-ins. Close again what must not be open.";
 
+const ERASED_LATER =
+  "What was erased since it was made is erased again when the server starts, but not in the backup that the upgrade puts aside then " +
+  "(backups/before-schema-…): delete that one once you will not go back.";
+
+/** What has to be closed again, and erased again by hand, as far as it is known. */
+const openAgain = ({ schema, servedAgain }: Pick<RestoredCopy, "schema" | "servedAgain">): string =>
+  [
+    ...(schema === CURRENT_SCHEMA.version ? [] : [ERASED_LATER]),
+    OPEN_AGAIN,
+    ...servedAgain.map(
+      ({ name, movedTo }) =>
+        `The team "${name}" moved to ${movedTo} since, and would be served here again: say "reckon team move" anew before the server starts.`,
+    ),
+  ].join("\n");
+
 async function putBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
   const config = configOf(cli, options);
   const output = outputOf(options);
@@ -90,9 +106,7 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
   output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
   if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the backup did not know of were made again.`);
-  if (done.schema !== CURRENT_SCHEMA.version)
-    output.note("What was erased since it was made is erased again when the server starts.");
-  output.note(OPEN_AGAIN);
+  output.note(openAgain(done));
   if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
 }
 
@@ -137,9 +151,9 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
   const pems = options.key.map((path) => readTextFile(path, MAX_KEY_BYTES));
   const given = { pems, passphrase, newLedgerKey: options.newLedgerKey };
   const done = await restoreCopy(parts, file, given, output.progress("ledger"), stampOf(systemClock.now()));
-  const { keptAside, lostLeaves } = done;
+  const { keptAside, lostLeaves, servedAgain } = done;
   const erasedAgain = await eraseAgain(cli, options, done.schema);
-  output.result({ ...copyJson(done), keptAside, lostLeaves, erasedAgain }, () =>
+  output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, erasedAgain }, () =>
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );
   if (keptAside) output.note(`What was there is kept in ${keptAside}.`);
@@ -148,7 +162,7 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
       ? "What came after the newest delivery is not in it; nothing here tells how much that was. Devices send again what they keep, for 7 days."
       : `${lostLeaves} leaves that were signed here are not in it, and whatever came after. Devices send again what they keep, for 7 days.`,
   );
-  output.note(OPEN_AGAIN);
+  output.note(openAgain(done));
   output.note("When the server starts, the log goes on as its next epoch: tell witnesses.");
   if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the copy did not know of were made again.`);
 }

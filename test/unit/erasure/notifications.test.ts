@@ -43,6 +43,59 @@ it("takes what was noted of a device along, sent or not, and tells that it is do
     .toEqual([{ outcome: "what it told of was erased" }]);
 });
 
+it("leaves alone what was noted of repositories that an erased device never sent", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const mine = await t.device();
+  const other = await t.device(mine.team);
+  await addChannel(t, receiver, mine.team.id, eventsFor("team"));
+  for (const [{ token }, repoKey] of [
+    [mine, "acme/shop"],
+    [other, "acme/till"],
+  ] as const) {
+    const content = `## 2026-11-21 Off by a cent in ${repoKey}\n\nIt broke.\n`;
+    const files = [{ path: ".claude/brain/errors.md", content }];
+    await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey, files } });
+  }
+  await t.instance.settle();
+  await erase(t, { device: mine.deviceId });
+  expect(t.rows("SELECT type, repo_key AS repo FROM notices ORDER BY id")).toEqual([
+    { type: "defect.new", repo: "acme/till" },
+    { type: "erasure.done", repo: null },
+  ]);
+});
+
+it("takes of a session alone what was noted of it, and has all else told", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const mine = await t.device();
+  const other = await t.device(mine.team);
+  await addChannel(t, receiver, mine.team.id, eventsFor("team"));
+  receiver.answer = (_, response) => response.writeHead(500).end();
+  const failed = ["marigold", "lavender"].map((id) => ({ id, outcome: "failed", agent: `${id} agent`, spans: [] }));
+  await t.post("/api/agent-traces/ingest", { token: mine.token, json: { repoKey: "shop", sessions: failed } });
+  await t.post("/api/brain/ingest", {
+    token: other.token,
+    json: {
+      version: 1,
+      repoKey: "acme/shop",
+      files: [{ path: ".claude/brain/errors.md", content: "## 2026-11-21 Off by a cent\n\nIt broke.\n" }],
+    },
+  });
+  await t.instance.settle();
+  await arrived(receiver, 3);
+  expect(await erase(t, { session: "marigold" })).toMatchObject({ notices: 1 });
+  receiver.answer = (_, response) => response.writeHead(204).end();
+  const told = () => receiver.received.slice(3).map(({ json }) => json.data.agent ?? json.data.title ?? json.type);
+  await expect
+    .poll(() => {
+      t.clock.advance(5_000);
+      return told().sort();
+    })
+    .toEqual(["Off by a cent", "erasure.done", "lavender agent"]);
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
+
 it("takes a person's address out of every channel, and removes one that nobody is left in", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);

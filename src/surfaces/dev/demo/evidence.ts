@@ -24,7 +24,7 @@ export function accountability({ core }: InstanceHandle, team: CreatedTeam, by: 
   const at = (on: number, hour: number) => workday(startAt, on) + hour * HOUR_MS;
   const deviceOf = (label: string) => listDevices(core, teamId).find((one) => one.label === label)?.id ?? "";
   const view = (place: "/sessions" | "/errors", name: string, query: string) =>
-    saveView(core, teamId, user.id, { place, name, query, shared: true });
+    saveView(core, teamId, user.id, { place, name, query, shared: true }, by);
   return [
     {
       at: at(24, 7),

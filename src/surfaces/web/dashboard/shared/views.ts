@@ -12,7 +12,7 @@ import { type Page, page, redirect } from "../../../../platform/http/page.ts";
 import { button } from "../../ui/button.ts";
 import { actButton, hiddenInputs, takes } from "../../ui/confirm.ts";
 import { type Tab, tabs } from "../../ui/parts.ts";
-import { isAdmin, type Member } from "./call.ts";
+import { by, isAdmin, type Member } from "./call.ts";
 import { choice, ID, readParams, text, ticked } from "./params.ts";
 import { seesOwn } from "./sight.ts";
 
@@ -68,14 +68,15 @@ async function save(call: Member) {
   const { core, session } = call;
   const { place, name, query, shared } = readParams(VIEW, call.form);
   if (!place) fail(notFound, "Views of this page are not saved.");
-  const view = await saveView(core, session.team.id, session.userId, { place, name, query, shared: shared === "on" });
+  const draft = { place, name, query, shared: shared === "on" };
+  const view = await saveView(core, session.team.id, session.userId, draft, by(call));
   return redirect(view.query === "" ? place : `${place}?${view.query}`, "The view is saved.");
 }
 
 async function remove(call: Member) {
   const { core, session } = call;
   const { id } = readParams(ID, call.form);
-  const { place } = await deleteView(core, session.team.id, session.userId, id, isAdmin(call));
+  const { place } = await deleteView(core, session.team.id, session.userId, id, isAdmin(call), by(call));
   return redirect(place, "The view is deleted.");
 }
 

@@ -94,7 +94,8 @@ async function comeBack(call: Anyone): Promise<PageReply> {
   if (attempt.linkTo !== null) {
     // Whoever signed in meanwhile as somebody else must not get the other's link.
     if (session?.userId !== attempt.linkTo) fail(forbidden, "You are not signed in as who began this. Begin again.");
-    await linkVouched(core, issuer, vouched, session.userId, actorOf(session, call.ip()));
+    const { userId, sessionId } = session;
+    await linkVouched(core, issuer, vouched, userId, actorOf(session, call.ip()), sessionId);
     return { ...redirect("/account", `${issuer.label} is linked.`), headers: [forget] };
   }
   const origin = { ip: call.ip(), userAgent: readUserAgent(call.userAgent) };

@@ -1,0 +1,91 @@
+import { expect, it } from "vitest";
+import { storeMember } from "../../../src/identity/members/members.ts";
+import { getUser } from "../../../src/identity/people/people.ts";
+import {
+  addApp,
+  beginApp,
+  listFactors,
+  openPending,
+  removeFactor,
+  resetFactors,
+} from "../../../src/identity/second-factor/second-factor.ts";
+import { codeAt } from "../../../src/identity/second-factor/totp.ts";
+import { continueSignIn, createUser, setPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { setSecondFactorDemanded } from "../../../src/identity/teams/teams.ts";
+import { findSession } from "../../../src/identity/web-sessions/web-sessions.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { startInstance } from "../../support/instance.ts";
+
+const EMAIL = "ada@example.com";
+const PASSWORD = "plough-the-north-field";
+const ORIGIN = { ip: "192.0.2.7", userAgent: null };
+const PARTY = { id: "localhost", origin: "http://localhost" };
+
+/** Somebody with an app, whose form is sent as often as is said. */
+async function withApp() {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { id } = await createUser(core, { email: EMAIL, password: PASSWORD });
+  await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const [session] = t.rows("SELECT id FROM web_sessions");
+  const { sealed } = beginApp(core, id, "Reckon");
+  const secret = Buffer.from(openPending<string>(core, `app ${id}`, sealed) ?? "", "base64");
+  const code = () => codeAt(secret, Math.floor(t.clock.now() / 30_000));
+  const add = () => addApp(core, id, { sealed, code: code(), name: "" }, COMMAND_LINE, session.id);
+  await add();
+  t.clock.advance(30_000);
+  return { t, core, id, code, add, sessionId: session.id };
+}
+
+it("lets nobody go on with a sign-in whose second factor was reset while it waited", async () => {
+  const { t, core, code } = await withApp();
+  const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const pending = "pending" in entered ? entered.pending : "";
+  // The code is right, and the reset comes before the session does.
+  const goingOn = continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN).catch((error) => error.status);
+  await resetFactors(core, EMAIL);
+  expect(await goingOn).toBe(401);
+  t.clock.advance(30_000);
+  await expect(continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN)).rejects.toMatchObject({ status: 401 });
+  expect(t.rows("SELECT count(*) AS n FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ n: 0 }]);
+});
+
+it("takes an app once, so that each of its codes counts once", async () => {
+  const { t, core, id, code, add } = await withApp();
+  await expect(add()).rejects.toMatchObject({ status: 409 });
+  expect(listFactors(core, id)).toHaveLength(1);
+  t.clock.advance(30_000);
+  const statuses: unknown[] = [];
+  for (let i = 0; i < 2; i++) {
+    const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+    const pending = "pending" in entered ? entered.pending : "";
+    const going = continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN);
+    statuses.push(await going.then(() => 200).catch((error) => error.status));
+  }
+  expect(statuses).toEqual([200, 403]);
+});
+
+it("changes nothing for a sign-in that ended before it was done, as by an operator's new password", async () => {
+  const { t, core, id, add, sessionId } = await withApp();
+  const [before] = t.rows("SELECT password_hash FROM users");
+  const changing = setPassword(core, id, "an-intruder-chose-this", COMMAND_LINE, sessionId);
+  const refused = expect(changing).rejects.toMatchObject({ status: 401 });
+  await resetFactors(core, EMAIL);
+  await refused;
+  await expect(add()).rejects.toMatchObject({ status: 401 });
+  expect(t.rows("SELECT password_hash FROM users")).toEqual([before]);
+  expect(listFactors(core, id)).toEqual([]);
+});
+
+it("leads who removes their last one to set one up again, where their team demands it", async () => {
+  const { t, core, id, code } = await withApp();
+  const team = await t.team();
+  await core.store.write(() => storeMember(core, team.id, getUser(core, id), "member", COMMAND_LINE));
+  await setSecondFactorDemanded(core, team.id, true);
+  const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const pending = "pending" in entered ? entered.pending : "";
+  const token = await continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN);
+  expect(findSession(core, token)?.lacksSecondFactor).toBe(false);
+  await removeFactor(core, id, listFactors(core, id)[0]?.id ?? "", COMMAND_LINE);
+  expect(findSession(core, token)?.lacksSecondFactor).toBe(true);
+});
