@@ -289,6 +289,45 @@ describe("a session that runs", () => {
     await expect.poll(() => page.locator(".timeline > li").count(), { timeout: 60_000 }).toBe(2);
   });
 
+  it("keeps what somebody marks, or opens, while what came is on its way", async () => {
+    const { site, ada, device } = await start();
+    const { page, go } = await site.open(ada);
+    const path = `/sessions/${idOf(site, "one")}/waterfall`;
+    await go(path);
+    /** Lets more come, and does something before the page has it. */
+    const meanwhile = async (steps: number, act: () => Promise<unknown>) => {
+      const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const [at] = page.url().split("#");
+      const isPage = (url: URL) => url.href === at;
+      await page.route(isPage, async (route) => {
+        asked.resolve();
+        await held.promise;
+        await route.continue();
+      });
+      await send(site, device, running("one", steps));
+      await asked.promise;
+      await act();
+      const arrived = page.waitForResponse((reply) => isPage(new URL(reply.url())));
+      held.resolve();
+      await (await arrived).finished();
+      await page.unroute(isPage);
+      // What is fetched behind it arrives once it was worked through.
+      await page.evaluate("fetch(location.href).then((reply) => reply.text()).then(() => undefined)");
+    };
+    await meanwhile(2, async () => {
+      await page.locator("a[data-swap]").first().click();
+      await page.waitForURL("**/waterfall?step=*");
+      expect(await page.locator("a[aria-expanded=true]").count()).toBe(1);
+    });
+    await expect.poll(() => page.locator("a[data-swap]").count(), { timeout: 60_000 }).toBe(2);
+    expect(await page.locator("a[aria-expanded=true]").count()).toBe(1);
+    const marked = () => page.evaluate("String(getSelection())");
+    await meanwhile(3, () => page.evaluate("getSelection().selectAllChildren(document.querySelector('#session h1'))"));
+    expect(await marked()).not.toBe("");
+    await page.evaluate("getSelection().removeAllRanges()");
+    await expect.poll(() => page.locator("a[data-swap]").count(), { timeout: 60_000 }).toBe(3);
+  });
+
   it("is not taken for running once nothing came of it for a while", async () => {
     const { site, ada } = await start();
     site.t.clock.advance(16 * 60_000);

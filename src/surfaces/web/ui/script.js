@@ -306,16 +306,24 @@
     });
   }
 
-  /** @returns whether it was done, or need not be: not while somebody marks a text or writes in it */
-  async function refreshPart(id) {
+  /** Whether somebody marks a text in a part, or writes in it. */
+  function isInUse(part) {
     const selection = getSelection();
+    if (selection && !selection.isCollapsed && part.contains(selection.anchorNode)) return true;
+    return part.querySelector("dialog[open], :is(input, textarea, select):focus") !== null;
+  }
+
+  /** @returns whether it was done, or need not be: not while the part is in use */
+  async function refreshPart(id) {
     const old = document.getElementById(id);
     if (!old) return true;
-    if (selection && !selection.isCollapsed && old.contains(selection.anchorNode)) return false;
-    if (old.querySelector("dialog[open]") || old.querySelector(":is(input, textarea, select):focus")) return false;
+    if (isInUse(old)) return false;
     try {
-      const next = await fetchPart(location.href, `#${CSS.escape(id)}`);
+      const { href } = location;
+      const next = await fetchPart(href, `#${CSS.escape(id)}`);
       if (!next) return true;
+      // Meanwhile somebody may have begun, or opened something that is not in what was asked for.
+      if (isInUse(old) || location.href !== href) return false;
       const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
       const kept = keepState(old, next);
       old.replaceWith(next);
