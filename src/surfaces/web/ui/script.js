@@ -224,10 +224,12 @@
   }
   // </dashboard>
 
-  /** A part of a page as it is now; null where the page has none, as when somebody was signed out. */
+  /** A part of a page as it is now; null where the page has none, as when somebody was signed out, or is another team's. */
   async function fetchPart(url, selector, signal) {
     const reply = await fetch(url, { headers: { accept: "text/html" }, signal });
-    return new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(selector);
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const [team, other] = [document, page].map((one) => one.querySelector("#team-switch [selected]")?.value);
+    return team === other ? page.querySelector(selector) : null;
   }
 
   // <dashboard>
