@@ -282,7 +282,7 @@ it("shows nothing of the team that another tab has gone over to under the name o
   const { page, context, go } = await site.open(ada);
   const shown = async () => [
     await page.locator("#team-switch option[selected]").textContent(),
-    await page.locator("#results tbody").innerText(),
+    await page.locator("#results tbody").textContent(),
   ];
   await go("/devices");
   expect(await shown()).toEqual([ada.team.name, expect.stringContaining(deviceId.slice(-6))]);
