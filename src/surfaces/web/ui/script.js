@@ -1,7 +1,6 @@
 /*
- * What the pages do beyond HTML. Everything works without this script. One classic script, loaded in the head: it sets the
- * chosen theme before the first paint and does the rest once the document is there. What stands between the marks of the dashboard is
- * left out of the script of the public pages (`assets.ts`).
+ * What the pages do beyond HTML; all works without it. Loaded in the head, it sets the chosen theme before the first paint. What
+ * stands between the marks of the dashboard is left out of the script of the public pages (`assets.ts`).
  */
 (() => {
   const root = document.documentElement;
@@ -186,7 +185,6 @@
   }
   // </dashboard>
 
-  // Forms that send themselves; forms whose answer is fetched and swapped in.
   function autoForms(within) {
     for (const form of all("form[data-auto]", within)) {
       const typed = form.querySelector("input:not([type=hidden], [type=checkbox])");
@@ -224,12 +222,15 @@
   }
   // </dashboard>
 
-  /** A part of a page as it is now; null where the page has none, as when somebody was signed out, or is another team's. */
+  /** A part of a page as it is now; null where it has none, or is another team's. */
   async function fetchPart(url, selector, signal) {
     const reply = await fetch(url, { headers: { accept: "text/html" }, signal });
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    // <dashboard>
     const [team, other] = [document, page].map((one) => one.querySelector("#team-switch [selected]")?.value);
-    return team === other ? page.querySelector(selector) : null;
+    if (team !== other) return null;
+    // </dashboard>
+    return page.querySelector(selector);
   }
 
   // <dashboard>
@@ -308,24 +309,17 @@
     });
   }
 
-  /** Whether somebody marks a text in a part, or writes in it. */
-  function isInUse(part) {
-    const selection = getSelection();
-    if (selection && !selection.isCollapsed && part.contains(selection.anchorNode)) return true;
-    return part.querySelector("dialog[open], :is(input, textarea, select):focus") !== null;
-  }
-
-  /** @returns whether it was done, or need not be: not while the part is in use */
+  /** @returns whether it was done, or need not be: not while somebody marks a text, writes, or opened something since */
   async function refreshPart(id) {
     const old = document.getElementById(id);
     if (!old) return true;
-    if (isInUse(old)) return false;
     try {
       const { href } = location;
       const next = await fetchPart(href, `#${CSS.escape(id)}`);
       if (!next) return true;
-      // Meanwhile somebody may have begun, or opened something that is not in what was asked for.
-      if (isInUse(old) || location.href !== href) return false;
+      const selection = getSelection();
+      if (selection && !selection.isCollapsed && old.contains(selection.anchorNode)) return false;
+      if (location.href !== href || old.querySelector("dialog[open], :is(input, textarea, select):focus")) return false;
       const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
       const kept = keepState(old, next);
       old.replaceWith(next);
@@ -387,7 +381,7 @@
         old?.setAttribute("aria-busy", "true");
         try {
           const next = await fetchPart(url, target, mine.signal);
-          // Signed out meanwhile, or an error page: go there and see.
+          // Signed out meanwhile: go there and see.
           if (!next) return location.assign(url);
           document.querySelector(target)?.replaceWith(next);
           history.replaceState(history.state, "", url);
@@ -411,7 +405,6 @@
     }
   }
 
-  // Menus close when something else is clicked, or by Escape.
   function setUpMenus() {
     const close = (unless) => {
       for (const menu of all("details[data-menu][open]")) if (!menu.contains(unless)) menu.open = false;
