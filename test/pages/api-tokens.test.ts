@@ -111,3 +111,24 @@ it("is for owners and admins, who see and end the tokens of their own team alone
   const refused = await fetch(`${site.url}/api-tokens`, { headers: { cookie: bob.cookie } });
   expect([refused.status, (await refused.text()).includes("New API token")]).toEqual([403, false]);
 });
+
+it("shows a token that works before any number of those that do not, and ends it", async () => {
+  const site = await startSite();
+  const ada = await site.person({ role: "admin" });
+  const { core } = site.t.instance;
+  await createApiToken(core, { teamId: ada.team.id, userId: ada.userId, name: "of last year" });
+  core.store.db
+    .prepare(
+      `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 250)
+       INSERT INTO api_tokens (id, token_hash, team_id, user_id, name, scopes, created_at, expires_at, revoked_at)
+       SELECT 'old-' || value, randomblob(32), team_id, user_id, 'nightly', scopes, created_at + 1, expires_at, created_at + 2
+       FROM api_tokens, n`,
+    )
+    .run();
+  const { page, go } = await site.open(ada);
+  await go("/api-tokens");
+  await page.locator("summary", { hasText: "Revoke of last year" }).click();
+  await page.getByRole("button", { name: "Revoke token" }).click();
+  await page.locator(".flash.done").waitFor();
+  expect(site.t.count("api_tokens WHERE revoked_at IS NULL")).toBe(0);
+});

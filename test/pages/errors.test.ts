@@ -262,6 +262,29 @@ it("finds errors by text, kind, owner, model and state, in the order of a column
   }
 });
 
+it("shows what is open to who comes back to a page of which nothing is any more", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const many = Array.from(
+    { length: 26 },
+    (_, i) => `## 2026-10-${String(27 - i).padStart(2, "0")} Many ${i}\n\nStatus: open\n`,
+  );
+  const files = [{ path: ERRORS, content: many.join("\n") }];
+  await site.t.post("/api/brain/ingest", { token, json: { repoKey: "many", version: 1, files } });
+  const { page, go } = await site.open(ada, { javaScript: false });
+  const rows = page.locator("#results tbody tr");
+  await go("/errors");
+  await page.getByRole("link", { name: "Next →" }).click();
+  expect(await rows.count()).toBe(1);
+  const address = page.url().slice(site.url.length);
+  await rows.getByRole("link").first().click();
+  await page.getByRole("button", { name: "Resolve" }).click();
+  await page.locator(".flash.done").waitFor();
+  await go(address);
+  expect(await rows.count()).toBe(25);
+});
+
 const triage = (site: Site) =>
   site.t.rows(`SELECT e.kind, e.actor_label AS who, e.body FROM triage_events e ORDER BY e.id`);
 

@@ -165,7 +165,7 @@ describe("a stream of a session", () => {
     const streams = await places(site, path, ada, 5);
     expect(streams.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 204]);
     const ben = await site.person({ role: "member", team: ada.team });
-    expect((await follow(site, "/live", ben)).status).toBe(200);
+    expect((await follow(site, path, ben)).status).toBe(200);
     streams.find(({ status }) => status === 200)?.leave();
     await expect.poll(async () => (await follow(site, path, ada)).status, { timeout: 60_000 }).toBe(200);
     const head = await fetch(site.url + path, { method: "HEAD", headers: { cookie: ben.cookie } });
@@ -184,47 +184,26 @@ describe("a stream of a session", () => {
   });
 });
 
-it("tells of whatever a team’s devices deliver, to that team", async () => {
-  const { site, ada, device } = await start();
-  const eve = await site.person();
-  const evesDevice = await site.t.device(eve.team);
-  const [mine, theirs] = [await follow(site, "/live", ada), await follow(site, "/live", eve)];
-  const heartbeat = { repoKey: "github.com/acme/shop", entries: [{ seq: 1, payload: { type: "note" } }] };
-  await site.t.post("/api/telemetry/ingest", { token: device.token, json: heartbeat });
-  const [{ id }] = site.t.rows("SELECT max(id) AS id FROM deliveries");
-  expect((await mine.next())?.data).toBe(String(id));
-  await site.t.post("/api/telemetry/ingest", { token: evesDevice.token, json: heartbeat });
-  expect((await theirs.next())?.data).toBe(String(id + 1));
-});
-
-it("tells who sees only their own that their devices were heard of, and ends when what they see changes", async () => {
+it("follows for who sees only their own what is theirs, and ends when what they see changes", async () => {
   const { site, ada, device, path } = await start();
   const { core } = site.t.instance;
   const narrow = await site.person({ role: "own_only", team: ada.team });
-  const [own, elsewhere] = [await site.t.device(ada.team), await site.t.device()];
-  for (const { deviceId } of [own, elsewhere])
-    core.store.db.prepare("UPDATE devices SET person_id = ? WHERE id = ?").run(narrow.userId, deviceId);
-  const stream = await follow(site, "/live", narrow);
-  site.t.clock.advance(2 * 60_000);
-  const entries = [{ seq: 1, payload: { type: "note" } }];
-  // Of another's machine, and of their own in another team, they are told nothing.
-  for (const { token } of [device, elsewhere, own])
-    expect((await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: "r", entries } })).status).toBe(200);
-  const [{ seen }] = site.t.rows("SELECT last_seen_at AS seen FROM devices WHERE id = ?", own.deviceId);
-  expect((await stream.next())?.data).toBe(String(seen));
+  const own = core.store.db.prepare("UPDATE devices SET person_id = ? WHERE id = ?");
   expect((await follow(site, path, narrow)).status).toBe(404);
-  core.store.db.prepare("UPDATE devices SET person_id = ? WHERE id = ?").run(narrow.userId, device.deviceId);
-  const session = await follow(site, path, narrow);
-  expect(session.status).toBe(200);
-  core.store.db.prepare("UPDATE devices SET person_id = NULL WHERE id = ?").run(device.deviceId);
-  expect(await session.next()).toBeUndefined();
+  own.run(narrow.userId, device.deviceId);
+  const anothers = await follow(site, path, narrow);
+  expect(anothers.status).toBe(200);
+  own.run(null, device.deviceId);
+  expect(await anothers.next()).toBeUndefined();
+  own.run(narrow.userId, device.deviceId);
+  const stream = await follow(site, path, narrow);
   await setRole(core, ada.team.id, narrow.userId, "member");
   expect(await stream.next()).toBeUndefined();
 });
 
 describe("a session that runs", () => {
   it("is shown as it goes on, with what its reader folded out and where they are", async () => {
-    const { site, ada, device } = await start();
+    const { site, ada, device, path } = await start();
     const { page, go, complaints } = await site.open(ada);
     await go(`/sessions/${idOf(site, "one")}`);
     expect(await page.locator(".badge.running").count()).toBe(2);
@@ -248,7 +227,7 @@ describe("a session that runs", () => {
     expect(await page.locator("[data-live-events]").count()).toBe(0);
     // Nothing is left to follow.
     await expect
-      .poll(async () => (await Promise.all((await places(site, "/live", ada, 4)).map(({ status }) => status))).sort(), {
+      .poll(async () => (await Promise.all((await places(site, path, ada, 4)).map(({ status }) => status))).sort(), {
         timeout: 60_000,
       })
       .toContain(200);
@@ -287,6 +266,45 @@ describe("a session that runs", () => {
     expect(await page.locator(".timeline > li").count()).toBe(1);
     await page.evaluate("getSelection().removeAllRanges()");
     await expect.poll(() => page.locator(".timeline > li").count(), { timeout: 60_000 }).toBe(2);
+  });
+
+  it("keeps what somebody marks, or opens, while what came is on its way", async () => {
+    const { site, ada, device } = await start();
+    const { page, go } = await site.open(ada);
+    const path = `/sessions/${idOf(site, "one")}/waterfall`;
+    await go(path);
+    /** Lets more come, and does something before the page has it. */
+    const meanwhile = async (steps: number, act: () => Promise<unknown>) => {
+      const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const [at] = page.url().split("#");
+      const isPage = (url: URL) => url.href === at;
+      await page.route(isPage, async (route) => {
+        asked.resolve();
+        await held.promise;
+        await route.continue();
+      });
+      await send(site, device, running("one", steps));
+      await asked.promise;
+      await act();
+      const arrived = page.waitForResponse((reply) => isPage(new URL(reply.url())));
+      held.resolve();
+      await (await arrived).finished();
+      await page.unroute(isPage);
+      // What is fetched behind it arrives once it was worked through.
+      await page.evaluate("fetch(location.href).then((reply) => reply.text()).then(() => undefined)");
+    };
+    await meanwhile(2, async () => {
+      await page.locator("a[data-swap]").first().click();
+      await page.waitForURL("**/waterfall?step=*");
+      expect(await page.locator("a[aria-expanded=true]").count()).toBe(1);
+    });
+    await expect.poll(() => page.locator("a[data-swap]").count(), { timeout: 60_000 }).toBe(2);
+    expect(await page.locator("a[aria-expanded=true]").count()).toBe(1);
+    const marked = () => page.evaluate("String(getSelection())");
+    await meanwhile(3, () => page.evaluate("getSelection().selectAllChildren(document.querySelector('#session h1'))"));
+    expect(await marked()).not.toBe("");
+    await page.evaluate("getSelection().removeAllRanges()");
+    await expect.poll(() => page.locator("a[data-swap]").count(), { timeout: 60_000 }).toBe(3);
   });
 
   it("is not taken for running once nothing came of it for a while", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { setRole } from "../../src/identity/members/members.ts";
 import type { Person, Site } from "../support/browser.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { fillUsage, SHOP } from "../support/usage.ts";
@@ -269,4 +270,27 @@ it("searches without a script, too", async () => {
   const seen = await site.open(owner);
   await seen.go("/search?q=plover");
   await seen.judge("search-page");
+});
+
+it("shows nothing of the team that another tab has gone over to under the name of the one before", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const other = await site.t.team({ name: "Other" });
+  await setRole(site.t.instance.core, other.id, ada.userId, "admin");
+  const { deviceId } = await site.t.device(ada.team);
+  await site.t.device(other);
+  const { page, context, go } = await site.open(ada);
+  const shown = async () => [
+    await page.locator("#team-switch option[selected]").textContent(),
+    await page.locator("#results tbody").textContent(),
+  ];
+  await go("/devices");
+  expect(await shown()).toEqual([ada.team.name, expect.stringContaining(deviceId.slice(-6))]);
+  const second = await context.newPage();
+  await second.goto(`${site.url}/overview`);
+  await second.locator("#team-switch").selectOption("Other");
+  await second.locator("#team-switch option[selected]", { hasText: "Other" }).waitFor({ state: "attached" });
+  await page.getByRole("searchbox").first().fill("dev_");
+  await page.waitForURL("**/devices?q=dev_");
+  expect(await shown()).toEqual(["Other", expect.not.stringContaining(deviceId.slice(-6))]);
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { fillDefects } from "../support/defects.ts";
 import { fillUsage } from "../support/usage.ts";
 
 useBrowser();
@@ -137,6 +138,28 @@ it("prints whole what a list cuts on a screen", async () => {
     await page.emulateMedia({ media: "print" });
     expect([path, await areCut()]).toEqual([path, 0]);
   }
+});
+
+it("prints no badge a letter a line", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillDefects(site, ada);
+  const { page, go } = await site.open(ada);
+  await go("/errors?state=all");
+  await go((await page.locator("#results tbody th a").first().getAttribute("href")) ?? "");
+  await page.emulateMedia({ media: "print" });
+  // A sheet of A4 within its margins.
+  await page.setViewportSize({ width: 718, height: 1_040 });
+  const broken = await page.evaluate(`[...document.querySelectorAll("td .badge")].flatMap((badge) => {
+      const text = [...badge.childNodes].find(({ nodeType }) => nodeType === Node.TEXT_NODE);
+      const range = new Range();
+      return [...(text?.data ?? "").matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        return range.getClientRects().length > 1;
+      }).map(String);
+    })`);
+  expect(broken).toEqual([]);
 });
 
 it("marks in forced colours which of some ways is taken", async () => {

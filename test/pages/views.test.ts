@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { fillRecords } from "../support/api.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
@@ -86,4 +87,27 @@ it("leads from a session to the telemetry that names it, and to no other", async
   await page.getByRole("heading", { level: 1, name: "Telemetry" }).waitFor();
   expect(await page.locator("tbody th a").allTextContents()).toEqual(["1"]);
   await judge("telemetry-of-session");
+});
+
+it("leads back to the list that a view was deleted from in another tab", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillRecords(site.t, await site.t.device(ada.team));
+  await saveView(site.t.instance.core, ada.team.id, ada.userId, {
+    ...{ place: "/telemetry", name: "Of mine", query: "type=note", shared: false },
+  });
+  const { page, go, judge } = await site.open(ada);
+  await go("/telemetry?type=usage");
+  site.t.instance.core.store.db.prepare("DELETE FROM saved_views").run();
+  await page.locator("summary", { hasText: "Views" }).click();
+  await page.getByRole("button", { name: "Delete Of mine" }).click();
+  await page.getByText("There is no such view.").waitFor();
+  await judge("gone");
+  await page.getByRole("link", { name: "Back to the page before" }).click();
+  await page.waitForURL("**/telemetry?type=usage");
+  // Nobody is led elsewhere by what another site says, nor in a circle.
+  for (const referer of ["https://evil.example/telemetry", `${site.url}/views/none`, "about:blank"]) {
+    const gone = await fetch(`${site.url}/views/none`, { headers: { cookie: ada.cookie, referer } });
+    expect([gone.status, (await gone.text()).includes("the page before")]).toEqual([404, false]);
+  }
 });

@@ -18,11 +18,20 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "Not at the moment",
 };
 
+/** The other page of ours that led here, as the browser tells it. */
+function cameFrom({ header, baseUrl, path, href }: PageCall): string | undefined {
+  const referer = header("referer") ?? "";
+  const from = URL.canParse(referer) ? new URL(referer) : undefined;
+  return from?.origin === new URL(baseUrl).origin && from.pathname !== href(path) ? from.href : undefined;
+}
+
 /** A page that explains why something was refused, and where to go on. */
 export function errorPage(call: PageCall, error: PageError) {
   const { status, text } = error;
   const title = error.title ?? TITLES[status] ?? STATUS_CODES[status] ?? "That did not work";
+  // What is gone may still stand on the page before.
+  const back = call.session && status === 404 ? cameFrom(call) : undefined;
   const main = html`${pageHead({ title, intro: text })}
-<p>${call.session ? buttonLink("To the overview", call.href("/overview")) : buttonLink("Sign in", call.href("/login"))}</p>`;
+<p class="actions">${back && buttonLink("Back to the page before", back)}${call.session ? buttonLink("To the overview", call.href("/overview")) : buttonLink("Sign in", call.href("/login"))}</p>`;
   return (call.session ? frame : plainFrame)(call, { title, main });
 }

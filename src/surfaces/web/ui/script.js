@@ -1,7 +1,6 @@
 /*
- * What the pages do beyond HTML. Everything works without this script. One classic script, loaded in the head: it sets the
- * chosen theme before the first paint and does the rest once the document is there. What stands between the marks of the dashboard is
- * left out of the script of the public pages (`assets.ts`).
+ * What the pages do beyond HTML; all works without it. Loaded in the head, it sets the chosen theme before the first paint. What
+ * stands between the marks of the dashboard is left out of the script of the public pages (`assets.ts`).
  */
 (() => {
   const root = document.documentElement;
@@ -186,7 +185,6 @@
   }
   // </dashboard>
 
-  // Forms that send themselves; forms whose answer is fetched and swapped in.
   function autoForms(within) {
     for (const form of all("form[data-auto]", within)) {
       const typed = form.querySelector("input:not([type=hidden], [type=checkbox])");
@@ -224,10 +222,15 @@
   }
   // </dashboard>
 
-  /** A part of a page as it is now; null where the page has none, as when somebody was signed out. */
+  /** A part of a page as it is now; null where it has none, or is another team's. */
   async function fetchPart(url, selector, signal) {
     const reply = await fetch(url, { headers: { accept: "text/html" }, signal });
-    return new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(selector);
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    // <dashboard>
+    const [team, other] = [document, page].map((one) => one.querySelector("#team-switch [selected]")?.value);
+    if (team !== other) return null;
+    // </dashboard>
+    return page.querySelector(selector);
   }
 
   // <dashboard>
@@ -306,16 +309,17 @@
     });
   }
 
-  /** @returns whether it was done, or need not be: not while somebody marks a text or writes in it */
+  /** @returns whether it was done, or need not be: not while somebody marks a text, writes, or opened something since */
   async function refreshPart(id) {
-    const selection = getSelection();
     const old = document.getElementById(id);
     if (!old) return true;
-    if (selection && !selection.isCollapsed && old.contains(selection.anchorNode)) return false;
-    if (old.querySelector("dialog[open]") || old.querySelector(":is(input, textarea, select):focus")) return false;
     try {
-      const next = await fetchPart(location.href, `#${CSS.escape(id)}`);
+      const { href } = location;
+      const next = await fetchPart(href, `#${CSS.escape(id)}`);
       if (!next) return true;
+      const selection = getSelection();
+      if (selection && !selection.isCollapsed && old.contains(selection.anchorNode)) return false;
+      if (location.href !== href || old.querySelector("dialog[open], :is(input, textarea, select):focus")) return false;
       const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
       const kept = keepState(old, next);
       old.replaceWith(next);
@@ -377,7 +381,7 @@
         old?.setAttribute("aria-busy", "true");
         try {
           const next = await fetchPart(url, target, mine.signal);
-          // Signed out meanwhile, or an error page: go there and see.
+          // Signed out meanwhile: go there and see.
           if (!next) return location.assign(url);
           document.querySelector(target)?.replaceWith(next);
           history.replaceState(history.state, "", url);
@@ -401,7 +405,6 @@
     }
   }
 
-  // Menus close when something else is clicked, or by Escape.
   function setUpMenus() {
     const close = (unless) => {
       for (const menu of all("details[data-menu][open]")) if (!menu.contains(unless)) menu.open = false;

@@ -56,14 +56,15 @@ const API_TOKEN = formSpec({
 
 function tokensPage(call: Admin, error?: FormError): Html {
   const { core, session, href } = call;
-  const tokens = listApiTokens(core, session.team.id);
+  // Those that can be revoked come first: none of them may stand behind what is shown.
+  const tokens = listApiTokens(core, session.team.id).toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)));
   const main = html`${pageHead({
     title: TITLE,
     intro: html`Programs read all that the pages of ${session.team.name} show; with the scope admin they administer it as well.`,
     actions: html`${buttonLink("How programs read", href("/docs/read-api"))} ${buttonLink("Remote commands", href("/docs/remote"))}`,
   })}
 ${section({ title: "Tokens", body: tokenTable(call, tokens.slice(0, SHOWN)) })}
-${tokens.length > SHOWN && html`<p class="says">The newest ${SHOWN} are shown.</p>`}
+${tokens.length > SHOWN && html`<p class="says">All that work are shown, and of the others the newest.</p>`}
 ${section({
   title: "New API token",
   intro: "You answer for it: it works while you may manage the team.",
@@ -104,8 +105,11 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
   });
 }
 
-function revokedAtWill(call: Admin, { id, name, status }: ApiTokenFacts) {
-  if (status === "revoked" || status === "expired") return "";
+const isOver = ({ status }: ApiTokenFacts): boolean => status === "revoked" || status === "expired";
+
+function revokedAtWill(call: Admin, token: ApiTokenFacts) {
+  if (isOver(token)) return "";
+  const { id, name } = token;
   return confirmButton(call, {
     action: `${PATH}/revoke`,
     hidden: { id },

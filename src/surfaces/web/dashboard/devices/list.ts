@@ -91,9 +91,9 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
         value?.toLowerCase().includes(text),
       ),
   );
-  // Devices stand newest first and so do their ids; a page begins below the last one's.
+  // Devices stand newest first and so do their ids; a page begins below the last one's, which may have gone from the list since.
   const after = query.get("after") ?? "";
-  const from = after === "" ? 0 : found.findIndex(({ id }) => id === after) + 1;
+  const from = after === "" ? 0 : found.filter(({ id }) => id >= after).length;
   const shown = found.slice(from, from + PAGE_SIZE);
   return list(call, {
     path: "/devices",

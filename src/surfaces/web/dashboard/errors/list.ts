@@ -86,14 +86,18 @@ export async function listSection(call: Member, params: ErrorParams, causes: Att
   const { sort = "last", state = "open" } = params;
   const key = sort.replace("-", "") as (typeof SORTS)[number];
   const { classes } = await countClasses(core, team, query);
-  const page = await pageOfErrors(core, team, {
-    ...query,
-    states: TABS[state].states,
-    sort: key,
-    ascending: RISING.includes(key) !== sort.startsWith("-"),
-    cursor: call.query.get("cursor") ?? undefined,
-    limit: PAGE,
-  });
+  const pageAt = (cursor: string | undefined) =>
+    pageOfErrors(core, team, {
+      ...query,
+      states: TABS[state].states,
+      sort: key,
+      ascending: RISING.includes(key) !== sort.startsWith("-"),
+      cursor,
+      limit: PAGE,
+    });
+  const found = await pageAt(call.query.get("cursor") ?? undefined);
+  // All of what was there may be in another state by now, which says nothing of what is before it.
+  const page = found.rows.length === 0 ? await pageAt(undefined) : found;
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
   const shown = listFilters(call, params, causes);
   const kept = setOf({ repo: params.repo, state: params.state, sort: params.sort });

@@ -1,13 +1,12 @@
 import { findSession } from "../../../../identity/web-sessions/web-sessions.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
-import { teamDeliveries } from "../../../../log/log.ts";
 import { cookieNames, readCookies } from "../../../../platform/http/cookies.ts";
 import { type Page, type PageReply, page } from "../../../../platform/http/page.ts";
 import { follow } from "../../../../platform/live/live.ts";
 import { getSession, sessionState } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
 import { idIn } from "../shared/params.ts";
-import { devicesSeen, seesDevice, seesOwn } from "../shared/sight.ts";
+import { seesDevice } from "../shared/sight.ts";
 
 /** What pages follow while they are looked at, see `data-live-events` in the script. */
 
@@ -29,17 +28,6 @@ function liveOf(call: Member, state: () => string | undefined): PageReply {
   });
 }
 
-/** Whatever the team's devices deliver; for who sees only their own, that those were heard of. */
-function teamLive(call: Member): PageReply {
-  const { core, session } = call;
-  if (seesOwn(call))
-    return liveOf(call, () => `${Math.max(0, ...devicesSeen(call).map(({ lastSeenAt }) => lastSeenAt ?? 0))}`);
-  return liveOf(
-    call,
-    () => `${teamDeliveries(core, session.team.id, "older", Number.MAX_SAFE_INTEGER, 1)[0]?.id ?? 0}`,
-  );
-}
-
 /** What comes of one session. */
 async function sessionLive(call: Member): Promise<PageReply> {
   const { core, session, params } = call;
@@ -50,7 +38,6 @@ async function sessionLive(call: Member): Promise<PageReply> {
 }
 
 export const livePages: Page[] = [
-  page({ id: "live", method: "GET", path: "/live", access: "member", formless: true, narrows: true }, teamLive),
   page(
     { id: "sessionLive", method: "GET", path: "/sessions/:id/live", access: "member", formless: true, narrows: true },
     sessionLive,
