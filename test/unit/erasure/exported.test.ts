@@ -45,7 +45,7 @@ it("erases what was exported in a person's name over a machine of everybody's, a
     spans: 1,
     entries: 3,
   });
-  for (const text of ["marigold", "s-ada", "Ada@Example.com"]) expect(filesWith(t.directory, text)).toEqual([]);
+  for (const text of ["marigold", "s-ada", "Ada@Example.com", "ada@example.com"]) expect(filesWith(t.directory, text)).toEqual([]);
   expect(sessions(t)).toEqual(["s-bob"]);
   expect(filesWith(t.directory, "lavender")).not.toEqual([]);
   expect(t.rows("SELECT sum(usages) AS n FROM spend_cells")).toEqual([{ n: 1 }]);
