@@ -31,6 +31,11 @@ export const eraseRows = statements((db) => ({
      WHERE team_id = @teamId AND (usage_key, source, cell_id) > (@key, @source, @cellId)
      ORDER BY usage_key, source, cell_id LIMIT @limit`,
   ),
+  // Both by primary key.
+  lastCell: db.prepare<[], number | null>("SELECT max(id) FROM spend_cells").pluck(),
+  dropUser: db.prepare<[after: number, upTo: number, emails: string]>(
+    `UPDATE spend_cells SET session_user = '' WHERE id > ? AND id <= ? AND session_user IN (SELECT value FROM json_each(?))`,
+  ),
   // By primary key.
   dropEmptyCell: db.prepare<[number]>("DELETE FROM spend_cells WHERE id = ? AND usages = 0 AND reported = 0"),
 }));

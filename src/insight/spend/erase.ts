@@ -6,6 +6,7 @@ import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.t
 import { add, applyChanges, type Changes, withdrawReports } from "./changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { eraseRows } from "./erase-rows.ts";
+import { keptDays } from "./kept-days.ts";
 import { spendEntriesProjection } from "./project-entries.ts";
 import { nameCells } from "./project-sessions.ts";
 import { readEntry } from "./read-entry.ts";
@@ -169,4 +170,22 @@ async function* reportsOf(core: Core, teamId: string) {
 }
 
 /** Erasing figures of spend. */
-export const spendErasure = { eraseSessionSpend, eraseSpend };
+/** Cells looked through in one go. */
+const BATCH_CELLS = 5_000;
+
+/**
+ * Erases addresses of somebody where they are left: of sessions that ran out, what they used stays. It counts for whose the device is from
+ * then on.
+ */
+function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseStep> {
+  const sql = eraseRows(core.store);
+  const emails = JSON.stringify(addresses.map((address) => address.toLowerCase()));
+  const last = sql.lastCell.get() ?? 0;
+  for (let after = 0; after < last; after += BATCH_CELLS)
+    yield () => {
+      if (sql.dropUser.run(after, after + BATCH_CELLS, emails).changes > 0) keptDays(core).changeAll();
+      return {};
+    };
+}
+
+export const spendErasure = { eraseSessionSpend, eraseSpend, eraseUser };

@@ -15,6 +15,7 @@ import { eraseDeviceReads, eraseReads } from "../../insight/ask/ask.ts";
 import { budgetErasure } from "../../insight/budgets/budgets.ts";
 import { causeErasure } from "../../insight/causes/causes.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
+import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
@@ -74,6 +75,7 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
       yield* eraseNamed(core, target, id);
+      if (person) yield* spendErasure.eraseUser(core, addressesOf(core, person));
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
       yield* readsOf(core, devicesOf(core, target));

@@ -1,6 +1,15 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { carryOut, placeHold, planErasure, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
+import {
+  carryOut,
+  placeHold,
+  planErasure,
+  requestErasure,
+  resolveTarget,
+  setRetention,
+} from "../../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -45,7 +54,8 @@ it("erases what was exported in a person's name over a machine of everybody's, a
     spans: 1,
     entries: 3,
   });
-  for (const text of ["marigold", "s-ada", "Ada@Example.com", "ada@example.com"]) expect(filesWith(t.directory, text)).toEqual([]);
+  for (const text of ["marigold", "s-ada", "Ada@Example.com", "ada@example.com"])
+    expect(filesWith(t.directory, text)).toEqual([]);
   expect(sessions(t)).toEqual(["s-bob"]);
   expect(filesWith(t.directory, "lavender")).not.toEqual([]);
   expect(t.rows("SELECT sum(usages) AS n FROM spend_cells")).toEqual([{ n: 1 }]);
@@ -73,4 +83,18 @@ it("erases it again when a backup from before is restored", async () => {
   expect(sessions(again)).toEqual(["s-bob"]);
   expect(filesWith(join(t.directory), "marigold").filter((name) => !/^(?:backups|before)/.test(name))).toEqual([]);
   expect(faults(again)).toEqual([]);
+});
+
+it("leaves no address with what sessions used that ran out before", async () => {
+  const { t, core } = await shared();
+  await setRetention(core, "Acme", "traces", 30);
+  await setRetention(core, "Acme", "telemetry", 30);
+  t.clock.advance(31 * DAY_MS);
+  await retentionJob.run(core);
+  const users = () => t.rows("SELECT session_user AS email FROM spend_cells WHERE usages > 0 ORDER BY email");
+  expect([sessions(t), users()]).toEqual([[], [{ email: "ada@example.com" }, { email: "bob@example.com" }]]);
+  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  expect(users()).toEqual([{ email: "" }, { email: "bob@example.com" }]);
+  expect(filesWith(t.directory, "ada@example.com")).toEqual([]);
+  expect(faults(t)).toEqual([]);
 });
