@@ -25,6 +25,14 @@ export interface SpendQuery {
   readonly daily?: boolean | undefined;
 }
 
+/** Cells summed in one go, of sessions: each is a group. */
+const CELLS_AT_ONCE = 1_000;
+
+interface Part {
+  readonly parts: number;
+  readonly part: number;
+}
+
 /** The sums of the days that are asked for, stretch by stretch; a day's are by model. */
 export function* readDays(
   core: Core,
@@ -38,15 +46,16 @@ export function* readDays(
   const deviceIds = query.deviceIds ? JSON.stringify(query.deviceIds) : null;
   const sources = query.sources ? JSON.stringify(query.sources) : null;
   const ofTeam = repoKey === null && deviceIds === null && sources === null;
-  const read = ([first, last]: Days): GroupRow[] => {
+  const read = ([first, last]: Days, part: Part): GroupRow[] => {
     if (by === "day" && ofTeam) return sql.daysOfTeam.all({ teamId, from: first, to: last });
     const { [by]: sums } = ofTeam ? sql.sums : sql.narrowedSums;
-    return sums.all({ teamId, from: first, to: last, repoKey, deviceIds, sources });
+    return sums.all({ teamId, from: first, to: last, repoKey, deviceIds, sources, ...part });
   };
-  const compute = (days: Days): Summings => {
+  const compute = (days: Days, part: Part): Summings => {
     const sums = new Sums();
     // A stretch ends where prices change.
-    for (const row of read(days)) sums.of(groupOf(row, by)).add(row, table.cost(row.model, days[0], row.context, row));
+    for (const row of read(days, part))
+      sums.of(groupOf(row, by)).add(row, table.cost(row.model, days[0], row.context, row));
     const groups = sums.all();
     const total = new Sum();
     for (const { sum } of groups) total.merge(sum);
@@ -58,7 +67,11 @@ export function* readDays(
   for (let day = next(all[0]); day !== undefined; ) {
     // A session is mostly of one day.
     const days = stretchOf(day, all, table.changes, by === "session" ? 1 : undefined);
-    yield keptDays(core).get(core.store.outsideVersion(), teamId, days, name, () => compute(days));
+    const parts = by === "session" ? Math.ceil((sql.cellsOfDay.get(teamId, day) ?? 0) / CELLS_AT_ONCE) : 1;
+    for (let part = 0; part < parts; part++) {
+      const ofPart = parts === 1 ? name : `${name} ${part}/${parts}`;
+      yield keptDays(core).get(core.store.outsideVersion(), teamId, days, ofPart, () => compute(days, { parts, part }));
+    }
     day = next(days[1] + 1);
   }
 }

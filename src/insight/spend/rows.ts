@@ -72,10 +72,13 @@ const OF_ALL = `FROM spend_cells WHERE ${COUNTS}`;
 const NARROWED = `FROM spend_cells INDEXED BY spend_cells_by_day WHERE ${COUNTS} AND (@repoKey IS NULL OR repo_key = @repoKey)
   AND (@deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)))
   AND (@sources IS NULL OR ${SOURCE} IN (SELECT value FROM json_each(@sources)))`;
+/** Sessions are many, and are summed a part of a day at a time: which part one is in, by how its name begins and ends. */
+const PART = `ifnull((unicode(session) + 31 * unicode(substr(session, -1)) + 17 * unicode(substr(session, -2)) + 7 * unicode(substr(session, -3))
+  + 3 * unicode(substr(session, -4)) + length(session)) % @parts, 0) = @part`;
 const sumsBy = (by: ReadBy, cells: string) => {
   const ofDevice = by === "session" ? "device_id" : "''";
   const groups = [GROUP[by], ...(by === "session" ? [ofDevice] : []), MODEL, "context"].join(", ");
-  return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${cells} GROUP BY ${groups}`;
+  return `SELECT ${GROUP[by]} AS key, ${ofDevice} AS ofDevice, ${MODEL} AS model, context, ${SUMS} ${cells}${by === "session" ? ` AND ${PART}` : ""} GROUP BY ${groups}`;
 };
 /** The same of a whole team, by days that are summed already. */
 const OF_TEAM = `SELECT day AS key, '' AS ofDevice, model, context, ${MEMBERS} FROM spend_days
@@ -96,6 +99,9 @@ interface Range {
   /** JSON arrays; null for all. */
   readonly deviceIds: string | null;
   readonly sources: string | null;
+  /** How many parts a day's sessions are summed in, and which of them. */
+  readonly parts: number;
+  readonly part: number;
 }
 
 /** A session of a device, and what it says of itself. */
@@ -138,6 +144,10 @@ export const rows = statements((db) => {
     };
   };
   return {
+    // Within spend_cells_by_day.
+    cellsOfDay: db
+      .prepare<[string, number], number>("SELECT count(*) FROM spend_cells WHERE team_id = ? AND day = ?")
+      .pluck(),
     // By spend_cells_by_day, whole.
     cell: db
       .prepare<[Dimensions], number>(
