@@ -79,7 +79,7 @@ describe("what a token reads", () => {
     const id = t.rows("SELECT id FROM trace_sessions WHERE team_id = ?", mine.team.id)[0].id;
     const facts = {
       ...{ id, sessionId: "login-1", deviceId: mine.deviceId, deviceLabel: "ada-laptop", repoKey: REPO },
-      ...{ outcome: "success", agent: "claude-code", model: "claude-opus-4-6", branch: "main" },
+      ...{ outcome: "success", agent: "claude-code", model: "claude-opus-4-6", branch: "main", userEmail: null },
       ...{ startedAt: "2026-11-20T14:00:00.000Z", endedAt: "2026-11-20T15:00:00.000Z" },
       ...{ createdAt: "2026-11-21T08:00:00.000Z", updatedAt: "2026-11-21T08:00:00.000Z" },
     };
