@@ -26,6 +26,15 @@ const SESSION = {
 const capture = (t: TestInstance, token: string, session: object) =>
   t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions: [session] } });
 
+/** An error that names a commit. @returns the commit */
+async function blame(t: TestInstance, token: string): Promise<string> {
+  const commit = "b1c2".repeat(10);
+  const content = `## 2026-11-20 Login loops\n\nIntroduced in ${commit.slice(0, 10)}.\n`;
+  const files = [{ path: ".claude/brain/errors.md", content }];
+  await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: 1, files } });
+  return commit;
+}
+
 describe("prompt-for-line by notes", () => {
   it("answers with the prompt of the session that the commit's note names", async () => {
     const t = await startInstance();
@@ -129,10 +138,7 @@ describe("prompt-for-line by notes", () => {
   it("puts an error down to the session that a note says made the commit, whichever came first", async () => {
     const t = await startInstance();
     const { token } = await t.device();
-    const commit = "b1c2".repeat(10);
-    const content = `## 2026-11-20 Login loops\n\nIntroduced in ${commit.slice(0, 10)}.\n`;
-    const files = [{ path: ".claude/brain/errors.md", content }];
-    await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: 1, files } });
+    const commit = await blame(t, token);
     await capture(t, token, { ...SESSION, commits: [] });
     await t.instance.settle();
     const links = async () => (await t.get("/api/causal-link", { token })).body.links;
@@ -145,10 +151,7 @@ describe("prompt-for-line by notes", () => {
   it("holds no session answerable for a commit whose note names it no more", async () => {
     const t = await startInstance();
     const { token } = await t.device();
-    const commit = "b1c2".repeat(10);
-    const content = `## 2026-11-20 Login loops\n\nIntroduced in ${commit.slice(0, 10)}.\n`;
-    const files = [{ path: ".claude/brain/errors.md", content }];
-    await t.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: 1, files } });
+    const commit = await blame(t, token);
     for (const id of ["s-1", "s-2"]) await capture(t, token, { ...SESSION, id, commits: [] });
     const causes = async (sessions: Record<string, string>) => {
       t.clock.advance(1_000);

@@ -18,6 +18,8 @@ const BATCH_KEYS = 250;
 /** Reports looked at in one go, and entries. */
 const BATCH_REPORTS = 2_000;
 const BATCH_ENTRIES = 100;
+/** Cells looked through in one go. */
+const BATCH_CELLS = 5_000;
 
 /** Erases what a trace session reported; what others report of the same usages counts instead, without what it said of itself. */
 function* eraseSessionSpend(
@@ -169,10 +171,6 @@ async function* reportsOf(core: Core, teamId: string) {
   }
 }
 
-/** Erasing figures of spend. */
-/** Cells looked through in one go. */
-const BATCH_CELLS = 5_000;
-
 /**
  * Erases addresses of somebody where they are left: of sessions that ran out, what they used stays. It counts for whose the device is from
  * then on.
@@ -188,4 +186,5 @@ function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseSt
     };
 }
 
+/** Erasing figures of spend. */
 export const spendErasure = { eraseSessionSpend, eraseSpend, eraseUser };

@@ -64,12 +64,10 @@ export function readGenericSpan({ attributes, id, parentId, name, failure, ...re
 
 /** What a person asked first of those messages that a call was given; undefined where none is told. */
 export function askedFirst({ attributes }: SpanRecord): string | undefined {
-  const messages = asObjects(parseJson(asText(attributes["gen_ai.input.messages"]) ?? ""));
-  return (
-    answerText(messages.find(({ role }) => role === "user"))
-      .slice(0, MAX_TITLE_CHARS)
-      .toWellFormed() || undefined
-  );
+  const text = asText(attributes["gen_ai.input.messages"]) ?? "";
+  if (!/^\s*\[/.test(text)) return undefined;
+  const first = asObjects(parseJson(text)).find(({ role }) => role === "user");
+  return answerText(first).slice(0, MAX_TITLE_CHARS).toWellFormed() || undefined;
 }
 
 /** Whether a span says again what the calls below it used. */

@@ -25,8 +25,8 @@ export interface Happening {
   readonly userEmail?: string | undefined;
   readonly at?: string | undefined;
   readonly prompt?: Words | undefined;
-  /** What the session may be called: what was asked first, of calls that tell all that was said before. */
-  readonly title?: string | undefined;
+  /** Reads what was asked first, of calls that tell all that was said before: one of a session will do, and each may be long. */
+  readonly askedFirst?: () => string | undefined;
   readonly commit?: string | undefined;
   readonly span?: Span | undefined;
   /** The span's id is made of its name and time: several may have ended at once. */

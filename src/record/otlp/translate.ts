@@ -120,13 +120,14 @@ function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | undefin
   // Programs that know of no sessions have one a trace.
   const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record) || traces.awaitsCalls(traceId));
   const session = isAlone ? traceId : (named ?? traceId);
-  return { ...about, session, agent, agentVersion, model, title: askedFirst(record), span };
+  return { ...about, session, agent, agentVersion, model, askedFirst: () => askedFirst(record), span };
 }
 
 interface Draft {
   readonly happening: { -readonly [K in keyof Happening]: Happening[K] };
   startedAt: string | undefined;
   endedAt: string | undefined;
+  title: string | undefined;
   hasReply: boolean;
   readonly prompts: Fields[];
   readonly commits: Fields[];
@@ -227,6 +228,7 @@ class Gathered {
       happening: { session, agent },
       startedAt: undefined,
       endedAt: undefined,
+      title: undefined,
       hasReply: false,
       prompts: [],
       commits: [],
@@ -238,7 +240,7 @@ class Gathered {
     known.model ??= happening.model;
     known.branch = happening.branch ?? known.branch;
     known.userEmail ??= happening.userEmail;
-    known.title ??= happening.title;
+    if (!this.#terms.isMetadataOnly) draft.title ??= happening.askedFirst?.();
     return draft;
   }
 
@@ -254,7 +256,7 @@ class Gathered {
     }));
   }
 
-  #sessionOf({ happening, startedAt, endedAt, hasReply, prompts, commits }: Draft): Fields {
+  #sessionOf({ happening, startedAt, endedAt, title, hasReply, prompts, commits }: Draft): Fields {
     return {
       id: happening.session,
       agent: happening.agent,
@@ -262,7 +264,7 @@ class Gathered {
       model: happening.model,
       branch: happening.branch,
       userEmail: this.#terms.isMetadataOnly ? undefined : happening.userEmail,
-      title: this.#terms.isMetadataOnly ? undefined : happening.title,
+      title,
       startedAt,
       endedAt,
       outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
