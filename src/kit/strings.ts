@@ -3,6 +3,9 @@ export function hasControls(text: string): boolean {
   return /\p{Cc}/u.test(text) || !text.isWellFormed();
 }
 
+/** How e-mail addresses are compared: people and agents write them in any case, and with what a form leaves around them. */
+export const emailKey = (email: string): string => email.trim().normalize("NFKC").toLowerCase();
+
 /**
  * The beginning of a text. A character of two UTF-16 units is left out rather than cut in half.
  * @param most UTF-16 units at most

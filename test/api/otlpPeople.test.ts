@@ -2,7 +2,9 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { getUser, storePerson } from "../../src/identity/people/people.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
@@ -78,6 +80,44 @@ it("counts what was used before for whoever is named later, also in sums that we
     ["kim@example.com", undefined, 1],
   ]);
   expect(used()).toBeCloseTo(2 * before, 6);
+});
+
+it("takes an address in any case, with spaces around it and however its letters are composed, for the one that it is", async () => {
+  const { t, team, token, send } = await fleet();
+  const user = await makeAccount(t.instance.core, { email: "jürgen@example.com", team: { id: team, role: "member" } });
+  await send(callOf("j-1", " J\u00dcrgen@Example.com "), callOf("j-2", "ju\u0308rgen@example.com"));
+  expect(await groups(t, token)).toContainEqual([user.email, user.id, 2]);
+  expect((await sessionsOf(t, token, user.id)).map(([session]: string[]) => session)).toEqual(["j-1", "j-2"]);
+  expect((await t.get(`/api/spend?by=session&person=${user.id}`, { token })).body.total.usages).toBe(2);
+  expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
+});
+
+it("leaves a session to whom it named first, whatever is sent again", async () => {
+  const { t, token, send, ada } = await fleet();
+  const first = callOf("both", "ada@example.com");
+  await send(first);
+  await send(claudeCall("req-later", { "session.id": "both", "user.email": "kim@example.com" }));
+  expect(await sessionsOf(t, token, "kim@example.com")).toEqual([["k-1", "kim@example.com"]]);
+  await send(first);
+  expect(await sessionsOf(t, token, ada.id)).toContainEqual(["both", "ada@example.com"]);
+  expect(await groups(t, token)).toContainEqual([ada.email, ada.id, 4]);
+});
+
+it("leaves somebody whose address changes what went by the one before, unless others had it as well", async () => {
+  const { t, team, token, send, ada } = await fleet();
+  const { core } = t.instance;
+  await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } });
+  const used = budgetStandings(core, team)[0]?.usedUsd;
+  const move = (email: string) =>
+    core.store.write(() => storePerson(core, getUser(core, ada.id), { email, name: null }, COMMAND_LINE));
+  await move("ada@new.example");
+  expect(budgetStandings(core, team)[0]?.usedUsd).toBe(used);
+  await send(callOf("a-3", "ada@new.example"));
+  expect(await groups(t, token)).toContainEqual(["ada@new.example", ada.id, 3]);
+  expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-1", "a-2", "a-3"]);
+  const other = await makeAccount(core, { email: "ada@example.com", team: { id: team, role: "member" } });
+  expect(await groups(t, token)).toContainEqual(["ada@example.com", other.id, 2]);
+  expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-3"]);
 });
 
 it("says the same of what an older database holds", async () => {

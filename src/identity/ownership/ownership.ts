@@ -1,12 +1,13 @@
 /**
  * Ownership: whose sessions and spend are. One device may export for many, and their agents name who is signed in: what was recorded goes
- * by that address, in small letters, where there is one, and by its device otherwise. Either is called its source.
+ * by that address, as addresses are compared, where there is one, and by its device otherwise. Either is called its source. Whose address
+ * changes keeps what goes by the one before, unless that is or was somebody else's, too.
  * Not here: what a device or a person may do (devices, members): an agent's word opens nothing.
  */
 import type { Core } from "../../core.ts";
 import { type Device, listDevices } from "../devices/devices.ts";
 import { roleIn } from "../members/members.ts";
-import { findUser, type User } from "../people/people.ts";
+import { emailKey, findUser, formerAddresses, type User } from "../people/people.ts";
 
 /** Of an address that nobody in the team has, the address alone is known. */
 export type SourcePerson = Pick<User, "email" | "name"> & { readonly id: string | null };
@@ -17,10 +18,12 @@ export function sourcesOf(core: Core, teamId: string, person: string | null): st
   const id = user?.id ?? null;
   const isTheirs = ({ personId }: Device) => (person === null || id !== null) && personId === id;
   const devices = listDevices(core, teamId).filter(isTheirs);
-  return [...devices.map((one) => one.id), ...addressesOf(user?.email ?? person)];
+  const formers = user && isMember(core, teamId, user) ? formerAddresses.of(core, user.id) : [];
+  const addresses = [user?.email ?? person ?? "", ...formers].filter((one) => one.includes("@"));
+  return [...devices.map((one) => one.id), ...addresses.map(emailKey)];
 }
 
-const addressesOf = (email: string | null): string[] => (email?.includes("@") ? [email.toLowerCase()] : []);
+const isMember = (core: Core, teamId: string, { id }: User): boolean => roleIn(core, teamId, id) !== undefined;
 
 /** Makes what tells whose a source is now; undefined for a device that is nobody's. @param devices those of the team, or some */
 export function peopleBySource(
@@ -29,15 +32,16 @@ export function peopleBySource(
   devices: readonly Pick<Device, "id" | "person">[] = listDevices(core, teamId),
 ): (source: string) => SourcePerson | undefined {
   const known = new Map<string, SourcePerson | undefined>(devices.map(({ id, person }) => [id, person ?? undefined]));
+  let holders: ReturnType<typeof formerAddresses.soleHolders> | undefined;
+  const personOf = (email: string): SourcePerson => {
+    holders ??= formerAddresses.soleHolders(core);
+    const user = findUser(core, email) ?? findUser(core, holders.get(email) ?? "");
+    return user && isMember(core, teamId, user) ? user : { id: null, email, name: null };
+  };
   return (source) => {
     if (known.has(source) || !source.includes("@")) return known.get(source);
-    const person = teammate(core, teamId, source) ?? { id: null, email: source, name: null };
+    const person = personOf(source);
     known.set(source, person);
     return person;
   };
-}
-
-function teammate(core: Core, teamId: string, email: string): SourcePerson | undefined {
-  const user = findUser(core, email);
-  return user && roleIn(core, teamId, user.id) !== undefined ? user : undefined;
 }

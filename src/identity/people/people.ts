@@ -6,17 +6,14 @@
 import type { Core } from "../../core.ts";
 import { misleadingSign } from "../../kit/escape-invisible.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { hasControls, soughtText } from "../../kit/strings.ts";
+import { emailKey, hasControls, soughtText } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type User } from "./rows.ts";
 
-export type { User };
+export { emailKey, type User };
 
 /** An account as lists show it. */
 export type ListedUser = Omit<User, "passwordHash" | "emailKey">;
-
-/** How addresses are compared: people type theirs in any case. */
-export const emailKey = (email: string) => email.trim().normalize("NFKC").toLowerCase();
 
 const ADDRESS = /^[^\s@"<>()[\],;:\\]{1,64}@[^\s@"<>()[\],;:\\]+$/u;
 
@@ -137,7 +134,9 @@ export function storePerson(
 export const formerAddresses = {
   /** Those that somebody had, and nobody else has or had. */
   of(core: Core, userId: string): string[] {
-    const formers = rows(core.store).formers.all();
+    const { formers: all, hasFormer } = rows(core.store);
+    if (!hasFormer.get(userId)) return [];
+    const formers = all.all();
     const others = new Set(formers.filter((one) => one.userId !== userId).map(({ email }) => emailKey(email)));
     const isOthers = (email: string) =>
       others.has(emailKey(email)) || (findUserByEmail(core, email)?.id ?? userId) !== userId;
@@ -149,6 +148,12 @@ export const formerAddresses = {
   holders(core: Core, email: string): Set<string> {
     const formers = rows(core.store).formers.all();
     return new Set(formers.filter((one) => emailKey(one.email) === emailKey(email)).map(({ userId }) => userId));
+  },
+
+  /** Whose alone each address was, as `emailKey` has it; undefined where it was several people's. */
+  soleHolders(core: Core): Map<string, string | undefined> {
+    const byKey = Map.groupBy(rows(core.store).formers.all(), ({ email }) => emailKey(email));
+    return new Map([...byKey].map(([key, [first, ...more]]) => [key, more.length === 0 ? first?.userId : undefined]));
   },
 
   /** Row change: forgets those of somebody. @returns how many went */

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
 import type { Slices } from "../../kit/slices.ts";
+import { emailKey } from "../../kit/strings.ts";
 import { checkpointOf } from "../../platform/projections/projections.ts";
 import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
 import { add, applyChanges, type Changes, withdrawReports } from "./changes.ts";
@@ -177,7 +178,7 @@ async function* reportsOf(core: Core, teamId: string) {
  */
 function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  const emails = JSON.stringify(addresses.map((address) => address.toLowerCase()));
+  const emails = JSON.stringify(addresses.map(emailKey));
   const last = sql.lastCell.get() ?? 0;
   for (let after = 0; after < last; after += BATCH_CELLS)
     yield () => {

@@ -35,7 +35,7 @@ const workOf = (core: Core, deviceId: string, externalIds: readonly string[]): E
 export const sessionPieces = { ...pieces, deliver, workOf };
 
 /** What is said first stays. */
-const FIRST = new Set(["agent", "model", "title"]);
+const FIRST = new Set(["agent", "model", "title", "userEmail"]);
 
 const IN_PIECES: Merge = {
   exported: 1,

@@ -2,6 +2,7 @@ import { metadataOf } from "../../formats/metadata.ts";
 import { asObject, type Fields, firstOf, readId, readInstant } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { elements, type Member, members } from "../../kit/json.ts";
+import { emailKey } from "../../kit/strings.ts";
 
 /** The members of a session that we understand; every other is kept unread. A wrong type leaves its column empty. */
 export interface SessionFacts {
@@ -12,7 +13,7 @@ export interface SessionFacts {
   readonly branch: string | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Whom the agent names as signed in, in small letters. */
+  /** Whom the agent names as signed in, as addresses are compared. */
   readonly userEmail: string | null;
 }
 
@@ -40,7 +41,8 @@ const MAX_EMAIL_BYTES = 320;
 
 function readEmail(value: unknown): string | null {
   if (typeof value !== "string" || !value.includes("@") || !value.isWellFormed()) return null;
-  return Buffer.byteLength(value) > MAX_EMAIL_BYTES ? null : value.toLowerCase();
+  const email = emailKey(value);
+  return Buffer.byteLength(email) > MAX_EMAIL_BYTES ? null : email;
 }
 
 /** Whether SQLite, with which an upgrade filled the column, has the same letters in small. */

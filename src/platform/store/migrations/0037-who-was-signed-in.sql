@@ -1,6 +1,6 @@
 -- Whom an agent names as signed in, it stands in lists and sums for: one device may export for many.
 ALTER TABLE trace_sessions ADD COLUMN user_email TEXT;
-UPDATE trace_sessions SET user_email = lower(document ->> '$.userEmail')
+UPDATE trace_sessions SET user_email = lower(trim(document ->> '$.userEmail'))
 WHERE CASE WHEN json_valid(document) THEN json_type(document, '$.userEmail') = 'text'
   AND instr(document ->> '$.userEmail', '@') AND octet_length(document ->> '$.userEmail') <= 320 END;
 ALTER TABLE session_figures ADD COLUMN user_email TEXT NOT NULL DEFAULT '';
