@@ -1003,3 +1003,14 @@ describe("otlpMetrics", () => {
     expect(t.rows("SELECT last_seen_at AS at FROM devices WHERE id = ?", deviceId)).toEqual([{ at: t.clock.now() }]);
   });
 });
+
+it("takes counts and costs that are sent as text", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const costs = ["0.0125", "3e-7", "0.5 USD", "-1"];
+  const calls = costs.map((cost_usd, i) => claudeCall(`req-${i}`, { input_tokens: "7", output_tokens: "9", cost_usd }));
+  expect((await t.post("/v1/logs", { token, json: claudeLogs(...calls) })).status).toBe(200);
+  const { total } = (await t.get("/api/spend", { token })).body;
+  expect(total).toMatchObject({ usages: 4, inputTokens: 28, outputTokens: 36 });
+  expect(total.reportedUsd).toBeCloseTo(0.0125003, 9);
+});

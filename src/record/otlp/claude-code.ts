@@ -46,7 +46,12 @@ function usage(attributes: Fields): Fields | undefined {
   };
 }
 
-const costOf = ({ cost_usd }: Fields) => (typeof cost_usd === "number" ? cost_usd : undefined);
+/** Versions that send every attribute as text write it in digits, small ones as `3e-7`. */
+function costOf({ cost_usd }: Fields): number | undefined {
+  const isDigits = typeof cost_usd === "string" && /^\d{1,9}(?:\.\d{1,30})?(?:e-\d{1,2})?$/.test(cost_usd);
+  const cost = isDigits ? Number(cost_usd) : cost_usd;
+  return typeof cost === "number" ? cost : undefined;
+}
 
 /** What an event tells; undefined for one that tells nothing of what is recorded. */
 export function readClaudeCodeLog({ event, resource, attributes, at, nanos }: LogRecord): Happening | undefined {

@@ -33,14 +33,13 @@ class Message {
   }
 }
 
-const ANY_VALUE = new Message();
-const KEY_VALUE = new Message().field(1, "key", "text").field(2, "value", ANY_VALUE);
-ANY_VALUE.field(1, "stringValue", "text")
+/** Lists and maps are passed over, however deep they nest: nobody asks for them. */
+const ANY_VALUE = new Message()
+  .field(1, "stringValue", "text")
   .field(2, "boolValue", "bool")
   .field(3, "intValue", "int")
-  .field(4, "doubleValue", "double")
-  .field(5, "arrayValue", new Message().list(1, "values", ANY_VALUE))
-  .field(6, "kvlistValue", new Message().list(1, "values", KEY_VALUE));
+  .field(4, "doubleValue", "double");
+const KEY_VALUE = new Message().field(1, "key", "text").field(2, "value", ANY_VALUE);
 const RESOURCE = new Message().list(1, "attributes", KEY_VALUE);
 const SCOPE = new Message().field(1, "name", "text").field(2, "version", "text");
 const LOG_RECORD = new Message()
@@ -86,8 +85,6 @@ const REQUESTS = {
 
 export type Signal = keyof typeof REQUESTS;
 
-/** How deep messages lie in one another, the request itself being the first: attributes lie at six, and lists in lists below. */
-const MAX_DEPTH = 16;
 /** As many as a body of JSON may hold arrays and objects; each costs many times its bytes. */
 const MAX_MESSAGES = 300_000;
 /** Fields between two turns of others: fewer than a millisecond's worth. */
@@ -107,7 +104,7 @@ export async function decodeRequest(
   bytes: Buffer,
   pause: () => Promise<void> | undefined,
 ): Promise<Decoded> {
-  const work = decode(REQUESTS[signal], new WireReader(bytes), 1, { fields: 0, messages: 0, pausedAt: 0 });
+  const work = decode(REQUESTS[signal], new WireReader(bytes), { fields: 0, messages: 0, pausedAt: 0 });
   try {
     for (;;) {
       const step = work.next();
@@ -129,16 +126,15 @@ interface Tally {
   pausedAt: number;
 }
 
-function enter(depth: number, tally: Tally): Decoded {
-  if (depth > MAX_DEPTH) fail(malformed, `The body nests deeper than ${MAX_DEPTH} levels.`);
+function enter(tally: Tally): Decoded {
   if (++tally.messages > MAX_MESSAGES)
     fail(tooLarge, `The body holds more than ${MAX_MESSAGES} messages. Send it in smaller parts.`);
   return {};
 }
 
 /** Reads a message up to where it ends, and lets others have their turn. */
-function* decode(shape: Message, reader: WireReader, depth: number, tally: Tally): Generator<void, Decoded> {
-  const message = enter(depth, tally);
+function* decode(shape: Message, reader: WireReader, tally: Tally): Generator<void, Decoded> {
+  const message = enter(tally);
   const { end } = reader;
   while (reader.at < end) {
     if (tally.fields - tally.pausedAt >= STEP) {
@@ -154,19 +150,15 @@ function* decode(shape: Message, reader: WireReader, depth: number, tally: Tally
     const within = reader.endOfBytes();
     reader.end = within;
     const isShort = within - reader.at <= SHORT;
-    put(
-      message,
-      field,
-      isShort ? decodeShort(field.kind, reader, depth + 1, tally) : yield* decode(field.kind, reader, depth + 1, tally),
-    );
+    put(message, field, isShort ? decodeShort(field.kind, reader, tally) : yield* decode(field.kind, reader, tally));
     reader.end = end;
   }
   return message;
 }
 
 /** The same for a message that is over soon. */
-function decodeShort(shape: Message, reader: WireReader, depth: number, tally: Tally): Decoded {
-  const message = enter(depth, tally);
+function decodeShort(shape: Message, reader: WireReader, tally: Tally): Decoded {
+  const message = enter(tally);
   const { end } = reader;
   while (reader.at < end) {
     const field = nextField(shape, reader, tally);
@@ -176,7 +168,7 @@ function decodeShort(shape: Message, reader: WireReader, depth: number, tally: T
       continue;
     }
     reader.end = reader.endOfBytes();
-    put(message, field, decodeShort(field.kind, reader, depth + 1, tally));
+    put(message, field, decodeShort(field.kind, reader, tally));
     reader.end = end;
   }
   return message;
