@@ -10,6 +10,9 @@ const TEXT = /[^/]\.(?:md|markdown|txt|json|ya?ml|toml|csv)$/i;
 /** Git's folder by its short name on Windows (git's is_ntfs_dotgit). */
 const SHORT_DOTGIT = /^git~\d/i;
 
+/** What Windows takes for a device, or for none of its names (git's is_valid_win32_path): no repository with it is checked out there. */
+const NOT_ON_WINDOWS = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³]) *(?:\.|$)|["*<>?|]/i;
+
 /**
  * Why a file may not be in a pack, continuing a sentence that begins with its name; undefined when it may. On other people's disks
  * these paths are names of files beside their own, which editors, shells and git read: none of what git refuses to check out passes
@@ -25,6 +28,7 @@ export function judgePackPath(path: string): string | undefined {
   if (parts.some((part) => part.startsWith("."))) return "begins with a dot, or lies in a folder that does";
   if (parts.some((part) => SHORT_DOTGIT.test(part))) return "stands for .git on Windows";
   if (parts.some((part) => /[. ]$/.test(part))) return "has a part that ends in a dot or a space";
+  if (parts.some((part) => NOT_ON_WINDOWS.test(part))) return "has a part that cannot be a name on Windows";
   if (!TEXT.test(path)) return "is no text file of a brain (.md, .txt, .json, .yaml, .toml or .csv)";
   return undefined;
 }
