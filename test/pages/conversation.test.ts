@@ -160,6 +160,37 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
   expect(await seen(page.locator(".facts"))).toContain("Tokens 12 5 input · 7 output");
 });
 
+it("shows the step of the waterfall that was clicked last, whichever answer comes first", async () => {
+  const { site, visit } = await siteWith(captured());
+  const { page, go } = visit;
+  await go(`/sessions/${idOf(site, "captured")}/waterfall`);
+  const step = (name: string) => page.locator(".waterfall").getByRole("link", { name, exact: true });
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(
+    "**/waterfall?step=*",
+    async (route) => {
+      const response = await route.fetch();
+      asked.resolve();
+      await held.promise;
+      // Nobody takes it any more.
+      await route.fulfill({ response }).catch(() => {});
+    },
+    { times: 1 },
+  );
+  const over = Promise.race([page.waitForEvent("requestfailed"), page.waitForEvent("requestfinished")]);
+  await step("Edit").click();
+  await asked.promise;
+  const second = page.waitForResponse("**/waterfall?step=*");
+  await step("Bash").click();
+  await second;
+  held.resolve();
+  await over;
+  // Whatever still does something with an earlier answer has done it by then.
+  await page.evaluate("fetch(location.href).then((reply) => reply.text())");
+  await expect.poll(() => step("Bash").getAttribute("aria-expanded")).toBe("true");
+  expect(await step("Edit").getAttribute("aria-expanded")).toBe("false");
+});
+
 it("reads well where only metadata was recorded", async () => {
   const { prompts, title, ...session } = captured();
   const silent = (span: Step) => {

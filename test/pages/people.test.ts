@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { roleIn, setRole } from "../../src/identity/members/members.ts";
-import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { createInvitation, revokeInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -93,6 +93,33 @@ it("lists invitations beyond the first two hundred, and takes the oldest back", 
     { email: "p0@example.com" },
   ]);
   expect(await page.getByRole("link", { name: "Older" }).count()).toBe(0);
+});
+
+it("pages through invitations while others are made and taken back: none twice, none lost", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person();
+  const { id: teamId } = owner.team;
+  const invite = (name: string) =>
+    createInvitation(core, { teamId, role: "member", email: `${name}@example.com` }, COMMAND_LINE, "owner");
+  // In one millisecond, as a script invites a whole company.
+  const made = await Promise.all(Array.from({ length: 450 }, (_, i) => invite(`p${i}`)));
+  const { page, go } = await site.open(owner);
+  await go("/people");
+  const listed = async () =>
+    (await page.locator("#invitations tbody th").allTextContents()).filter((text) => text.endsWith("@example.com"));
+  const pages = [await listed()];
+  for (const name of ["late", "later"]) {
+    await invite(name);
+    await revokeInvitation(core, teamId, made[name === "late" ? 449 : 448]?.id ?? "", COMMAND_LINE);
+    await revokeInvitation(core, teamId, made[name === "late" ? 447 : 446]?.id ?? "", COMMAND_LINE);
+    await page.getByRole("link", { name: "Older" }).click();
+    pages.push(await listed());
+  }
+  expect(pages.map(({ length }) => length)).toEqual([200, 200, 50]);
+  expect(new Set(pages.flat()).size).toBe(450);
+  await page.getByRole("link", { name: "Newer" }).click();
+  expect(await listed()).toEqual(pages[1]);
 });
 
 it("changes roles, makes reset links and removes people", async () => {

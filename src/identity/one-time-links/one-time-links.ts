@@ -7,6 +7,7 @@ import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
+import { keysetPage, MAX_PAGE, type Page } from "../../kit/page.ts";
 import { conflict, fail, forbidden, gone, notFound } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
@@ -21,7 +22,7 @@ import {
   roleIn,
 } from "../members/members.ts";
 import { type ErasedPerson, emailKey, findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
-import { type LinkRow, rows } from "./rows.ts";
+import { type InvitationRow, type LinkRow, rows } from "./rows.ts";
 
 export type { LinkRow };
 
@@ -97,14 +98,26 @@ export function createInvitation(
   });
 }
 
-/** How many invitations are listed at once. */
-export const INVITATIONS_LISTED = 200;
-
-/** Invitations of a team that still work, the newest first. @param skip how many of them are left out before */
-export const listInvitations = (core: Core, teamId: string, skip = 0): LinkRow[] =>
-  rows(core.store)
-    .invitations.all(teamId, core.clock.now(), INVITATIONS_LISTED, skip)
-    .filter((link) => isMakerEntitled(core, link));
+/** A page of a team's invitations that still work, the newest first. */
+export const listInvitations = (core: Core, teamId: string, cursor?: string): Page<LinkRow> =>
+  keysetPage<InvitationRow>({
+    cursor,
+    limit: MAX_PAGE,
+    parts: 2,
+    keyOf: ({ createdAt, number }) => [createdAt, number],
+    read(towards, [createdAt, number] = [Number.MAX_SAFE_INTEGER, 0], count) {
+      const found = rows(core.store).invitations[towards].iterate(
+        teamId,
+        core.clock.now(),
+        createdAt ?? 0,
+        number ?? 0,
+      );
+      return Iterator.from(found)
+        .filter((link) => isMakerEntitled(core, link))
+        .take(count)
+        .toArray();
+    },
+  });
 
 /** Whether an invitation that still works is for this address, and for no other. */
 export const isInvited = (core: Core, email: string): boolean =>

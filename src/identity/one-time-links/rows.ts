@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { Role } from "../members/members.ts";
 
 export interface LinkRow {
@@ -18,8 +18,21 @@ export interface LinkRow {
   readonly revokedAt: number | null;
 }
 
+/** One of a list. */
+export interface InvitationRow extends LinkRow {
+  /** Tells apart what was made in the same millisecond. */
+  readonly number: number;
+}
+
 const LINK = `id, token_hash AS tokenHash, kind, team_id AS teamId, role, email, user_id AS userId, created_by AS createdBy,
   maker_id AS makerId, created_at AS createdAt, expires_at AS expiresAt, used_at AS usedAt, revoked_at AS revokedAt FROM one_time_links`;
+
+/** Beyond an instant and the number of a row that was made then. */
+const invitations = (db: Preparer, beyond: "<" | ">", direction: "DESC" | "ASC") =>
+  db.prepare<[teamId: string, now: number, createdAt: number, number: number], InvitationRow>(
+    `SELECT rowid AS number, ${LINK} WHERE team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?
+       AND (created_at, rowid) ${beyond} (?, ?) ORDER BY created_at ${direction}, rowid ${direction}`,
+  );
 
 export const rows = statements((db) => ({
   insertLink: db.prepare<[Omit<LinkRow, "usedAt" | "revokedAt">]>(
@@ -28,11 +41,8 @@ export const rows = statements((db) => ({
   ),
   // By one_time_links' unique index on token_hash.
   link: db.prepare<[Buffer], LinkRow>(`SELECT ${LINK} WHERE token_hash = ?`),
-  // By one_time_links_by_team.
-  invitations: db.prepare<[string, number, number, number], LinkRow>(
-    `SELECT ${LINK} WHERE team_id = ? AND kind = 'invitation' AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?
-     ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
-  ),
+  // Both by one_time_links_by_team.
+  invitations: { older: invitations(db, "<", "DESC"), newer: invitations(db, ">", "ASC") },
   // A walk of the table, which people fill by hand.
   addressed: db.prepare<[number], LinkRow>(
     `SELECT ${LINK} WHERE kind = 'invitation' AND email IS NOT NULL AND used_at IS NULL AND revoked_at IS NULL AND expires_at > ?`,

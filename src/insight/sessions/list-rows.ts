@@ -175,7 +175,10 @@ function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC"
 }
 
 type FacetRow = Pick<ListRow, "repoKey" | "deviceId" | "userEmail" | "outcome" | "agent" | "model" | "branch">;
-const FACETS = `SELECT repo_key AS repoKey, device_id AS deviceId, user_email AS userEmail, outcome, agent, model, branch FROM session_figures`;
+const FACETS = `SELECT repo_key AS repoKey, device_id AS deviceId, user_email AS userEmail, outcome, agent, model, branch`;
+type FacetsOf = Pick<Narrowed, "teamId" | "deviceIds"> & { readonly most: number };
+/** A team's newest sessions among which those of some devices that sent many are looked for. */
+const FACETED_EXAMINED = 10_000;
 
 export const listRows = statements((db) => {
   const walks = (by: SortBy, scope = OF_TEAM) => ({
@@ -218,14 +221,14 @@ export const listRows = statements((db) => {
     sumsOfRepo: sums(`${OF_REPO} AND ${DAYS}`),
     sumsFiltered: sums(`${OF_TEAM} AND ${DAYS} AND ${FILTERS}`),
     sumsOfRepoFiltered: sums(`${OF_REPO} AND ${DAYS} AND ${FILTERS}`),
-    // By session_figures_by_start, from its end.
-    newest: db.prepare<[string, number], FacetRow>(
-      `${FACETS} WHERE team_id = ? AND session_id IS NOT NULL ORDER BY started_at DESC, session_id DESC LIMIT ?`,
+    // By session_figures_by_start, from its end, no further than the bound.
+    newest: db.prepare<[FacetsOf], FacetRow>(
+      `${FACETS} FROM (SELECT * FROM session_figures WHERE ${OF_TEAM} ORDER BY started_at DESC, session_id DESC LIMIT ${FACETED_EXAMINED})
+       WHERE @deviceIds IS NULL OR device_id IN (SELECT value FROM json_each(@deviceIds)) LIMIT (SELECT @most)`,
     ),
     // By session_figures' unique index: all sessions of the devices.
-    newestOf: db.prepare<[string, string, number], FacetRow>(
-      `${FACETS} WHERE +team_id = ? AND device_id IN (SELECT value FROM json_each(?)) AND session_id IS NOT NULL
-       ORDER BY started_at DESC, session_id DESC LIMIT ?`,
+    newestOfFew: db.prepare<[FacetsOf], FacetRow>(
+      `${FACETS} FROM session_figures WHERE ${OF_DEVICES} ORDER BY started_at DESC, session_id DESC LIMIT (SELECT @most)`,
     ),
     // By session_figures_by_start, from a start on.
     repos: db.prepare<[string, number, number], RepoSums>(

@@ -16,7 +16,7 @@ interface StretchSums {
 }
 
 /** Whether all that a filter leaves is of devices that sent few sessions: then these are looked at and no others. */
-export const isOfFew = (core: Core, { deviceIds }: Narrowed): boolean =>
+export const isOfFew = (core: Core, { deviceIds }: Pick<Narrowed, "deviceIds">): boolean =>
   deviceIds !== null && listRows(core.store).areFew.get(deviceIds) === 1;
 
 /** Sums by the days on which sessions began, a stretch at a time: those of which nothing changed are there already. */

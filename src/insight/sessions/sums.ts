@@ -5,7 +5,7 @@ import { sessionTwins } from "../../record/traces/traces.ts";
 import { narrowedTo, type SessionFilter, usdOfNano } from "./list.ts";
 import { type DayRow, listRows, type RepoSums, type SumRow } from "./list-rows.ts";
 import { NO_START } from "./rows.ts";
-import { sumsByStretch } from "./stretch-sums.ts";
+import { isOfFew, sumsByStretch } from "./stretch-sums.ts";
 
 /** What some sessions come to. */
 export interface SessionSums extends Omit<SumRow, "costNano" | "priced" | "unpriced"> {
@@ -64,15 +64,16 @@ const FACETED_SESSIONS = 2_000;
 const MAX_VALUES = 100;
 
 /**
- * The values that a team's newest 2,000 sessions hold, or those of some devices; each list sorted and of at most 100, those of newer sessions first to be kept.
+ * The values that a team's newest 2,000 sessions hold, or those of some devices; each list sorted and of at most 100, those of newer
+ * sessions first to be kept. Devices that sent thousands are looked for among the team's newest 10,000.
  * @param deviceIds only of sessions that these sent
  */
 export function sessionFacets(core: Core, teamId: string, deviceIds?: readonly string[]): SessionFacets {
-  const { newest, newestOf } = listRows(core.store);
-  const rows = deviceIds
-    ? newestOf.all(teamId, JSON.stringify(deviceIds), FACETED_SESSIONS)
-    : newest.all(teamId, FACETED_SESSIONS);
-  let partial = rows.length === FACETED_SESSIONS;
+  const { newest, newestOfFew } = listRows(core.store);
+  const of = { teamId, deviceIds: deviceIds ? JSON.stringify(deviceIds) : null, most: FACETED_SESSIONS };
+  const ofFew = isOfFew(core, of);
+  const rows = (ofFew ? newestOfFew : newest).all(of);
+  let partial = rows.length === FACETED_SESSIONS || (deviceIds !== undefined && !ofFew);
   const few = (values: readonly string[]) => {
     partial ||= values.length > MAX_VALUES;
     return values.slice(0, MAX_VALUES).sort();

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
+import { within } from "../../kit/within.ts";
 import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
 import { asOne, MAX_CHANGES, type RowChange, together } from "./batches.ts";
 import { recordFailure } from "./failures.ts";
@@ -89,14 +90,9 @@ async function bringUp(core: Core, projection: Projection): Promise<void> {
  * @throws StoreUnavailable as `catchUp` does
  */
 export async function catchUpWithin(core: Core, projection: Projection, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
+  // Of a failure that comes too late tells whoever keeps the projection up to date.
   const done = catchUp(core, projection).then(() => true);
-  // Nobody may be left to hear of what comes too late; whoever keeps the projection up to date tells of it.
-  done.catch(() => {});
-  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+  return (await within(done, ms)) ?? false;
 }
 
 /** Requests that came meanwhile have their turn: transactions that follow one another at once would let nobody in. */

@@ -101,14 +101,14 @@ it("expire, each kind after its time", async () => {
     passed = LINK_LIFETIME_MS[kind];
     expect(() => getLink(core, token, kind)).toThrow("has expired");
   }
-  expect(listInvitations(core, team.id)).toEqual([]);
+  expect(listInvitations(core, team.id).rows).toEqual([]);
   await expect(resetPassword(core, reset.token, "another pass phrase", ORIGIN)).rejects.toMatchObject({ status: 410 });
 });
 
 it("are taken back by revoking, by a newer one of their kind, and by closing the account", async () => {
   const { core, team, person } = await start();
   const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
-  const [open] = listInvitations(core, team.id);
+  const [open] = listInvitations(core, team.id).rows;
   await expect(revokeInvitation(core, "team_other", open?.id as string, COMMAND_LINE)).rejects.toMatchObject({
     status: 404,
   });
@@ -267,9 +267,9 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   const admin = await person("admin@example.com", "admin");
   const by = { ...actor(admin.id), label: "admin@example.com" };
   const { token } = await createInvitation(core, { teamId: team.id, role: "admin" }, by, "admin");
-  expect(listInvitations(core, team.id)).toHaveLength(1);
+  expect(listInvitations(core, team.id).rows).toHaveLength(1);
   await removeMember(core, team.id, admin.id, actor(owner.id), "owner");
-  expect(listInvitations(core, team.id)).toEqual([]);
+  expect(listInvitations(core, team.id).rows).toEqual([]);
   // Who was removed does not let themselves in again, nor anybody else.
   expect(await useOf(acceptAs(core, token, admin.id, by))).toBe(410);
   expect(await useOf(acceptAsNew(core, token, chosen("new@example.com"), ORIGIN))).toBe(410);

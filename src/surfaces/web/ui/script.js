@@ -236,20 +236,23 @@
   // <dashboard>
   // Links that open something within a part of their page.
   function setUpSwaps() {
+    let running;
     document.addEventListener("click", async (event) => {
-      const link = event.target instanceof Element && event.target.closest("a[data-swap]");
+      const link = event.target.closest?.("a[data-swap]");
       if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      const target = link.dataset.swap ?? "";
+      const target = link.dataset.swap;
+      running?.abort();
+      running = new AbortController();
       try {
-        const next = await fetchPart(link.href, target);
+        const next = await fetchPart(link.href, target, running.signal);
         if (!next) return location.assign(link.href);
         document.querySelector(target)?.replaceWith(next);
         history.replaceState(history.state, "", link.href);
         enhance(next);
         document.getElementById(link.id)?.focus();
-      } catch {
-        location.assign(link.href);
+      } catch (error) {
+        if (error?.name !== "AbortError") location.assign(link.href);
       }
     });
   }
@@ -424,13 +427,12 @@
       // Where "[" takes AltGr, browsers report Ctrl and Alt with it.
       const plain = !(event.ctrlKey || event.metaKey || event.altKey) || event.getModifierState("AltGraph");
       if (!plain || event.key.length !== 1) return;
-      if (event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], dialog"))
-        return;
+      if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
       const way = document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`);
       if (way) return way.click();
       if (event.key !== "/") return;
       const search = document.querySelector("[data-search]");
-      if (!(search instanceof HTMLInputElement)) return;
+      if (!search) return;
       event.preventDefault();
       search.focus();
       search.select();

@@ -7,6 +7,7 @@ import { typed } from "../../ui/form-spec.ts";
 import { type Filter, table } from "../../ui/list.ts";
 import { empty } from "../../ui/parts.ts";
 import { plural } from "../../ui/units.ts";
+import { BRAIN_UNREAD, soonOfBrain } from "../shared/brain.ts";
 import type { Member } from "../shared/call.ts";
 import { kindBadge, kindName, link, repoName } from "../shared/links.ts";
 import { choice, type Params, selectFilter } from "../shared/params.ts";
@@ -37,7 +38,8 @@ export const searchFilters = ({ q, kind }: SearchParams, placeholder: string): F
 
 /** Sections found, best first. @param repoKey narrows to one repository */
 export async function searchResults(call: Member, { q, kind }: SearchParams, repoKey?: string): Promise<Html> {
-  const answer = await searchBrain(call.core, call.session.team.id, q, { repoKey, kind, limit: MAX_HITS });
+  const answer = await soonOfBrain(searchBrain(call.core, call.session.team.id, q, { repoKey, kind, limit: MAX_HITS }));
+  if (!answer) return empty({ title: "Not read yet", intro: BRAIN_UNREAD });
   return html`${table({
     caption: "Sections found",
     columns: [

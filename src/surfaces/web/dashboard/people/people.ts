@@ -8,7 +8,6 @@ import {
 } from "../../../../identity/members/members.ts";
 import {
   createInvitation,
-  INVITATIONS_LISTED,
   listInvitations,
   revokeInvitation,
 } from "../../../../identity/one-time-links/one-time-links.ts";
@@ -25,7 +24,7 @@ import { ago, countdown, plural, time } from "../../ui/units.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { listPage } from "../shared/list.ts";
-import { flag, idIn, readParams, text } from "../shared/params.ts";
+import { flag, readParams, text } from "../shared/params.ts";
 import { INVITATION, invitationSays, linkPage, named, roleOptions, rolesFor, roleWord } from "./parts.ts";
 import { personPages } from "./person.ts";
 
@@ -94,10 +93,8 @@ function memberTable(call: ByMember, rows: readonly Member[]): Table<Member> {
 function invitations(call: ByMember, error?: FormError) {
   const { core, session, query, href } = call;
   const now = core.clock.now();
-  const skip = idIn(query.get("invited")) ?? 0;
-  const listed = (from: number) => listInvitations(core, session.team.id, from);
-  const at = (from: number) =>
-    listed(from).length > 0 ? `${href("/people")}${from > 0 ? `?invited=${from}` : ""}#invitations` : undefined;
+  const { rows, newer, older } = listInvitations(core, session.team.id, query.get("invited") ?? undefined);
+  const at = (cursor?: string) => cursor && `${href("/people")}?invited=${cursor}#invitations`;
   return html`${section({
     title: "Invite somebody",
     id: "invite",
@@ -137,9 +134,9 @@ ${section({
           }),
       },
     ],
-    rows: listed(skip),
+    rows,
     empty: empty({ title: "No open invitation", intro: "Invitations that nobody used yet stand here." }),
-  })}${pager({ newer: skip > 0 ? at(Math.max(0, skip - INVITATIONS_LISTED)) : undefined, older: at(skip + INVITATIONS_LISTED) })}`,
+  })}${pager({ newer: at(newer), older: at(older) })}`,
 })}`;
 }
 

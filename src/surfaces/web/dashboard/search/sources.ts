@@ -7,6 +7,7 @@ import { searchBrain } from "../../../../record/brain/brain.ts";
 import { docIndex } from "../../site/site.ts";
 import { titleOf } from "../errors/labels.ts";
 import { placesFor } from "../navigation.ts";
+import { BRAIN_UNREAD, soonOfBrain } from "../shared/brain.ts";
 import { isAdmin, type Member, type Person } from "../shared/call.ts";
 import { link, repoName, repoPage } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
@@ -115,15 +116,17 @@ export async function errorHits(call: Member, text: string): Promise<Found> {
 
 export async function brainHits(call: Member, text: string): Promise<Found> {
   const { core, session } = call;
-  const { hits } = await searchBrain(core, session.team.id, text, { limit: MOST });
+  const found = await soonOfBrain(searchBrain(core, session.team.id, text, { limit: MOST }));
+  const more = link(call, "/brain", { q: text });
+  if (!found) return { label: "Brain", hits: [{ title: "Search the brain", context: BRAIN_UNREAD, href: more }] };
   return {
     label: "Brain",
-    hits: hits.map(({ repoKey, filePath, heading, line }) => ({
+    hits: found.hits.map(({ repoKey, filePath, heading, line }) => ({
       title: short(heading || filePath, MAX_TEXT),
       context: `${short(repoName(repoKey ?? ""), MAX_TEXT)} · ${short(filePath, MAX_TEXT)}`,
       href: `${link(call, "/brain/file", { repo: repoKey ?? "", path: filePath, line })}#L${line}`,
     })),
-    more: link(call, "/brain", { q: text }),
+    more,
   };
 }
 

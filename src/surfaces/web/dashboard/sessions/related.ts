@@ -4,6 +4,7 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findMentions } from "../../../../record/brain/brain.ts";
 import { dayText } from "../../ui/units.ts";
 import { bandBadge, entryLink } from "../errors/labels.ts";
+import { BRAIN_UNREAD, soonOfBrain } from "../shared/brain.ts";
 import { kindBadge, link, repoName } from "../shared/links.ts";
 import { shaText, short } from "../shared/text.ts";
 import { railList } from "./rail.ts";
@@ -35,11 +36,15 @@ export async function causedList({ call, session }: Visit): Promise<Content> {
 }
 
 export async function mentionList({ call, session }: Visit): Promise<Content> {
-  const { mentions, cutShort } = await findMentions(call.core, call.session.team.id, {
-    repoKey: session.repoKey,
-    commits: session.commits.map(({ sha }) => sha),
-    files: [...filesOf(session).keys()],
-  });
+  const found = await soonOfBrain(
+    findMentions(call.core, call.session.team.id, {
+      repoKey: session.repoKey,
+      commits: session.commits.map(({ sha }) => sha),
+      files: [...filesOf(session).keys()],
+    }),
+  );
+  if (!found) return railList("In the brain", "", [html`<li class="muted">${BRAIN_UNREAD}</li>`]);
+  const { mentions, cutShort } = found;
   const items = mentions.map(({ repoKey, path, line, heading, kind, text, names }): Html => {
     const href = `${link(call, "/brain/file", { repo: repoKey, path, view: "source", line })}#L${line}`;
     const named = names.kind === "commit" ? `commit ${shaText(names.value).slice(0, 7)}` : short(names.value, 160);

@@ -1,0 +1,49 @@
+import { expect, it, onTestFinished, vi } from "vitest";
+import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { startSite } from "../support/browser.ts";
+import { startInstance, TestClock } from "../support/instance.ts";
+
+/** A machine on which each piece of work uses its slice of time up. */
+class SlowClock extends TestClock {
+  #at = 0;
+  override monotonic = () => {
+    this.#at += 5;
+    return this.#at;
+  };
+}
+
+it("answers whoever opens a session or searches everything while a large brain is still being read", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const session = { id: "s", outcome: "ok", prompts: [{ text: "Mend the till" }], files: ["src/till.ts"], spans: [] };
+  await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions: [session] } });
+  const content = `# Errors\n\n${Array.from({ length: 5_000 }, (_, i) => `## 2026-11-20: till ${i}\n\nIn src/till.ts\n`).join("\n")}`;
+  const brain = { version: 1, repoKey: "shop", files: [{ path: "decisions.md", content }] };
+  expect((await site.t.post("/api/brain/ingest", { token, json: brain })).status).toBe(200);
+  await site.t.close();
+  const { instance } = await startInstance({
+    directory: site.t.directory,
+    clock: new SlowClock(),
+    settings: { port: "0" },
+  });
+  const url = await instance.listen();
+  const cookie = `${cookieNames(url).session}=${ada.token}`;
+  const ask = async (path: string) => (await instance.fetch(new Request(url + path, { headers: { cookie } }))).text();
+  const unread = "The brain is still being read";
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const path of ["/sessions/1", "/search.json?q=till", "/brain?q=till"]) {
+    let text: string | undefined;
+    void ask(path).then((all) => (text = all));
+    while (text === undefined) {
+      vi.advanceTimersByTime(2_000);
+      await new Promise(setImmediate);
+    }
+    expect([path, text]).toEqual([path, expect.stringContaining(unread)]);
+    if (!path.startsWith("/brain")) expect([path, text]).toEqual([path, expect.stringContaining("Mend the till")]);
+  }
+  vi.useRealTimers();
+  await expect.poll(() => ask("/sessions/1"), { timeout: 60_000 }).not.toContain(unread);
+  expect(await ask("/sessions/1")).toContain("In the brain");
+});
