@@ -181,6 +181,9 @@ class Run {
     const sql = rows(this.#core.store);
     const { kind, teamId, day } = mark;
     const left = new Set(sql.within.all(...folderRange(kind, teamId, day, this.#shard)).map(({ path }) => path));
+    // Prices may change and change back before the next turn compares them: what was written at others is written again.
+    const isPriced = () => kind !== "spend" || spendFacts.prices(this.#core) === sql.place.get()?.prices;
+    const isPricedFirst = isPriced();
     let number = 0;
     for await (const made of filesOfFolder(this.#core, this.#shard, mark)) {
       const path = dayPath(kind, teamId, day, this.#shard, ++number);
@@ -190,7 +193,7 @@ class Run {
       await this.#core.store.write(() => sql.written.run(this.#core.clock.now(), null, path));
     }
     for (const path of left) await this.#remove(path);
-    await this.#core.store.write(() => sql.dropMark.run(mark));
+    if (isPricedFirst && isPriced()) await this.#core.store.write(() => sql.dropMark.run(mark));
   }
 
   /** Puts some blocks. @returns whether there are more @param upTo the last */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -10,8 +11,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../../src/insight/sessions/sessions.ts";
@@ -166,6 +170,40 @@ it("writes anew only the days that something changed of", async () => {
   await flowAll(t);
   const ours = (await lakeRows(lake, "spend")).filter(({ model }) => model === "acme-local-70b");
   expect([ours.length > 0, sum(ours, "unpriced_tokens")]).toEqual([true, 0]);
+});
+
+it("has what was spent at the prices of now, where they changed and changed back while it was written", async () => {
+  const lake = folder();
+  const model = "acme-local-70b";
+  let days = 0;
+  const service = createServer(async (request, response) => {
+    const path = (request.url ?? "").replace("/company/", "");
+    mkdirSync(dirname(join(lake, path)), { recursive: true });
+    writeFileSync(join(lake, path), await buffer(request));
+    const prices = join(t.directory, "prices.json");
+    // Some days are written at once: those that follow the first have a price, and those that follow the fifth none again.
+    if (path.startsWith("spend/") && ++days === 1)
+      writeFileSync(prices, JSON.stringify({ date: "2026-11-21", models: { [model]: { input: 2, output: 3 } } }));
+    else if (days === 5) rmSync(prices);
+    response.end();
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void service.close());
+  await once(service, "listening");
+  const host = `127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const keys = { lakeAccessKeyId: "key", lakeSecretAccessKey: "secret", outbound: `${host},+private` };
+  const t = await startInstance({ settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
+  const { token } = await t.device();
+  const entries = Array.from({ length: 12 }, (_, i) => ({
+    ...{ seq: i + 1, clientTimestamp: `2026-11-${10 + i}T07:00:00Z` },
+    payload: { type: "reply", model, message: { id: `msg_${i}`, usage: { input_tokens: 9, output_tokens: 1 } } },
+  }));
+  await t.post("/api/telemetry/ingest", { token, json: { repoKey: "shop", entries } });
+  const unpriced = async () => sum(await lakeRows(lake, "spend"), "unpriced_tokens");
+  await flowAll(t);
+  const before = await unpriced();
+  await flowAll(t);
+  expect([before < 120, await unpriced()]).toEqual([true, 120]);
+  expect(lakeStatus(t.instance.core)?.waiting.days).toBe(0);
 });
 
 it("takes out what is erased: an erased person is in no object, and the plan names the lake", async () => {
