@@ -94,7 +94,7 @@ async function claim(core: Core, { name }: Place): Promise<void> {
     // A name that is none until the end: from here on triggers note what changes, and what ends in between begins anew.
     await core.store.write(() => sql.putPlace.run(`${name} `, shardOf(core), prices));
     while (await core.store.write(() => sql.dropObjects.run(MAX_ROWS).changes > 0));
-    await markAll(core, ["spend", "sessions", "errors"]);
+    await markAll(core);
     await core.store.write(() => sql.putPlace.run(name, shardOf(core), prices));
     return;
   }
@@ -114,7 +114,11 @@ async function requireMounted(core: Core, place: Place): Promise<void> {
 /** Names of this installation's objects begin with it: others may write to the same lake. */
 const shardOf = (core: Core) => rows(core.store).place.get()?.shard ?? core.random(5).toString("hex");
 
-async function markAll(core: Core, kinds: readonly Mark["kind"][]): Promise<void> {
+/** Has days written anew: all that there is anything of. */
+export async function markAll(
+  core: Core,
+  kinds: readonly Mark["kind"][] = ["spend", "sessions", "errors"],
+): Promise<void> {
   const yieldNow = cooperative(core.clock);
   for (const { id: teamId } of listTeams(core))
     for (const kind of kinds) {

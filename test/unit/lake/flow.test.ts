@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,6 +21,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { spendReport } from "../../../src/insight/spend/spend.ts";
+import { databasePath } from "../../../src/platform/store/store.ts";
 import { carryOut, planErasure, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { setRetention } from "../../../src/share/erasure/retention.ts";
@@ -311,6 +313,38 @@ it("tells and mends what is not as it was put, and leaves alone what others put 
   await flow(core);
   expect([block, stray, foreign].map((path) => existsSync(join(lake, path)))).toEqual([true, false, true]);
   expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
+});
+
+it("has after a restore what the restored database says, also where that makes files as large as before", async () => {
+  const { t, lake } = await started();
+  const { token, team } = await t.device();
+  const publish = (status: string, version: number) =>
+    t.post("/api/brain/ingest", {
+      token,
+      json: {
+        ...{ repoKey: "shop", version },
+        files: [
+          { path: ".claude/brain/errors.md", content: `## 2026-11-20 It broke\n\nIt did.\n\n**Status:** ${status}\n` },
+        ],
+      },
+    });
+  await publish("open", 1);
+  await flowAll(t);
+  const backup = join(folder(), "backup.db");
+  await t.instance.core.store.db.backup(backup);
+  await publish("fixed", 2);
+  await flowAll(t);
+  const open = async () => (await lakeRows(lake, "errors")).map((row) => row.open);
+  expect(await open()).toEqual([false]);
+
+  await t.close();
+  for (const ending of ["-wal", "-shm"]) rmSync(`${databasePath(t.directory)}${ending}`, { force: true });
+  copyFileSync(backup, databasePath(t.directory));
+  const restored = await startInstance({ settings: { lake }, directory: t.directory, clock: t.clock });
+  expect((await countEntries(restored.instance.core, team.id)).open).toBe(1);
+  await checkLake(restored.instance.core, true);
+  await flowAll(restored);
+  expect(await open()).toEqual([true]);
 });
 
 it("takes nothing for unknown that the server takes away while it is looked", async () => {
