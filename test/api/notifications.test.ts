@@ -231,6 +231,22 @@ describe("what is not taken", () => {
     await expect.poll(() => message()?.state).toBe("delivered");
   }, 60_000);
 
+  it("is given up after a day with the first last try that fails, however much waits", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = (_, response) => response.writeHead(503).end("down");
+    const t = await startSending([receiver]);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    for (let seq = 3; seq < 203; seq += 2) await telemetry(t, token, [seq]);
+    const states = () => t.rows("SELECT state, count(*) AS n FROM notification_messages GROUP BY state");
+    await expect.poll(states).toEqual([{ state: "waiting", n: 100 }]);
+    await arrived(receiver, 100);
+    t.clock.advance(DAY_MS);
+    await expect.poll(states).toEqual([{ state: "failed", n: 100 }]);
+    expect(receiver.received).toHaveLength(101);
+  });
+
   it("is delivered once the receiver is well again", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(receiver.received.length < 3 ? 500 : 200).end();

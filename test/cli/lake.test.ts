@@ -36,6 +36,7 @@ it("tells of the lake, and what is not as it was put there", async () => {
   rmSync(join(lake, first));
   expect(await run(["check"])).toMatchObject({ code: 1, stdout: expect.stringContaining(`missing: ${first}`) });
   expect(await run(["check", "--repair"])).toMatchObject({ code: 0, stdout: expect.stringContaining("repaired") });
+  await flowAll(t);
   const elsewhere = await run(["check"], { RECKON_LAKE: folder() });
   expect([elsewhere.code, elsewhere.stderr]).toEqual([
     1,

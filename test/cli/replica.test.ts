@@ -5,7 +5,7 @@ import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
-import { reckon } from "../faults/support/process.ts";
+import { launch, reckon, until, within } from "../faults/support/process.ts";
 import { testData, testServer } from "../faults/support/test.ts";
 
 const PASSPHRASE = "correct horse battery staple";
@@ -189,6 +189,38 @@ it("checks a replica that a command restores, notes it, and finds one that stopp
   const foreign = await reckon(["replica", "check", "--from", other.replica, "--data", directory]);
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining("not the beginning")]);
   await server.end();
+});
+
+it("leaves no copy behind where a check is ended, which it notes, or killed", async () => {
+  const { directory, replica } = await replicated();
+  const place = folder();
+  const check = ["replica", "check", "--restore-to", place, "--data", directory, "--"];
+  const begun = async () => {
+    const checking = launch([...check, "sh", "-c", `cp '${replica}' '{}'; while kill -0 $PPID; do sleep 0.05; done`]);
+    onTestFinished(() => void checking.child.kill("SIGKILL"));
+    await until("it is restored", () =>
+      readdirSync(place, { recursive: true }).some((name) => `${name}`.endsWith("replica.db")),
+    );
+    return checking;
+  };
+  const ended = await begun();
+  ended.child.kill("SIGTERM");
+  expect((await within(ended.exited, "the check to end")).code).toBe(1);
+  expect(readdirSync(place)).toEqual([]);
+  const note = JSON.parse(readFileSync(join(directory, "last-replica-check.json"), "utf8"));
+  expect(note).toEqual({ goodAt: null, failure: "sh ended with SIGTERM" });
+
+  const killed = await begun();
+  killed.child.kill("SIGKILL");
+  await within(killed.exited, "the check to end");
+  const running = await begun();
+  expect(readdirSync(place)).toHaveLength(1);
+  expect((await reckon([...check, "cp", replica, "{}"])).code).toBe(0);
+  // One that goes on is left alone.
+  expect(readdirSync(place)).toHaveLength(1);
+  running.child.kill("SIGTERM");
+  await within(running.exited, "the check to end");
+  expect(readdirSync(place)).toEqual([]);
 });
 
 it("takes a replica for well that lacks a team which came a moment ago, and for stopped where it lacks what was sent since", async () => {

@@ -49,6 +49,31 @@ it("a restore names the teams that moved since the backup, and would be served a
   expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(/"Acme" moved to https:\/\/new\.example since/)]);
 });
 
+it("a restore names the holds that were placed since the backup, and keep nothing any more", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  const place = (reason: string) => json(directory, "hold", "place", "--team", "Acme", "--reason", reason);
+  await place("claim 1");
+  await json(directory, "backup", file);
+  const { holdId: released } = await place("claim 2");
+  await json(directory, "hold", "release", released);
+  const { holdId, teamId } = await place("claim 3");
+  const after = join(directory, "after.backup");
+  await json(directory, "backup", after);
+  expect(await json(directory, "restore", after)).toMatchObject({ holdsGone: [] });
+  const done = await reckon(["restore", file, "--data", directory]);
+  expect([done.code, done.stderr]).toEqual([
+    0,
+    expect.stringContaining(`The hold ${holdId} of the team ${teamId} (claim 3)`),
+  ]);
+  expect(done.stderr).not.toMatch(/claim [12]/);
+  const copied = await json(directory, "restore", "--from", after);
+  expect(copied).toMatchObject({ holdsGone: [] });
+  expect(await json(directory, "restore", "--from", file)).toMatchObject({
+    holdsGone: [{ id: holdId, kind: "team", teamId, reason: "claim 3" }],
+  });
+});
+
 describe("own prices", () => {
   it("are in a backup, and a restore brings them back and keeps aside those that it replaces", async () => {
     const { directory } = await testData();

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
@@ -10,9 +10,12 @@ import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { countEntries } from "../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../src/insight/sessions/sessions.ts";
 import { catchUpSpend, spendReport } from "../../src/insight/spend/spend.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { checkLake } from "../../src/share/lake/check.ts";
 import { lakeStatus } from "../../src/share/lake/lake.ts";
 import { freePort } from "../support/free-port.ts";
-import { lakeText } from "../support/lake.ts";
+import { startInstance, TestClock } from "../support/instance.ts";
+import { flowAll, lakeText, sendEntries } from "../support/lake.ts";
 import { type Data, rowsOf, withDirectory } from "./support/data.ts";
 import { type Running, reckon, until, within } from "./support/process.ts";
 import { testData, testServer } from "./support/test.ts";
@@ -56,7 +59,7 @@ function directoryLake(): Lake {
   return { env: { RECKON_LAKE: files }, files, start: async () => {}, kill: async () => {} };
 }
 
-async function s3Lake(): Promise<Lake> {
+async function s3Lake() {
   const root = folder();
   mkdirSync(join(root, "company"));
   const port = await freePort();
@@ -70,13 +73,21 @@ async function s3Lake(): Promise<Lake> {
     child = undefined;
   };
   onTestFinished(kill);
+  const settings = {
+    lake: "s3://company/reckon",
+    lakeEndpoint: `http://${host}`,
+    lakeAccessKeyId: KEYS.access,
+    lakeSecretAccessKey: KEYS.secret,
+    outbound: `${host},+private`,
+  };
   return {
+    settings,
     env: {
-      RECKON_LAKE: "s3://company/reckon",
-      RECKON_LAKE_ENDPOINT: `http://${host}`,
+      RECKON_LAKE: settings.lake,
+      RECKON_LAKE_ENDPOINT: settings.lakeEndpoint,
       RECKON_LAKE_ACCESS_KEY_ID: KEYS.access,
       RECKON_LAKE_SECRET_ACCESS_KEY: KEYS.secret,
-      RECKON_OUTBOUND: `${host},+private`,
+      RECKON_OUTBOUND: settings.outbound,
     },
     files: join(root, "company", "reckon"),
     kill,
@@ -352,4 +363,50 @@ it.skipIf(noVersitygw)(
   "keeps every block once on S3 that three installations write to, through kills of each and of S3",
   { timeout: TIMEOUT_MS },
   async () => survive(await s3Lake()),
+);
+
+/** An instance whose lake is on S3. */
+async function onS3() {
+  const lake = await s3Lake();
+  await lake.start();
+  const clock = new TestClock();
+  // The service judges how old a signature is.
+  clock.jump(Date.now() - clock.now());
+  const t = await startInstance({ settings: lake.settings, clock });
+  return { lake, t };
+}
+
+it.skipIf(noVersitygw)(
+  "takes nothing for removed from a bucket whose disk is not mounted, and removes it once it is",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const { lake, t } = await onS3();
+    const { core } = t.instance;
+    const device = await t.device();
+    await sendEntries(t, device, { repoKey: "shop", text: "marigold" });
+    await sendEntries(t, device, { repoKey: "till", text: "crocus" });
+    await flowAll(t);
+    const bucket = dirname(lake.files);
+    renameSync(bucket, `${bucket}-away`);
+    await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for"));
+    await expect(flowAll(t)).rejects.toThrow("404 NoSuchBucket");
+    expect(lakeStatus(core)?.waiting.removals).toBeGreaterThan(0);
+    renameSync(`${bucket}-away`, bucket);
+    expect(await lakeText(lake.files)).toContain("marigold");
+    await flowAll(t);
+    const left = await lakeText(lake.files);
+    expect([left.includes("marigold"), left.includes("crocus")]).toEqual([false, true]);
+  },
+);
+
+it.skipIf(noVersitygw)(
+  "checks a bucket in which others have names that are no parts of addresses",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const { lake, t } = await onS3();
+    await sendEntries(t, await t.device());
+    await flowAll(t);
+    writeFileSync(join(lake.files, "spend", "100% of it & more.txt"), "somebody else's");
+    expect(await checkLake(t.instance.core, true)).toMatchObject({ missing: [], unknown: [] });
+  },
 );

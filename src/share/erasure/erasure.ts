@@ -13,7 +13,8 @@ export {
   resumeErasures,
   unfinishedErasures,
 } from "./erasures.ts";
-export { type Hold, heldOf, listHolds, placeHold, releaseHold } from "./holds.ts";
+export { listHolds } from "./hold-rows.ts";
+export { type Hold, heldOf, placeHold, releaseHold } from "./holds.ts";
 export { readJournal } from "./journal.ts";
 export { lastRuns } from "./nightly.ts";
 export { type ErasurePlan, planErasure } from "./plan.ts";

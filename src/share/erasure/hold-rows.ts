@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 
 export interface HoldRow {
   readonly id: string;
@@ -17,6 +17,9 @@ export interface HoldRow {
 const HOLD = `SELECT id, kind, team_id AS teamId, device_id AS deviceId, session, reason, placed_by AS placedBy, placed_at AS placedAt,
   released_by AS releasedBy, released_at AS releasedAt FROM holds`;
 
+/** Every hold that was ever placed, the first first: the whole table, which is short. */
+export const listHolds = (db: Preparer): HoldRow[] => db.prepare<[], HoldRow>(`${HOLD} ORDER BY placed_at, id`).all();
+
 export const holdRows = statements((db) => ({
   insert: db.prepare<[Omit<HoldRow, "releasedBy" | "releasedAt">]>(
     `INSERT INTO holds (id, kind, team_id, device_id, session, reason, placed_by, placed_at)
@@ -27,8 +30,6 @@ export const holdRows = statements((db) => ({
   release: db.prepare<[string, number, string]>(
     "UPDATE holds SET released_by = ?, released_at = ? WHERE id = ? AND released_at IS NULL",
   ),
-  // The whole table, which is short.
-  all: db.prepare<[], HoldRow>(`${HOLD} ORDER BY placed_at, id`),
   // By holds_in_force.
   inForce: db.prepare<[string], HoldRow>(`${HOLD} WHERE team_id = ? AND released_at IS NULL ORDER BY placed_at, id`),
   // Walks of the table, for what is erased.

@@ -81,9 +81,6 @@ function recordHold(core: Core, by: Actor, action: string, hold: Place & { id: s
   });
 }
 
-/** Every hold that was ever placed, the first first. */
-export const listHolds = (core: Core): Hold[] => holdRows(core.store).all.all();
-
 /** What of a team is held. */
 export interface Held {
   readonly all: readonly Hold[];

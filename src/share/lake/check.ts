@@ -1,7 +1,8 @@
 import type { Core } from "../../core.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { isOfShard } from "./paths.ts";
+import { markAll } from "./flow.ts";
+import { DEVICES, isOfShard } from "./paths.ts";
 import type { Place } from "./place.ts";
 import { placeOf } from "./places.ts";
 import { rows } from "./rows.ts";
@@ -14,7 +15,7 @@ export interface LakeCheck {
   readonly missing: readonly string[];
   /** That are named as this installation's and were never put by it as it is: mostly of a time that a backup took back. */
   readonly unknown: readonly string[];
-  /** What is wrong was mended: unknown ones were taken away, missing ones come with the next turn. */
+  /** What is wrong was mended: unknown ones were taken away, missing ones and all days come with the next turn. */
   readonly repaired: boolean;
 }
 
@@ -65,16 +66,16 @@ async function notedIn(core: Core): Promise<Map<string, Noted>> {
 
 async function mend(core: Core, place: Place, missing: readonly string[], unknown: readonly string[]): Promise<void> {
   for (const path of unknown) await place.remove(path);
+  // What is as large as it was put may be of a time that a backup took back, all the same: blocks alone are never changed.
+  await markAll(core);
   await core.store.write(() => {
     const sql = rows(core.store);
+    for (const { path } of sql.within.all(...DEVICES)) sql.unwritten.run(path);
     for (const path of missing) {
       const object = sql.object.get(path);
-      if (!object) continue;
       sql.unwritten.run(path);
-      const [, kind, teamId = "", day = ""] = /^(\w+)\/team=([^/]+)\/(?:day=([^/]+)\/)?/.exec(path) ?? [];
-      if (kind === "spend" || kind === "sessions" || kind === "errors") sql.mark.run({ kind, teamId, day });
       // All from there on are put once more, which changes nothing of those that are there.
-      else if (object.blockId !== null) sql.setBlockBefore.run(object.blockId - 1);
+      if (typeof object?.blockId === "number") sql.setBlockBefore.run(object.blockId - 1);
     }
   });
 }

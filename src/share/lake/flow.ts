@@ -94,7 +94,7 @@ async function claim(core: Core, { name }: Place): Promise<void> {
     // A name that is none until the end: from here on triggers note what changes, and what ends in between begins anew.
     await core.store.write(() => sql.putPlace.run(`${name} `, shardOf(core), prices));
     while (await core.store.write(() => sql.dropObjects.run(MAX_ROWS).changes > 0));
-    await markAll(core, ["spend", "sessions", "errors"]);
+    await markAll(core);
     await core.store.write(() => sql.putPlace.run(name, shardOf(core), prices));
     return;
   }
@@ -114,7 +114,11 @@ async function requireMounted(core: Core, place: Place): Promise<void> {
 /** Names of this installation's objects begin with it: others may write to the same lake. */
 const shardOf = (core: Core) => rows(core.store).place.get()?.shard ?? core.random(5).toString("hex");
 
-async function markAll(core: Core, kinds: readonly Mark["kind"][]): Promise<void> {
+/** Has days written anew: all that there is anything of. */
+export async function markAll(
+  core: Core,
+  kinds: readonly Mark["kind"][] = ["spend", "sessions", "errors"],
+): Promise<void> {
   const yieldNow = cooperative(core.clock);
   for (const { id: teamId } of listTeams(core))
     for (const kind of kinds) {
@@ -181,6 +185,9 @@ class Run {
     const sql = rows(this.#core.store);
     const { kind, teamId, day } = mark;
     const left = new Set(sql.within.all(...folderRange(kind, teamId, day, this.#shard)).map(({ path }) => path));
+    // Prices may change and change back before the next turn compares them: what was written at others is written again.
+    const isPriced = () => kind !== "spend" || spendFacts.prices(this.#core) === sql.place.get()?.prices;
+    const isPricedFirst = isPriced();
     let number = 0;
     for await (const made of filesOfFolder(this.#core, this.#shard, mark)) {
       const path = dayPath(kind, teamId, day, this.#shard, ++number);
@@ -190,7 +197,7 @@ class Run {
       await this.#core.store.write(() => sql.written.run(this.#core.clock.now(), null, path));
     }
     for (const path of left) await this.#remove(path);
-    await this.#core.store.write(() => sql.dropMark.run(mark));
+    if (isPricedFirst && isPriced()) await this.#core.store.write(() => sql.dropMark.run(mark));
   }
 
   /** Puts some blocks. @returns whether there are more @param upTo the last */

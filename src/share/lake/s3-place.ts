@@ -36,8 +36,7 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
       await expectDone(await ask("PUT", lake.prefix + path, bytes), "put an object");
     },
     async remove(path) {
-      const answer = await ask("DELETE", lake.prefix + path);
-      if (answer.status !== 404) await expectDone(answer, "remove an object");
+      await expectDone(await ask("DELETE", lake.prefix + path), "remove an object", "NoSuchKey");
     },
     async *list() {
       for (let token: string | undefined = ""; token !== undefined; ) {
@@ -60,13 +59,17 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
 /** As the signature has it: 20261121T080000Z. */
 const isoBasic = (at: number) => new Date(at).toISOString().replace(/[:-]|\.\d{3}/g, "");
 
-/** @returns what it answered @throws Error with what it says is wrong */
-async function expectDone(answer: Response, what: string): Promise<string> {
+/**
+ * @param taken the code with which it may refuse: a bucket that is not there, as one whose disk is not mounted, keeps what it held
+ * @returns what it answered
+ * @throws Error with what it says is wrong
+ */
+async function expectDone(answer: Response, what: string, taken?: string): Promise<string> {
   const text = await answer.text();
-  if (answer.status >= 200 && answer.status < 300) return text;
   const code = memberOf(text, "Code")
     ?.replace(/[^\w.-]/g, "")
     .slice(0, 60);
+  if ((answer.status >= 200 && answer.status < 300) || (taken !== undefined && code === taken)) return text;
   throw new Error(`the lake refused to ${what}: ${answer.status}${code ? ` ${code}` : ""}`);
 }
 
@@ -74,8 +77,10 @@ const memberOf = (xml: string, name: string): string | undefined =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.replaceAll("&amp;", "&");
 
 function* listedIn(xml: string, prefix: string): Generator<Listed> {
+  // Not every service heeds that they were asked for as in addresses, and a name of somebody else's may be none then.
+  const decode = memberOf(xml, "EncodingType") === "url" ? decodeURIComponent : String;
   for (const [, object = ""] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-    const key = decodeURIComponent(memberOf(object, "Key") ?? "");
+    const key = decode(memberOf(object, "Key") ?? "");
     if (key.startsWith(prefix)) yield { path: key.slice(prefix.length), bytes: Number(memberOf(object, "Size")) };
   }
 }

@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
+import { isOtherRunning } from "../../kit/processes.ts";
 import { type DeliveryFacts, deliveriesAfter } from "../../log/log.ts";
 import { hasTree, logImports, rootOfFirst, treeHead } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts } from "./copies.ts";
+
+const ENDS = ["SIGTERM", "SIGINT"] as const;
 
 export interface CheckedReplica extends CopyFacts {
   /** Leaves of the running database that are not in the replica; null where that is not at hand. */
@@ -35,7 +38,8 @@ export async function withRestored<T>(
       "say {} where the command is given the file to write: -- litestream restore -o {} s3://bucket/reckon",
     );
   if (!existsSync(folder)) fail(invalid, `${folder} is no directory, so nothing can be put there`);
-  const place = mkdtempSync(join(resolve(folder), "replica-check-"));
+  removeLeftovers(folder);
+  const place = mkdtempSync(join(resolve(folder), `replica-check-${process.pid}-`));
   try {
     const file = join(place, "replica.db");
     const began = clock.monotonic();
@@ -47,12 +51,31 @@ export async function withRestored<T>(
   }
 }
 
+/** Removes what checks left that were killed: whole copies of the database. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /^replica-check-(\d+)-/.exec(name) ?? [];
+    if (pid === undefined || isOtherRunning(Number(pid))) continue;
+    try {
+      rmSync(join(folder, name), { recursive: true, force: true });
+    } catch {
+      // Another user's, in a folder for all.
+    }
+  }
+}
+
 /** Runs a command; what it says goes to our standard error, as our result is on standard output. */
 async function carryOut([program = "", ...args]: readonly string[]): Promise<void> {
   const child = spawn(program, args, { stdio: ["ignore", 2, 2] });
-  const [code, signal] = (await once(child, "close").catch((error: Error) =>
+  // Whoever ends us, as a timer does after its time, ends that: the check failed then, and what was written is removed.
+  const end = (signal: NodeJS.Signals) => void child.kill(signal);
+  for (const signal of ENDS) process.on(signal, end);
+  const ended = once(child, "close").catch((error: Error) =>
     fail(unavailable, `${program} cannot be run: ${error.message}`),
-  )) as [number | null, string | null];
+  );
+  const [code, signal] = (await ended.finally(() => {
+    for (const one of ENDS) process.off(one, end);
+  })) as [number | null, string | null];
   if (code !== 0) fail(unavailable, `${program} ended with ${signal ?? code}`);
 }
 

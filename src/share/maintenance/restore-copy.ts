@@ -10,7 +10,15 @@ import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { epochs } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
-import { type FileBeside, findServedAgain, lockToRestore, putInPlace, type ServedAgain, whereFull } from "./restore.ts";
+import {
+  type FileBeside,
+  findLost,
+  type HoldsGone,
+  lockToRestore,
+  putInPlace,
+  type ServedAgain,
+  whereFull,
+} from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
 export interface GivenKeys {
@@ -26,6 +34,7 @@ export interface RestoredCopy extends CopyFacts {
   /** Where what was there lies now; null when nothing was. */
   readonly keptAside: string | null;
   readonly servedAgain: ServedAgain;
+  readonly holdsGone: HoldsGone;
   /** Leaves that had been signed in this directory and are not in the copy: at least so many are lost. null where nothing tells. */
   readonly lostLeaves: number | null;
 }
@@ -57,8 +66,8 @@ export async function restoreCopy(
     }));
     const signed = signedSize(directory, origin);
     const lostLeaves = signed === undefined ? null : Math.max(0, signed - (facts.head?.id ?? 0));
-    const servedAgain = findServedAgain(directory, incoming);
-    return { ...facts, servedAgain, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp) };
+    const lost = findLost(directory, incoming);
+    return { ...facts, ...lost, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp) };
   } catch (error) {
     throw whereFull(directory, error);
   } finally {

@@ -26,7 +26,7 @@ import {
   requireOurs,
   schemaVersion,
 } from "../../platform/store/store.ts";
-import { journalBeforeReplaced } from "../erasure/erasure.ts";
+import { type Hold, journalBeforeReplaced, listHolds } from "../erasure/erasure.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
@@ -86,10 +86,14 @@ export function requireOwnKey(db: Preparer): void {
 /** Teams that moved to another instance, and of which what was put in place does not know that. */
 export type ServedAgain = readonly { readonly name: string; readonly movedTo: string }[];
 
+/** Holds in force of which what was put in place does not know: what they kept runs out. */
+export type HoldsGone = readonly Pick<Hold, "id" | "kind" | "teamId" | "deviceId" | "session" | "reason">[];
+
 export interface Restored extends BackupFacts {
   /** Where what was there lies now; null when nothing was. */
   readonly keptAside: string | null;
   readonly servedAgain: ServedAgain;
+  readonly holdsGone: HoldsGone;
   /** The backup carries no prices, but the directory has some: they are used on. */
   readonly pricesStay: boolean;
 }
@@ -108,12 +112,12 @@ export function restore(file: string, directory: string, stamp: string): Restore
     removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
-    const servedAgain = findServedAgain(directory, incoming);
+    const lost = findLost(directory, incoming);
     const keptAside = putInPlace(directory, incoming, files, stamp);
     return {
       ...facts,
+      ...lost,
       keptAside,
-      servedAgain,
       pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)),
     };
   } catch (error) {
@@ -125,18 +129,30 @@ export function restore(file: string, directory: string, stamp: string): Restore
   }
 }
 
-/** What would be sent to such a team here would never be where it is served. @param incoming what takes the place of a directory's database */
-export function findServedAgain(directory: string, incoming: string): ServedAgain {
-  const known = new Set(movedIn(incoming).map(({ id }) => id));
-  return movedIn(databasePath(directory)).flatMap(({ id, name, movedTo }) => (known.has(id) ? [] : { name, movedTo }));
+/** What of a directory's database must be done anew, because what takes its place does not know of it. @param incoming the file of that */
+export function findLost(
+  directory: string,
+  incoming: string,
+): { readonly servedAgain: ServedAgain; readonly holdsGone: HoldsGone } {
+  const lost = <T extends { readonly id: string }>(list: (db: Preparer) => readonly T[]): T[] => {
+    const known = new Set(listIn(incoming, list).map(({ id }) => id));
+    return listIn(databasePath(directory), list).filter(({ id }) => !known.has(id));
+  };
+  return {
+    // What would be sent to such a team here would never be where it is served.
+    servedAgain: lost(teamMoves.of).map(({ name, movedTo }) => ({ name, movedTo })),
+    holdsGone: lost(listHolds)
+      .filter(({ releasedAt }) => releasedAt === null)
+      .map(({ id, kind, teamId, deviceId, session, reason }) => ({ id, kind, teamId, deviceId, session, reason })),
+  };
 }
 
-/** None where a database is missing or damaged, or from before teams could move. */
-function movedIn(path: string): ReturnType<typeof teamMoves.of> {
+/** None where a database is missing or damaged, or from before there were such. */
+function listIn<T>(path: string, list: (db: Preparer) => readonly T[]): readonly T[] {
   let db: ReturnType<typeof openFile> | undefined;
   try {
     db = openFile(path, { readonly: true });
-    return teamMoves.of(db);
+    return list(db);
   } catch {
     return [];
   } finally {

@@ -121,7 +121,12 @@ export const rows = statements((db) => ({
     `UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = ? WHERE id IN
        (SELECT id FROM notification_messages WHERE channel_id = ? AND due_at IS NOT NULL LIMIT ?)`,
   ),
-  // What is due by notification_messages_due, once for each channel: however much was told, and waits.
+  // By notification_messages_due, as what follows.
+  giveUpOld: db.prepare<[{ channelId: string; now: number; before: number; outcome: string; limit: number }]>(
+    `UPDATE notification_messages SET due_at = NULL, state = 'failed', outcome = coalesce(outcome, @outcome) WHERE id IN
+       (SELECT id FROM notification_messages WHERE channel_id = @channelId AND due_at <= @now AND first_at <= @before LIMIT @limit)`,
+  ),
+  // Once for each channel: however much was told, and waits.
   dueChannels: db
     .prepare<[number], string>(
       `SELECT id FROM notification_channels c

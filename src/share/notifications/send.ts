@@ -6,7 +6,7 @@ import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { dropNoticesBefore } from "../../platform/notices/notices.ts";
 import { attempt } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
-import { rows } from "./rows.ts";
+import { type MessageRow, rows } from "./rows.ts";
 
 /** Channels that are sent to at the same time. */
 const MAX_AT_ONCE = 16;
@@ -22,6 +22,8 @@ const sending = slot(({ clock }) => ({
   since: clock.now(),
   running: new Map<string, Promise<void>>(),
   served: new Map<string, number>(),
+  /** Since when a channel takes nothing, by a clock that stands still while the machine sleeps. */
+  failing: new Map<string, number>(),
   turn: 0,
   ends: new AbortController(),
   droppedAt: 0,
@@ -75,12 +77,28 @@ function startDue(core: Core): void {
 
 /** A channel's turn: what is due to it, until something fails. */
 async function serve(core: Core, channelId: string): Promise<void> {
-  const { ends, since } = sending(core);
+  const { ends, since, failing } = sending(core);
   const { signal } = ends;
   for (let sent = 0; sent < MAX_IN_A_ROW && !signal.aborted; sent++) {
     const message = rows(core.store).nextDue.get(channelId, core.clock.now());
-    if (!message || !(await attempt(core, message, since, signal))) return;
+    if (!message) return;
+    if (await attempt(core, message, since, signal)) failing.delete(channelId);
+    else return giveUpOld(core, message);
   }
+}
+
+/** What had its day goes at once where its channel took nothing in all of it: one by one, much would be tried for days still. */
+async function giveUpOld(core: Core, { channelId, firstAt }: MessageRow): Promise<void> {
+  const { clock, store } = core;
+  const { failing, ends } = sending(core);
+  const since = failing.get(channelId) ?? clock.monotonic();
+  failing.set(channelId, since);
+  const now = clock.now();
+  const before = now - DAY_MS;
+  if (clock.monotonic() - since < DAY_MS || firstAt > before) return;
+  const old = { channelId, now, before, outcome: "the channel took nothing for a day" };
+  const next = () => rows(store).giveUpOld.run({ ...old, limit: MAX_ERASED_ROWS }).changes > 0;
+  while (!ends.signal.aborted && (await store.write(next)));
 }
 
 /** Lets go what was sent long ago, once an hour: all of it, with others let in between. */

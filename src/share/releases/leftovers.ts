@@ -2,6 +2,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { DAY_MS } from "../../kit/clock.ts";
+import { isOtherRunning } from "../../kit/processes.ts";
 import { FOLDER, hasFile } from "./files.ts";
 import { rows } from "./rows.ts";
 
@@ -70,14 +71,5 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether another process is at work on a copy. One with our own id is of a process that had it before us. */
-function isBeingMade(name: string): boolean {
-  const pid = Number(INCOMING.exec(name)?.[1]);
-  if (!pid || pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // Of another user, but there.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
+/** Whether another process is at work on a copy. */
+const isBeingMade = (name: string) => isOtherRunning(Number(INCOMING.exec(name)?.[1]));

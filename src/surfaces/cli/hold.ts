@@ -47,7 +47,7 @@ export function holdCommands(program: Command, cli: Cli): void {
   common(hold.command("list").description("list the holds, those that were released included")).action(
     (options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
-        const holds = listHolds(core);
+        const holds = listHolds(core.store.db);
         output.result(holds.map(asJson), () =>
           table(
             ["ID", "OF", "TEAM", "DEVICE", "SESSION", "PLACED", "RELEASED", "REASON"],

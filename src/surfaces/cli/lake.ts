@@ -29,7 +29,7 @@ export function lakeCommands(program: Command, cli: Cli): void {
       }),
   );
   common(lake.command("check").description("compare the lake with what was put there, object by object"))
-    .option("--repair", "take away what is not known, and have what is missing written once more", false)
+    .option("--repair", "take away what is not known, and have what is missing and all days written once more", false)
     .action((options: CommonOptions & { repair: boolean }) =>
       withCore(cli, options, async (core, output) => {
         const found = await checkLake(core, options.repair);
@@ -49,7 +49,7 @@ const checkText = ({ objects, bytes, missing, unknown, repaired }: LakeCheck) =>
       ["missing", missing.length],
       ["unknown", unknown.length],
       ...(repaired
-        ? [["repaired", "unknown ones are gone; missing ones come with the server's next turn"] as const]
+        ? [["repaired", "unknown ones are gone; missing ones and all days come with the server's next turn"] as const]
         : []),
     ]),
     ...missing.slice(0, MAX_NAMED).map((path) => `missing: ${path}`),

@@ -81,20 +81,24 @@ function verifyBackup(options: CommonOptions, file: string): void {
 }
 
 const OPEN_AGAIN =
-  "Whatever was revoked, closed or changed since is as it was then: devices, tokens, accounts, passwords, sign-ins. Close again what must not be open.";
+  "Whatever was revoked, closed or changed since is as it was then: devices, tokens, accounts, passwords, sign-ins, retention. Close again what must not be open.";
 
 const ERASED_LATER =
   "What was erased since it was made is erased again when the server starts, but not in the backup that the upgrade puts aside then " +
   "(backups/before-schema-…): delete that one once you will not go back.";
 
-/** What has to be closed again, and erased again by hand, as far as it is known. */
-const openAgain = ({ schema, servedAgain }: Pick<RestoredCopy, "schema" | "servedAgain">): string =>
+/** What has to be closed, held and erased again by hand, as far as it is known. */
+const openAgain = ({ schema, servedAgain, holdsGone }: Pick<RestoredCopy, "schema" | "servedAgain" | "holdsGone">) =>
   [
     ...(schema === CURRENT_SCHEMA.version ? [] : [ERASED_LATER]),
     OPEN_AGAIN,
     ...servedAgain.map(
       ({ name, movedTo }) =>
         `The team "${name}" moved to ${movedTo} since, and would be served here again: say "reckon team move" anew before the server starts.`,
+    ),
+    ...holdsGone.map(
+      ({ id, kind, teamId, deviceId, session, reason }) =>
+        `The hold ${id} of the ${kind} ${session ?? deviceId ?? teamId} (${reason}) was placed since and is gone: say "reckon hold place" anew before the server starts, or what it kept runs out.`,
     ),
   ].join("\n");
 
@@ -151,9 +155,9 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
   const pems = options.key.map((path) => readTextFile(path, MAX_KEY_BYTES));
   const given = { pems, passphrase, newLedgerKey: options.newLedgerKey };
   const done = await restoreCopy(parts, file, given, output.progress("ledger"), stampOf(systemClock.now()));
-  const { keptAside, lostLeaves, servedAgain } = done;
+  const { keptAside, lostLeaves, servedAgain, holdsGone } = done;
   const erasedAgain = await eraseAgain(cli, options, done.schema);
-  output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, erasedAgain }, () =>
+  output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, holdsGone, erasedAgain }, () =>
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );
   if (keptAside) output.note(`What was there is kept in ${keptAside}.`);

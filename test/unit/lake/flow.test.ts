@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,12 +12,16 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { spendReport } from "../../../src/insight/spend/spend.ts";
+import { databasePath } from "../../../src/platform/store/store.ts";
 import { carryOut, planErasure, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { setRetention } from "../../../src/share/erasure/retention.ts";
@@ -168,6 +174,40 @@ it("writes anew only the days that something changed of", async () => {
   expect([ours.length > 0, sum(ours, "unpriced_tokens")]).toEqual([true, 0]);
 });
 
+it("has what was spent at the prices of now, where they changed and changed back while it was written", async () => {
+  const lake = folder();
+  const model = "acme-local-70b";
+  let days = 0;
+  const service = createServer(async (request, response) => {
+    const path = (request.url ?? "").replace("/company/", "");
+    mkdirSync(dirname(join(lake, path)), { recursive: true });
+    writeFileSync(join(lake, path), await buffer(request));
+    const prices = join(t.directory, "prices.json");
+    // Some days are written at once: those that follow the first have a price, and those that follow the fifth none again.
+    if (path.startsWith("spend/") && ++days === 1)
+      writeFileSync(prices, JSON.stringify({ date: "2026-11-21", models: { [model]: { input: 2, output: 3 } } }));
+    else if (days === 5) rmSync(prices);
+    response.end();
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void service.close());
+  await once(service, "listening");
+  const host = `127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const keys = { lakeAccessKeyId: "key", lakeSecretAccessKey: "secret", outbound: `${host},+private` };
+  const t = await startInstance({ settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
+  const { token } = await t.device();
+  const entries = Array.from({ length: 12 }, (_, i) => ({
+    ...{ seq: i + 1, clientTimestamp: `2026-11-${10 + i}T07:00:00Z` },
+    payload: { type: "reply", model, message: { id: `msg_${i}`, usage: { input_tokens: 9, output_tokens: 1 } } },
+  }));
+  await t.post("/api/telemetry/ingest", { token, json: { repoKey: "shop", entries } });
+  const unpriced = async () => sum(await lakeRows(lake, "spend"), "unpriced_tokens");
+  await flowAll(t);
+  const before = await unpriced();
+  await flowAll(t);
+  expect([before < 120, await unpriced()]).toEqual([true, 120]);
+  expect(lakeStatus(t.instance.core)?.waiting.days).toBe(0);
+});
+
 it("takes out what is erased: an erased person is in no object, and the plan names the lake", async () => {
   const { t, lake } = await started();
   const ada = await t.device();
@@ -273,6 +313,38 @@ it("tells and mends what is not as it was put, and leaves alone what others put 
   await flow(core);
   expect([block, stray, foreign].map((path) => existsSync(join(lake, path)))).toEqual([true, false, true]);
   expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
+});
+
+it("has after a restore what the restored database says, also where that makes files as large as before", async () => {
+  const { t, lake } = await started();
+  const { token, team } = await t.device();
+  const publish = (status: string, version: number) =>
+    t.post("/api/brain/ingest", {
+      token,
+      json: {
+        ...{ repoKey: "shop", version },
+        files: [
+          { path: ".claude/brain/errors.md", content: `## 2026-11-20 It broke\n\nIt did.\n\n**Status:** ${status}\n` },
+        ],
+      },
+    });
+  await publish("open", 1);
+  await flowAll(t);
+  const backup = join(folder(), "backup.db");
+  await t.instance.core.store.db.backup(backup);
+  await publish("fixed", 2);
+  await flowAll(t);
+  const open = async () => (await lakeRows(lake, "errors")).map((row) => row.open);
+  expect(await open()).toEqual([false]);
+
+  await t.close();
+  for (const ending of ["-wal", "-shm"]) rmSync(`${databasePath(t.directory)}${ending}`, { force: true });
+  copyFileSync(backup, databasePath(t.directory));
+  const restored = await startInstance({ settings: { lake }, directory: t.directory, clock: t.clock });
+  expect((await countEntries(restored.instance.core, team.id)).open).toBe(1);
+  await checkLake(restored.instance.core, true);
+  await flowAll(restored);
+  expect(await open()).toEqual([true]);
 });
 
 it("takes nothing for unknown that the server takes away while it is looked", async () => {
