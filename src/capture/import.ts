@@ -12,7 +12,7 @@ import { readSource } from "./sources/read.ts";
 import { signOfFile } from "./sources/signs.ts";
 import { STORES } from "./sources/stores.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
-import { type Capture, readCredentials } from "./state.ts";
+import { type Capture, FORGOTTEN, readCredentials, readSetting } from "./state.ts";
 import { Room } from "./sweep.ts";
 
 export interface Imported {
@@ -73,7 +73,10 @@ async function importAlone(
     .sort((one, other) => one.born - other.born);
   const room = new Room(capture, exchange, maxOutboxBytes);
   for (const [i, { path }] of files.entries()) {
-    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, isForeign: !isOwn(capture, path) });
+    const isForeign = !isOwn(capture, path);
+    // As in a pass: what was read or paused so long ago is not recognised any more.
+    const since = isForeign ? 0 : (readSetting<number>(capture, FORGOTTEN) ?? 0);
+    const recorder = new Recorder(capture, { mode: policy.captureMode, since, isForeign });
     const read = await readOne(capture, recorder, room, path, agent);
     results.push({ path, recorded: recorder.recorded, ...read });
     onProgress((i + 1) / files.length);

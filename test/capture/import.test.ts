@@ -1,5 +1,5 @@
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { copyFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { examine, importTranscripts, openCapture, recording } from "../../src/capture/capture.ts";
@@ -99,6 +99,30 @@ it("reads of this machine's own transcripts nothing of a pause, and all of other
   await a.pass();
   const prompts = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload).text);
   expect(prompts.filter(Boolean).sort()).toEqual(["Do ci-0", "Do s1-0"]);
+});
+
+it("reads of this machine's own transcripts nothing of a pause, nor twice what it read, after four months in another place", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  await a.pass();
+  recording.pause(a.capture, null);
+  a.advance(MINUTE_MS);
+  a.work("s1", 1, 1);
+  a.advance(MINUTE_MS);
+  recording.resume(a.capture);
+  for (let i = 0; i < 13; i++) {
+    await a.pass();
+    a.advance(10 * DAY_MS);
+  }
+  a.work("s2", 1);
+  await a.pass();
+  // As a home folder that was copied to another disk.
+  for (const session of ["s1", "s2"]) copyFileSync(a.path(session), a.path(`copy of ${session}`));
+  a.work("s3", 1);
+  await importTranscripts(a.capture, [dirname(a.path("s1"))], undefined, () => {});
+  await a.pass();
+  const prompts = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload).text);
+  expect(prompts.filter(Boolean).sort()).toEqual(["Do s1-0", "Do s2-0", "Do s3-0"]);
 });
 
 it("reads the first record of a file that begins with a byte order mark", async () => {
