@@ -134,16 +134,26 @@ exit 0
 
 /**
  * Prints the briefing of the work tree that the agent was started in (see brain/briefing-files.ts), looking from its folder upwards with
- * what the shell knows by itself. Where agents name the project's folder, their hooks may run in another.
+ * what the shell knows by itself. Where agents name the project's folder, their hooks may run in another. A work tree that is new to us
+ * is told what the one that git made it from is told.
  */
 const PRINT_BRIEFING = `dir=$(cd -- "\${CLAUDE_PROJECT_DIR:-\${CURSOR_PROJECT_DIR:-.}}" 2>/dev/null && pwd -P)
+  went=
   while [ -n "$dir" ]; do
     if [ -f "$home/briefings/$1$dir/${BRIEFING_FILE}" ]; then
       cat "$home/briefings/$1$dir/${BRIEFING_FILE}"
       break
     fi
-    [ -e "$dir/.git" ] && break
-    dir=\${dir%/*}
+    if [ -e "$dir/.git" ]; then
+      main=
+      if [ -z "$went" ] && [ -f "$dir/.git" ]; then { read -r main <"$dir/.git"; } 2>/dev/null; fi
+      went=there
+      case $main in "gitdir: "*/.git/worktrees/*) ;; *) break ;; esac
+      main=\${main#gitdir: }
+      dir=$(cd -- "$dir" && cd -- "\${main%/.git/worktrees/*}" 2>/dev/null && pwd -P)
+    else
+      dir=\${dir%/*}
+    fi
   done`;
 
 /**

@@ -9,9 +9,10 @@ import { Exchange } from "./exchange.ts";
 import { askPolicy, knownPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
+import { signOfFile } from "./sources/signs.ts";
 import { STORES } from "./sources/stores.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
-import { type Capture, readCredentials } from "./state.ts";
+import { type Capture, FORGOTTEN, readCredentials, readSetting } from "./state.ts";
 import { Room } from "./sweep.ts";
 
 export interface Imported {
@@ -66,10 +67,16 @@ async function importAlone(
         results.push({ path: folder, agent: null, recorded: 0, problem: reasonOf(error) });
       }),
     )
-    .slice(0, MAX_FILES);
+    .slice(0, MAX_FILES)
+    .map((path) => ({ path, born: signOfFile(path)?.born ?? 0 }))
+    // As in a sweep: a fork's file may be called, or have been copied, so that it comes before what it was forked from.
+    .sort((one, other) => one.born - other.born);
   const room = new Room(capture, exchange, maxOutboxBytes);
-  for (const [i, path] of files.entries()) {
-    const recorder = new Recorder(capture, { mode: policy.captureMode, since: 0, isForeign: !isOwn(capture, path) });
+  for (const [i, { path }] of files.entries()) {
+    const isForeign = !isOwn(capture, path);
+    // As in a pass: what was read or paused so long ago is not recognised any more.
+    const since = isForeign ? 0 : (readSetting<number>(capture, FORGOTTEN) ?? 0);
+    const recorder = new Recorder(capture, { mode: policy.captureMode, since, isForeign });
     const read = await readOne(capture, recorder, room, path, agent);
     results.push({ path, recorded: recorder.recorded, ...read });
     onProgress((i + 1) / files.length);

@@ -201,7 +201,8 @@ export function git(root: string, args: readonly string[], input?: string): stri
       // A partial clone would fetch what it lacks, by whatever program it says.
       env: environmentWith({ GIT_ALLOW_PROTOCOL: "none" }),
       timeout: GIT_TIMEOUT_MS,
-      maxBuffer: 4 * 1024 * 1024,
+      // The names in a folder may take more than any file of git's.
+      maxBuffer: 16 * MAX_BYTES,
       stdio: ["pipe", "pipe", "ignore"],
       windowsHide: true,
     });

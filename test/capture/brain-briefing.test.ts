@@ -7,7 +7,7 @@ import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
 import { readBriefing, runPass } from "../../src/capture/capture.ts";
 import { writeHookScript } from "../../src/capture/hook.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
-import { startMachine, type TestMachine, write } from "../support/work-tree.ts";
+import { git, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
 const DAY_MS = 86_400_000;
@@ -38,6 +38,11 @@ function hooked({ capture }: TestMachine, agent: string, cwd: string, env: Recor
       env: { PATH: process.env.PATH ?? "", ...env },
     },
   );
+}
+
+function commitAll(root: string): void {
+  git(root, "add", "-A");
+  git(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "all");
 }
 
 const asHookOutput = (text: string) => ({
@@ -78,6 +83,40 @@ describe("the briefing that lies ready", () => {
         "",
         "",
       ]);
+  });
+
+  it("is told in a work tree that git has just made as in the one that it was made from", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop 'a", { [ERRORS]: entry("2026-11-20", "Login loop"), "src/x.ts": "" });
+    const other = machine.repository("other", { "CLAUDE.md": "Be brief." });
+    await pass(machine);
+    const told = hooked(machine, "codex", root);
+    expect(told).toContain("Login loop");
+    commitAll(root);
+    const trees = [".claude/worktrees/inside", "../beside", "../relative"].map((name) => join(root, name));
+    for (const tree of trees) git(root, "worktree", "add", "-q", tree);
+    // As newer versions of git write it where they are told to.
+    write(machine.folder, { "relative/.git": "gitdir: ../shop 'a/.git/worktrees/relative\n" });
+    for (const tree of trees) {
+      const below = join(tree, "src");
+      expect([tree, hooked(machine, "codex", below)]).toEqual([tree, told]);
+      expect(printedBriefing(machine.capture.places, "codex", below)).toBe(told);
+    }
+    // One whose repository is gone, says nothing or is bare, within another that says something, and one that points at itself.
+    commitAll(other);
+    const silent = join(root, "silent");
+    git(other, "worktree", "add", "-q", silent);
+    const lost = join(root, "lost");
+    write(lost, { ".git": `gitdir: ${machine.folder}/gone/.git/worktrees/lost\n` });
+    const loop = join(root, "loop");
+    write(loop, { ".git": `gitdir: ${loop}/.git/worktrees/loop\n` });
+    git(root, "clone", "-q", "--bare", other, "bare.git");
+    const bare = join(machine.folder, "of bare");
+    git(join(root, "bare.git"), "worktree", "add", "-q", "-b", "bare", bare);
+    for (const folder of [silent, lost, loop, bare]) {
+      expect([folder, hooked(machine, "codex", folder)]).toEqual([folder, ""]);
+      expect(printedBriefing(machine.capture.places, "codex", folder)).toBe("");
+    }
   });
 
   it("says nothing when there is nothing to say", async () => {

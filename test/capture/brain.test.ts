@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
@@ -224,6 +224,16 @@ describe("publishing a brain", () => {
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
     for (const root of [one, two]) renameSync(root, `${root}-gone`);
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
+  });
+
+  it("is published beside files whose names take megabytes", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: "one" });
+    const folder = join(root, ".claude/brain/shots");
+    mkdirSync(folder);
+    for (let i = 0; i < 18_000; i++) writeFileSync(join(folder, `${i}`.padEnd(240, "x")), "");
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one" });
   });

@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -19,7 +20,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
 import { MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
-import { expectAgreement, saidBy, startAgent, type TestAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, saidBy, startAgent, type TestAgent } from "../support/capture.ts";
 import { textOf, turn, turns } from "../support/turns.ts";
 
 const workOf = (a: TestAgent, session: string, count: number, from = 0) =>
@@ -201,6 +202,37 @@ describe("a transcript", () => {
     renameSync(path, a.path("s5"));
     expect(await a.pass()).toMatchObject({ recorded: 0 });
     expectAgreement(a);
+  });
+
+  it("that was forked keeps what is its own where both were copied to another machine, in either order", async () => {
+    for (const names of [
+      ["s1", "s2"],
+      ["s2", "s1"],
+    ]) {
+      const a = await startAgent();
+      const said = workOf(a, "s1", 3);
+      const texts: Record<string, string> = {
+        s1: textOf(said),
+        s2: textOf(said).replaceAll('"sessionId":"s1"', '"sessionId":"s2"') + textOf(workOf(a, "s2", 1, 60)),
+      };
+      const born = names.map((name) => {
+        a.write(name, texts[name] as string);
+        return statSync(a.path(name)).birthtimeMs;
+      });
+      // A file system counts in steps of some milliseconds.
+      for (const [, name = ""] = names; born[1] === born[0]; born[1] = statSync(a.path(name)).birthtimeMs) {
+        rmSync(a.path(name));
+        a.write(name, texts[name] as string);
+      }
+      const ended = (a.server.clock.now() - MINUTE_MS) / 1000;
+      utimesSync(a.path("s1"), ended, ended);
+      await a.pass();
+      const { sessions } = heldOf(a.server, deviceOf(a));
+      expect(sessions.map(({ id, document }) => [id, JSON.parse(document).prompts.length])).toEqual([
+        ["s1", 3],
+        ["s2", 1],
+      ]);
+    }
   });
 });
 

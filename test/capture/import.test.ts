@@ -1,5 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { examine, importTranscripts, openCapture, recording } from "../../src/capture/capture.ts";
@@ -24,12 +24,14 @@ it("of a folder goes on behind what cannot be read, and says what that was", asy
   const results = await importTranscripts(a.capture, [folder, join(a.home, "link.jsonl")], undefined, (share) => {
     progress.push(share);
   });
-  expect(results.map(({ recorded, problem }) => [recorded, problem])).toEqual([
-    [6, null],
-    [0, expect.stringMatching(/\S/)],
-    [6, null],
-    [0, expect.stringMatching(/link/i)],
-  ]);
+  expect(
+    Object.fromEntries(results.map(({ path, recorded, problem }) => [basename(path), [recorded, problem]])),
+  ).toEqual({
+    "a.jsonl": [6, null],
+    "b.jsonl.zst": [0, expect.stringMatching(/\S/)],
+    "c.jsonl": [6, null],
+    "link.jsonl": [0, expect.stringMatching(/link/i)],
+  });
   expect(progress.at(-1)).toBe(1);
   await a.pass();
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s1", "s3"]);
@@ -99,12 +101,65 @@ it("reads of this machine's own transcripts nothing of a pause, and all of other
   expect(prompts.filter(Boolean).sort()).toEqual(["Do ci-0", "Do s1-0"]);
 });
 
+it("reads of this machine's own transcripts nothing of a pause, nor twice what it read, after four months in another place", async () => {
+  const a = await startAgent();
+  a.work("s1", 1);
+  await a.pass();
+  recording.pause(a.capture, null);
+  a.advance(MINUTE_MS);
+  a.work("s1", 1, 1);
+  a.advance(MINUTE_MS);
+  recording.resume(a.capture);
+  for (let i = 0; i < 13; i++) {
+    await a.pass();
+    a.advance(10 * DAY_MS);
+  }
+  a.work("s2", 1);
+  await a.pass();
+  // As a home folder that was copied to another disk.
+  for (const session of ["s1", "s2"]) copyFileSync(a.path(session), a.path(`copy of ${session}`));
+  a.work("s3", 1);
+  await importTranscripts(a.capture, [dirname(a.path("s1"))], undefined, () => {});
+  await a.pass();
+  const prompts = heldOf(a.server, deviceOf(a)).entries.map(({ payload }) => JSON.parse(payload).text);
+  expect(prompts.filter(Boolean).sort()).toEqual(["Do s1-0", "Do s2-0", "Do s3-0"]);
+});
+
 it("reads the first record of a file that begins with a byte order mark", async () => {
   const a = await startAgent();
   await a.pass();
   const path = join(a.home, "ci.jsonl");
   writeFileSync(path, `\ufeff${textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop")))}`);
   expect(await importTranscripts(a.capture, [path], undefined, () => {})).toMatchObject([{ recorded: 6 }]);
+});
+
+it("gives a fork what is its own, whatever its file is called and in whatever order the two were copied", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const folder = join(a.home, "elsewhere");
+  mkdirSync(folder);
+  const { clock } = a.server;
+  const said = turns("s1", 3, clock.now(), 0, join(a.home, "shop"));
+  const copied = textOf(said).replaceAll('"sessionId":"s1"', '"sessionId":"fork"');
+  const own = textOf(turns("fork", 1, clock.now() + MINUTE_MS, 8, join(a.home, "shop")));
+  for (const [name, text, ageMs] of [
+    ["a.jsonl", copied + own, 0],
+    ["b.jsonl", textOf(said), MINUTE_MS],
+  ] as const) {
+    writeFileSync(join(folder, name), text);
+    const at = (Date.now() - ageMs) / 1000;
+    utimesSync(join(folder, name), at, at);
+  }
+  await importTranscripts(a.capture, [folder], undefined, () => {});
+  await a.pass();
+  const prompts = heldOf(a.server, deviceOf(a)).sessions.map(({ id, document }) => [
+    id,
+    JSON.parse(document).prompts.map(({ text }: { text: string }) => text),
+  ]);
+  expect(prompts).toEqual([
+    ["fork", ["Do fork-8"]],
+    ["s1", ["Do s1-0", "Do s1-1", "Do s1-2"]],
+  ]);
 });
 
 it("waits for the pass that is running, which holds rows of the same sessions", async () => {

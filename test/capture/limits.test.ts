@@ -126,8 +126,8 @@ describe("a clock", () => {
     expectAgreement(a);
   });
 
-  it("that ran ahead and was put right finds what a database of sessions holds since", async () => {
-    const a = await startAgent();
+  /** opencode's database, in which somebody says something in a session of its own. */
+  function startOpencode(a: Awaited<ReturnType<typeof startAgent>>) {
     const folder = join(a.home, ".local/share/opencode");
     mkdirSync(folder, { recursive: true });
     const db = new Sqlite(join(folder, "opencode.db"));
@@ -135,7 +135,7 @@ describe("a clock", () => {
     db.exec(`CREATE TABLE session (id, directory, title, version, parent_id, time_created, time_updated);
       CREATE TABLE message (id, session_id, time_created, time_updated, data);
       CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data)`);
-    const say = (text: string) => {
+    return (text: string) => {
       const now = a.server.clock.now();
       db.prepare("INSERT INTO session VALUES (?, ?, ?, '1.18', NULL, ?, ?)").run(
         text,
@@ -151,6 +151,11 @@ describe("a clock", () => {
         ...[`p-${text}`, `m-${text}`, text, now, now, JSON.stringify({ type: "text", text })],
       );
     };
+  }
+
+  it("that ran ahead and was put right finds what a database of sessions holds since", async () => {
+    const a = await startAgent();
+    const say = startOpencode(a);
     a.server.clock.jump(DAY_MS);
     say("ahead");
     await a.pass();
@@ -163,6 +168,20 @@ describe("a clock", () => {
     a.advance(20 * MINUTE_MS);
     await a.pass();
     expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["ahead", "nearly there", "put right"]);
+    expectAgreement(a);
+  });
+
+  it("that was behind for a while finds what a database of sessions got meanwhile", async () => {
+    const a = await startAgent();
+    const say = startOpencode(a);
+    say("before");
+    await a.pass();
+    a.server.clock.jump(-DAY_MS);
+    say("behind");
+    // Nothing looks until the clock is right again.
+    a.server.clock.jump(DAY_MS + 10 * MINUTE_MS);
+    await a.pass();
+    expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["before", "behind"]);
     expectAgreement(a);
   });
 

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { writeFileAtomically } from "../../kit/files.ts";
 import type { Places } from "../home.ts";
+import { commonDirectory } from "../repository.ts";
 
 /*
  * Briefings as hooks print them. Below each agent's folder lies the path of the work tree once more, and in it the file: a shell finds
@@ -45,10 +46,15 @@ export function layReady(places: Places, root: string, text: string): void {
 
 /** What a hook of an agent prints that was started in a folder; empty where nothing lies ready. */
 export function printedBriefing(places: Places, agent: string, folder: string): string {
+  const readyIn = (root: string) => readIfAny(join(folderOf(places, agent, root), BRIEFING_FILE));
   try {
     for (let at = realpathSync(folder); ; at = dirname(at)) {
-      const text = readIfAny(join(folderOf(places, agent, at), BRIEFING_FILE));
-      if (text !== "" || existsSync(join(at, ".git")) || dirname(at) === at) return text;
+      const text = readyIn(at);
+      if (text !== "" || dirname(at) === at) return text;
+      if (!existsSync(join(at, ".git"))) continue;
+      // A work tree that is new is told what the one that git made it from is told; one of a bare repository was made from none.
+      const common = commonDirectory(join(at, ".git"));
+      return basename(common) === ".git" ? readyIn(realpathSync(dirname(common))) : "";
     }
   } catch {
     // A folder that is gone.

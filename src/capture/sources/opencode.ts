@@ -1,6 +1,6 @@
 import { local } from "../../platform/store/store.ts";
 import type { SourceRow } from "../rows.ts";
-import { opencodeRows } from "./opencode-rows.ts";
+import { opencodeRows, type Until } from "./opencode-rows.ts";
 import type { Reading } from "./read.ts";
 import { signOfDatabase } from "./signs.ts";
 import type { Found } from "./stores.ts";
@@ -8,10 +8,12 @@ import type { Found } from "./stores.ts";
 const CHUNK_RECORDS = 2_000;
 /** What was written while the last look went on has an instant before its end. */
 const OVERLAP_MS = 60_000;
+/** Where nobody noted how far the tables went. */
+const NO_ENDS = { message: Number.MAX_SAFE_INTEGER, part: Number.MAX_SAFE_INTEGER };
 
 /**
- * Reads what was written to opencode's database since the last look. It is updated in place and read again from a little before: what
- * was recorded is recognised.
+ * Reads what was written to opencode's database since the last look. It is updated in place and read again from a little before, with
+ * the rows that came since, which have an earlier time where the clock was behind: what was recorded is recognised.
  * @throws SqliteError when it is busy, or is not as it is known to be
  */
 export async function readOpencode(reading: Reading, found: Found, known: SourceRow | undefined): Promise<void> {
@@ -25,6 +27,9 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
   const db = local.openForeign(found.path);
   try {
     const sql = opencodeRows(db);
+    const ends = sql.ends.get();
+    const before = known?.carry ? JSON.parse(known.carry) : NO_ENDS;
+    const until: Until = { ...before, since };
     const reader = format.open({ path: found.place });
     let latest = known?.offset ?? 0;
     let records: string[] = [];
@@ -42,15 +47,15 @@ export async function readOpencode(reading: Reading, found: Found, known: Source
             // What has a time to come is read again until that is there.
             offset: Math.min(latest, now),
             guard: null,
-            carry: null,
+            carry: JSON.stringify(ends),
             seenAt: capture.clock.now(),
           });
       });
       records = [];
     };
-    for (const session of sql.changed.all({ since })) {
+    for (const session of sql.changed.all(until)) {
       records.push(JSON.stringify(session));
-      for (const row of sql.rows.iterate({ id: session.id, since })) {
+      for (const row of sql.rows.iterate({ ...until, id: session.id })) {
         records.push(JSON.stringify(row));
         latest = Math.max(latest, Number(row.time_updated) || 0);
         if (records.length >= CHUNK_RECORDS) store(false);

@@ -18,7 +18,8 @@ const read = ({ dev, ino, size, mtimeMs, birthtimeMs }: Stats): Sign => ({
   inode: ino,
   size,
   modified: mtimeMs,
-  born: birthtimeMs,
+  // A copy may keep when a file was written last, and never when it began; some file systems know only the first.
+  born: Math.min(birthtimeMs || mtimeMs, mtimeMs),
 });
 
 /** @returns undefined where there is no such file */
