@@ -8,9 +8,10 @@ import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
 import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
+import { checkFile, exportTeam, importTeam } from "../../src/share/moves/moves.ts";
 import { chooseEvents, eventsFor } from "../../src/share/notifications/notifications.ts";
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
-import type { TestInstance } from "../support/instance.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
 import { startReceiver } from "../support/receiver.ts";
 
@@ -242,6 +243,24 @@ it("does not send a week of a team that was made after it to those who asked for
   await t.team();
   await digestJob.run(t.instance.core);
   expect(t.count("notices")).toBe(0);
+});
+
+it("leaves the week before a team came from another instance to that one", async () => {
+  const from = await startInstance();
+  const team = await from.team({ name: "Acme" });
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  await addChannel(t, receiver, null, ["digest.weekly"]);
+  for (const one of [from, t]) one.clock.advance(4 * DAY_MS);
+  await teamMoves.begin(from.instance.core, team.id, "https://new.example");
+  const file = join(from.directory, "team");
+  await exportTeam(from.instance.core, team.id, file, () => {});
+  await importTeam(t.instance.core, file, await checkFile(t.instance.core, file, undefined, () => {}));
+  await digestJob.run(t.instance.core);
+  expect(noted(t, "digest.weekly")).toEqual([]);
+  t.clock.advance(7 * DAY_MS);
+  await digestJob.run(t.instance.core);
+  expect(noted(t, "digest.weekly")).toHaveLength(1);
 });
 
 it("waits for spend that is still being read, as after an upgrade, before it sums a week up", async () => {

@@ -141,12 +141,15 @@ describe("a kept seed", () => {
   it("is what the next start of the same program begins with, demo data and all", async () => {
     const cache = folder();
     const told = [];
+    const logs = [];
     for (let i = 0; i < 2; i++) {
       const t = await startLocal({ seed: "one", empty: false, program: "build 1", cache, frozen: true });
       told.push((await t.get("/_dev/state")).body);
+      logs.push((await t.get("/ledger/checkpoint")).body.split("\n").slice(0, 2));
       expect(kept(cache).length).toBe(2);
     }
     expect(told[1]).toEqual(told[0]);
+    expect(logs[1]).toEqual(logs[0]);
     expect(told[0].counts.deliveries).toBeGreaterThan(50);
     for (const name of kept(cache)) expect(statSync(join(cache, name)).mode & 0o777).toBe(0o600);
   });
@@ -200,10 +203,10 @@ describe("a kept seed", () => {
 
   it("is dropped for newer ones, the oldest first", () => {
     const cache = folder();
-    const key = (n: number) => ({ program: "build 1", seed: String(n), startAt: 0, empty: true });
+    const key = (n: number) => ({ program: "build 1", seed: null, startAt: n, empty: true });
     const team = { teamId: "t", user: { id: "u", email: "e" }, password: "p" };
     for (let n = 0; n < 12; n++) {
-      keepTemplate(cache, key(n), Buffer.from("a database"), team);
+      keepTemplate(cache, key(n), Buffer.from("a database"), team, cache);
       for (const name of kept(cache)) if (n < 4) utimesSync(join(cache, name), 1 + n, 1 + n);
     }
     expect(kept(cache).length).toBe(2 * 8);

@@ -56,6 +56,9 @@ async function cutEverywhere(
   expect(killed, "strace killed too seldom to tell anything").toBeGreaterThan(2);
 }
 
+/** Keys that a rotation made and did not put in place. */
+const leftKeys = (directory: string) => readdirSync(directory).filter((name) => /^signing-key\..+\.pem$/.test(name));
+
 const teamsIn = (directory: string) =>
   rowsOf(directory, "SELECT name FROM teams ORDER BY name").map((row) => row.name as string);
 
@@ -122,6 +125,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
         const server = await serve(directory);
         const license = await ask(server.port, { path: "/api/license", token: devices[0]?.token as string });
         expect(license.status, when).toBe(200);
+        expect(leftKeys(directory), when).toEqual([]);
         const { keys } = JSON.parse((await ask(server.port, { path: "/.well-known/jwks.json" })).body);
         expect(
           keys.map((key: { kid: string }) => key.kid),
@@ -258,5 +262,22 @@ describe.skipIf(noStrace)("a key rotation held up between the database and the f
     expect(held.stderr()).not.toContain("ENOENT");
     await server.end();
     expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+
+  it("two key rotations at once: the key that the database names last is the one in place", async () => {
+    const data = await testData({ devices: 1 });
+    await (await serve(data.directory)).end();
+    const rotate = (delay: string) =>
+      launch(["key", "rotate", "--data", data.directory], { under: at("rename", `delay_enter=${delay}`) });
+    const first = rotate("2500000:when=2");
+    await until("the first made its key", () => leftKeys(data.directory).length === 1);
+    const second = rotate("3500000:when=3");
+    for (const one of [first, second]) expect((await within(one.exited, "a rotation")).code, one.stderr()).toBe(0);
+    expect(rowsOf(data.directory, "SELECT kid FROM signing_keys")).toHaveLength(3);
+    const server = await serve(data.directory);
+    const license = await ask(server.port, { path: "/api/license", token: data.devices[0]?.token as string });
+    expect(license.status).toBe(200);
+    await server.end();
+    expect(leftKeys(data.directory)).toEqual([]);
   });
 });

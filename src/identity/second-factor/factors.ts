@@ -170,8 +170,9 @@ export const codeDigest = (userId: string, typed: string): Buffer =>
   tokenDigest(`recovery ${userId} ${typed.toLowerCase().replace(/[^0-9a-z]/g, "")}`);
 
 /** New recovery codes; those before work no more. @returns them, shown once @throws Problem 409 without a second factor */
-export function renewCodes(core: Core, userId: string, by: Actor): Promise<readonly string[]> {
+export function renewCodes(core: Core, userId: string, by: Actor, sessionId: string): Promise<readonly string[]> {
   return core.store.write(() => {
+    requireLive(core, userId, sessionId);
     if (!hasFactor(core, userId)) fail(conflict, "There is no second factor yet that they could stand in for.");
     const codes = storeCodes(core, userId);
     recordEvent(core, by, { action: "factor.codes_renewed", teamId: null });
@@ -180,8 +181,9 @@ export function renewCodes(core: Core, userId: string, by: Actor): Promise<reado
 }
 
 /** Removes one of a person's second factors; with the last one go the recovery codes. @throws Problem 404 */
-export function removeFactor(core: Core, userId: string, id: string, by: Actor): Promise<void> {
+export function removeFactor(core: Core, userId: string, id: string, by: Actor, sessionId: string): Promise<void> {
   return core.store.write(() => {
+    requireLive(core, userId, sessionId);
     const sql = rows(core.store);
     if (sql.remove.run(id, userId).changes === 0) fail(notFound, "There is no such second factor.");
     if (!hasFactor(core, userId)) {

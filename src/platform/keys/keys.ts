@@ -2,10 +2,10 @@
  * Keys: the signing key of an installation and its predecessors: made at the first start, loaded, rotated, retired, published.
  * Not here: what is signed with them (license, device-flow).
  */
-import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Core, slot } from "../../core.ts";
-import { DataDirectoryError } from "../../kit/errors.ts";
+import { DataDirectoryError, StoreUnavailable } from "../../kit/errors.ts";
 import { makeFolder, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
@@ -17,6 +17,8 @@ export { unwrapKeys, wrapKeys, wrappedKeys } from "./wrap.ts";
 const keyFile = (directory: string) => join(directory, "signing-key.pem");
 /** A rotation writes the new key here first; a crash before the rename is finished by the next start. */
 const nextKeyFile = (directory: string, kid: string) => join(directory, `signing-key.${kid}.pem`);
+/** Such a file, and what a crash leaves of writing one. */
+const NEXT_KEY = /^\.?signing-key\.[\w-]{43}\.pem/;
 
 interface Loaded {
   key: SigningKey | undefined;
@@ -42,37 +44,43 @@ async function readKeyFile(path: string): Promise<SigningKey | undefined> {
   return readSigningKey(pem);
 }
 
-/** Makes the next key the key; whoever comes second, command or server, finds it done. */
-function putInPlace(directory: string, kid: string): void {
-  try {
-    renameSync(nextKeyFile(directory, kid), keyFile(directory));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-  syncDirectory(directory);
+/**
+ * Makes the next key the key; whoever comes second, command or server, finds it done. What rotations left that were cut short, or
+ * overtaken by another, goes. Next keys are written and moved with the database locked, so that no rotation is under way meanwhile.
+ */
+function settleNextKeys(core: Core): Promise<void> {
+  const { directory } = core.store;
+  return core.store.write(() => {
+    const kid = rows(core.store).active.get()?.kid ?? "";
+    if (existsSync(nextKeyFile(directory, kid))) renameSync(nextKeyFile(directory, kid), keyFile(directory));
+    for (const name of readdirSync(directory)) if (NEXT_KEY.test(name)) rmSync(join(directory, name), { force: true });
+    syncDirectory(directory);
+  });
 }
 
 /** Loads the key that the database says is active; finishes a rotation that a crash interrupted. */
-async function loadActive(core: Core, row: KeyRow): Promise<SigningKey> {
+async function loadActive(core: Core): Promise<SigningKey> {
   const { directory } = core.store;
+  let row: KeyRow;
   let key: SigningKey | undefined;
-  try {
-    // Twice, as a rotation that goes on beside this can move the file between one look and the next.
-    for (let look = 0; look < 2 && key?.kid !== row.kid; look++) {
+  let looks = 0;
+  do {
+    // Twice, as a rotation that goes on beside this can move the file between one look and the next, or make another key the active one.
+    row = rows(core.store).active.get() as KeyRow;
+    try {
       key = await readKeyFile(keyFile(directory));
-      if (key?.kid === row.kid) break;
+      if (key?.kid === row.kid) return key;
       const next = await readKeyFile(nextKeyFile(directory, row.kid));
       if (next?.kid === row.kid) {
-        putInPlace(directory, row.kid);
-        key = next;
+        await settleNextKeys(core);
+        return next;
       }
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      throw restoreAdvice(core, row, "cannot be read");
     }
-  } catch {
-    throw restoreAdvice(core, row, "cannot be read");
-  }
-  if (!key) throw restoreAdvice(core, row, "is missing");
-  if (key.kid !== row.kid) throw restoreAdvice(core, row, `is another key (${key.kid})`);
-  return key;
+  } while (++looks < 2);
+  throw restoreAdvice(core, row, key ? `is another key (${key.kid})` : "is missing");
 }
 
 /**
@@ -85,7 +93,7 @@ export async function ensureSigningKey(core: Core): Promise<SigningKey> {
   const row = rows(core.store).active.get();
   if (row && state.key?.kid === row.kid) return state.key;
   if (row) {
-    state.key = await loadActive(core, row);
+    state.key = await loadActive(core);
     return state.key;
   }
   const path = keyFile(core.store.directory);
@@ -115,14 +123,16 @@ export async function ensureSigningKey(core: Core): Promise<SigningKey> {
  */
 export async function rotateKey(core: Core, by: Actor = COMMAND_LINE): Promise<KeyRow> {
   const { directory } = core.store;
-  const old = await ensureSigningKey(core);
+  await ensureSigningKey(core);
   const pem = await generateSigningPem();
   const key = await readSigningKey(pem);
-  writeFileAtomically(nextKeyFile(directory, key.kid), pem, true);
-  makeFolder(join(directory, "retired-keys"));
-  writeFileAtomically(join(directory, "retired-keys", `${old.kid}.pem`), old.publicPem, true);
   await core.store.write(() => {
     const now = core.clock.now();
+    // Another rotation may have come between.
+    const old = rows(core.store).active.get() as KeyRow;
+    writeFileAtomically(nextKeyFile(directory, key.kid), pem, true);
+    makeFolder(join(directory, "retired-keys"));
+    writeFileAtomically(join(directory, "retired-keys", `${old.kid}.pem`), old.publicPem, true);
     rows(core.store).retire.run(now);
     rows(core.store).insert.run(key.kid, ALG, key.publicPem, now);
     recordEvent(core, by, {
@@ -133,9 +143,8 @@ export async function rotateKey(core: Core, by: Actor = COMMAND_LINE): Promise<K
     });
   });
   // A running server that saw the new row first has put the file in place already.
-  putInPlace(directory, key.kid);
-  loaded(core).key = key;
-  return rows(core.store).active.get() as KeyRow;
+  await settleNextKeys(core);
+  return listKeys(core).find(({ kid }) => kid === key.kid) as KeyRow;
 }
 
 /** All keys, the newest first. */
@@ -171,8 +180,10 @@ export function hasSigningKey(core: Core): boolean {
  */
 export async function prepareKey(core: Core): Promise<void> {
   if (core.config.signing === "off") return;
-  if (hasSigningKey(core)) await ensureSigningKey(core);
-  else
+  if (hasSigningKey(core)) {
+    await ensureSigningKey(core);
+    if (readdirSync(core.store.directory).some((name) => NEXT_KEY.test(name))) await settleNextKeys(core);
+  } else
     ensureSigningKey(core).catch((error: unknown) => {
       // A server that was stopped before its first key was made has nothing to report: the next start makes one.
       if (core.store.db.open) core.log.error("signing_key_failed", { cause: String(error) });

@@ -6,7 +6,7 @@ import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { deliveryFinder, newestDelivery } from "../../log/log.ts";
 import { type EntryFilter, entryFilter } from "./entries.ts";
-import { firstOfDelivery } from "./items.ts";
+import { conflictsOf, firstOfDelivery } from "./items.ts";
 import { entryAt, type PackedEntries, textAt } from "./packed.ts";
 import { entryText } from "./rules.ts";
 import { segmentRows } from "./segment-rows.ts";
@@ -70,7 +70,7 @@ function line(
 }
 
 /** The item that a line of `exportEntries` with items holds. @throws Problem where it says two things */
-export function exportedEntry(text: string): ExportedItem[] {
+function exportedEntry(text: string): ExportedItem[] {
   const { deliveryId, item, seq, clientTimestamp, exact, ...line } = JSON.parse(text) as EntryLine;
   const payload =
     exactMember(text, "payload", exact) ?? fail(invalid, `entry ${seq} of delivery ${deliveryId} says two things`);
@@ -152,3 +152,6 @@ export function lastEntryId(core: Core, through = Number.MAX_SAFE_INTEGER): numb
   if (through === Number.MAX_SAFE_INTEGER) return last;
   return firstWhere(last, (id) => (factsFrom.get(id)?.deliveryId ?? 0) > through) - 1;
 }
+
+/** What an archive tells of entries, and of what came again. */
+export const telemetryExport = { itemsOf: exportedEntry, conflictsOf };

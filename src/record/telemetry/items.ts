@@ -33,9 +33,22 @@ export function itemsAround(
       if (!isErasedText(text)) texts.set(firstId - first + i + 1, text);
     }
   }
-  for (const row of rows(core.store).conflictsOf.all(own.streamId, deliveryId))
-    if (row.item !== null) texts.set(row.item, Buffer.from(entryText(row)));
+  for (const [item, text] of conflictTexts(core, own.streamId, deliveryId)) texts.set(item, text);
   return { deliveryId, item: id - first + 1, texts };
+}
+
+const conflictTexts = (core: Core, streamId: number, deliveryId: number): (readonly [number, Buffer])[] =>
+  rows(core.store)
+    .conflictsOf.all(streamId, deliveryId)
+    .flatMap((row) => (row.item === null ? [] : [[row.item, Buffer.from(entryText(row))] as const]));
+
+/** The texts of what came again with other content in a delivery, by their places among its items. */
+export function conflictsOf(
+  core: Core,
+  { id, deviceId, repoKey }: { readonly id: number; readonly deviceId: string; readonly repoKey: string },
+): Map<number, Buffer> {
+  const stream = rows(core.store).stream.get(deviceId, repoKey);
+  return new Map(stream ? conflictTexts(core, stream.id, id) : []);
 }
 
 /** The number of the first entry of the delivery that a segment is of. */

@@ -21,7 +21,7 @@ export {
   listEntries,
 } from "./entries.ts";
 export { telemetryErasure } from "./erase.ts";
-export { exportEntries, exportedEntry, lastEntryId, type UsageCandidate, usageCandidates } from "./follow.ts";
+export { exportEntries, lastEntryId, telemetryExport, type UsageCandidate, usageCandidates } from "./follow.ts";
 export { itemsAround } from "./items.ts";
 export { type SealedTexts, sealedBlocks } from "./sealed.ts";
 export { appendUnnumbered } from "./unnumbered.ts";

@@ -34,7 +34,7 @@ export const digestJob: IntervalJob = {
         events.includes("digest.weekly") && disabledAt === null && createdAt <= dueAt,
     );
     for (const { id: teamId, createdAt } of servedTeams(core)) {
-      const key = `digest:${teamId}:${dueAt}`;
+      const key = keyOf(teamId, dueAt);
       if (isTold(core, key)) continue;
       const isAsked =
         createdAt <= dueAt && readers.some((reader) => reader.teamId === null || reader.teamId === teamId);
@@ -48,6 +48,14 @@ export const digestJob: IntervalJob = {
       });
     }
   },
+};
+
+const keyOf = (teamId: string, dueAt: number) => `digest:${teamId}:${dueAt}`;
+
+/** Row change: leaves the week that is over to the instance that a team came from. */
+export const leaveLastDigest = (core: Core, teamId: string): void => {
+  const now = core.clock.now();
+  rows(core.store).begin.run(keyOf(teamId, lastDigestAt(now)), now);
 };
 
 /** An erasure takes along what was noted of a week, and must not have it told again. */

@@ -25,6 +25,8 @@ interface Committed {
   /** Of all items, end to end; those that are not known are zeros. */
   readonly hashes: Buffer;
   known: number;
+  /** How many items the archive holds. */
+  shown: number;
   /** Items of which the delivery's line tells the hash. */
   readonly noted: Set<number>;
   /** Its leaf says that it brought what an export does not have: a number that came again with other content, or what was withheld. */
@@ -105,7 +107,7 @@ export class Deliveries {
       fail(invalid, `the leaf of delivery ${id} does not say how many items it has`);
     const isPartial = said.flagged === "rollback" || Number(said.withheld) > 0;
     const isErased = typeof line.erasedBy === "string";
-    const one = { line, root, count: itemCount, hashes: Buffer.alloc(itemCount * HASH_BYTES), known: 0 };
+    const one = { line, root, count: itemCount, hashes: Buffer.alloc(itemCount * HASH_BYTES), known: 0, shown: 0 };
     const committed: Committed = { ...one, noted: new Set(), isPartial, isErased };
     this.#committed.set(id, committed);
     for (const [item, hash] of Object.entries(isObject(line.noted) ? line.noted : {})) {
@@ -125,6 +127,7 @@ export class Deliveries {
     const other = Object.keys(facts).find((name) => facts[name] !== one.line[name]);
     if (other)
       fail(invalid, `what is said of item ${item} of delivery ${deliveryId} is not what the delivery says: ${other}`);
+    if (item > 0) one.shown++;
     const salts = this.#saltsOf(one);
     if (!salts) return;
     const salt = salts.subarray(item * SALT_BYTES, (item + 1) * SALT_BYTES);
@@ -156,7 +159,9 @@ export class Deliveries {
     const gone: number[] = [];
     let [sound, erased, partial] = [0, 0, 0];
     for (const [id, one] of this.#committed) {
+      // Where the hash of one is not there, those that are shown are compared with nothing, whatever the reason is said to be.
       if (one.known === one.count) isSound(one) ? sound++ : wrong.push(id);
+      else if (one.shown > 0) gone.push(id);
       else if (one.isErased) erased++;
       else if (one.isPartial) partial++;
       else gone.push(id);

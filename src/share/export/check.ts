@@ -10,7 +10,7 @@ import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type CheckReport, countOf, judgeCosigners, openSigned, Steps } from "../../kit/transparency/check.ts";
 import type { NoteKey } from "../../kit/transparency/note.ts";
 import { brainExport } from "../../record/brain/brain.ts";
-import { exportedEntry } from "../../record/telemetry/telemetry.ts";
+import { telemetryExport } from "../../record/telemetry/telemetry.ts";
 import { traceExport } from "../../record/traces/traces.ts";
 import { Deliveries } from "./check-deliveries.ts";
 
@@ -22,7 +22,7 @@ const MAX_NAMED = 5;
 
 /** Lines that hold items of deliveries, by the folder of their files. */
 const READERS: Readonly<Record<string, (line: string) => ExportedItem[]>> = {
-  telemetry: exportedEntry,
+  telemetry: telemetryExport.itemsOf,
   sessions: traceExport.itemsOf,
   notes: traceExport.itemsOfNotes,
   brain: brainExport.itemsOf,

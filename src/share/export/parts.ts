@@ -7,7 +7,7 @@ import { deliveryExport } from "../../log/log.ts";
 import { exportEvents } from "../../platform/audit/audit.ts";
 import { checkpoint, proveLeaf } from "../../platform/transparency/transparency.ts";
 import { brainExport, readBlob } from "../../record/brain/brain.ts";
-import { exportEntries } from "../../record/telemetry/telemetry.ts";
+import { exportEntries, telemetryExport } from "../../record/telemetry/telemetry.ts";
 import { traceExport } from "../../record/traces/traces.ts";
 import type { ExportScope } from "./scope.ts";
 
@@ -72,7 +72,8 @@ function* deliveries(
     if (!devices.has(delivery.deviceId)) continue;
     const placed = repoKey !== null && kind === "traces" ? traceExport.besideRepo(core, id, repoKey) : undefined;
     if (repoKey !== null && delivery.repoKey !== repoKey && !placed?.isAny) continue;
-    const others = placed && placed.others.size > 0 ? deliveryExport.itemDigests(core, id, placed.others) : undefined;
+    const unshown = placed?.others ?? unshownOf(core, delivery);
+    const others = unshown.size > 0 ? deliveryExport.itemDigests(core, id, unshown) : undefined;
     const isChanged = delivery.erasedBy !== null || delivery.itemSalts !== null || delivery.noted || others;
     if (written.has(id) && !isChanged) continue;
     written.add(id);
@@ -85,6 +86,15 @@ function* deliveries(
     });
   }
 }
+
+/** What came again with other content is not exported, and what came beside it is to be compared all the same. */
+const unshownOf = (
+  core: Core,
+  delivery: Parameters<typeof telemetryExport.conflictsOf>[1] & { kind: string; flagged: string | null },
+) =>
+  delivery.kind === "telemetry" && delivery.flagged === "rollback"
+    ? telemetryExport.conflictsOf(core, delivery)
+    : new Map<number, Buffer>();
 
 /** @param deviceIds each takes a walk over the team's deliveries; undefined for all at once */
 async function* entries(

@@ -7,6 +7,7 @@ import { hasControls } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { areCaughtUp, passOver } from "../../platform/projections/projections.ts";
 import { logImports, nextLeaf, recordImport } from "../../platform/transparency/transparency.ts";
+import { leaveLastDigest } from "../alarms/alarms.ts";
 import type { CheckedFile } from "./check-file.ts";
 import { mergeErasures } from "./merge-erasures.ts";
 import {
@@ -131,6 +132,7 @@ function takeIn(
   if (leaf !== importLeaf) throw new Error(`the import's leaf is ${leaf} and was to be ${importLeaf}`);
   passOver(core, DERIVED);
   if (manifest.prices === null || manifest.prices !== pricesOf(db)) forgetPrices(db);
+  leaveLastDigest(core, id);
   const team = getTeam(core, id);
   recordEvent(core, by, {
     action: "team.imported",

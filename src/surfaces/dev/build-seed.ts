@@ -34,7 +34,7 @@ export async function buildSeed(options: LocalOptions, clock: LocalClock): Promi
     // Nothing here has to survive a power cut, and a hundred flushes take longer than all the rest.
     instance.core.store.db.pragma("synchronous = OFF");
     const team = known ?? (await settle());
-    if (!known && keys[0]) keepTemplate(cache as string, keys[0], instance.core.store.db.serialize(), team);
+    if (!known && keys[0]) keepTemplate(cache as string, keys[0], instance.core.store.db.serialize(), team, directory);
     from = stream("credentials");
     clock.set(begins);
     const credentials = await mintCredentials(instance.core, team, baseUrl);

@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, 
 import { join } from "node:path";
 import { programVersion } from "../../kit/assets.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { databasePath } from "../../platform/store/store.ts";
+import { BESIDE, databasePath } from "../../platform/store/store.ts";
 import type { CreatedTeam } from "./seed.ts";
 
 /** Set by the bundler; absent when run from source. */
@@ -40,21 +40,43 @@ const pathOf = (folder: string, key: TemplateKey) =>
 export function useTemplate(folder: string, key: TemplateKey, directory: string): CreatedTeam | undefined {
   const path = pathOf(folder, key);
   try {
-    const founded = JSON.parse(readFileSync(`${path}.json`, "utf8")) as CreatedTeam;
+    const { log, ...founded } = JSON.parse(readFileSync(`${path}.json`, "utf8")) as CreatedTeam & { log: KeptLog };
     copyFileSync(`${path}.db`, databasePath(directory));
+    for (const [name, text] of Object.entries(log)) writeFileSync(join(directory, name), text, { mode: 0o600 });
     return founded;
   } catch {
     return undefined;
   }
 }
 
-/** Keeps a database for later starts; what cannot be kept is made again. */
-export function keepTemplate(folder: string, key: TemplateKey, database: Buffer, founded: CreatedTeam): void {
+/** The log's key and what it signed last, without which the log of a copy goes on under another name; by their names. */
+type KeptLog = Readonly<Record<string, string>>;
+
+/** Of a seed, whose log has the same name and numbers at every start. Without one each instance has a log of its own. */
+const logOf = ({ seed }: TemplateKey, directory: string): KeptLog =>
+  Object.fromEntries(
+    (seed === null ? [] : [BESIDE.ledgerKey, BESIDE.checkpoint]).map((name) => [
+      name,
+      readFileSync(join(directory, name), "utf8"),
+    ]),
+  );
+
+/**
+ * Keeps a database for later starts; what cannot be kept is made again.
+ * @param directory that it is of
+ */
+export function keepTemplate(
+  folder: string,
+  key: TemplateKey,
+  database: Buffer,
+  founded: CreatedTeam,
+  directory: string,
+): void {
   const path = pathOf(folder, key);
   try {
     writeWhole(`${path}.db`, database);
     // Last: with it the template counts.
-    writeWhole(`${path}.json`, JSON.stringify(founded));
+    writeWhole(`${path}.json`, JSON.stringify({ ...founded, log: logOf(key, directory) }));
     dropOldest(folder);
   } catch {
     // A full disk, or a folder that somebody cleaned up meanwhile.

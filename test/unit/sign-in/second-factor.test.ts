@@ -7,6 +7,7 @@ import {
   listFactors,
   openPending,
   removeFactor,
+  renewCodes,
   resetFactors,
 } from "../../../src/identity/second-factor/second-factor.ts";
 import { codeAt } from "../../../src/identity/second-factor/totp.ts";
@@ -86,6 +87,23 @@ it("leads who removes their last one to set one up again, where their team deman
   const pending = "pending" in entered ? entered.pending : "";
   const token = await continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN);
   expect(findSession(core, token)?.lacksSecondFactor).toBe(false);
-  await removeFactor(core, id, listFactors(core, id)[0]?.id ?? "", COMMAND_LINE);
+  const [session] = t.rows("SELECT id FROM web_sessions WHERE second_factor_at IS NOT NULL AND ended_at IS NULL");
+  await removeFactor(core, id, listFactors(core, id)[0]?.id ?? "", COMMAND_LINE, session.id);
   expect(findSession(core, token)?.lacksSecondFactor).toBe(true);
+});
+
+it("renews no recovery codes and removes no factor in a sign-in that ended meanwhile", async () => {
+  const { t, core, id, sessionId } = await withApp();
+  const held = () => [
+    t.rows("SELECT id FROM second_factors"),
+    t.rows("SELECT hex(code_hash) FROM recovery_codes ORDER BY 1"),
+  ];
+  const before = held();
+  await setPassword(core, id, "an-operator-chose-this", COMMAND_LINE);
+  await expect(renewCodes(core, id, COMMAND_LINE, sessionId)).rejects.toMatchObject({ status: 401 });
+  const [factor] = listFactors(core, id);
+  await expect(removeFactor(core, id, factor?.id ?? "", COMMAND_LINE, sessionId)).rejects.toMatchObject({
+    status: 401,
+  });
+  expect(held()).toEqual(before);
 });

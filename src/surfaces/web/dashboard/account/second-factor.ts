@@ -245,7 +245,8 @@ export const secondFactorAccountPages = [
       RENEW,
       async ({ current }) => {
         await requirePassword(call, current);
-        return addedReply(call, await renewCodes(call.core, call.session.userId, by(call)), "");
+        const { core, session } = call;
+        return addedReply(call, await renewCodes(core, session.userId, by(call), session.sessionId), "");
       },
       (error) => factorsPage(call, error),
     ),
@@ -256,7 +257,7 @@ export const secondFactorAccountPages = [
       REMOVE,
       async ({ id, current }) => {
         await requirePassword(call, current);
-        await removeFactor(call.core, call.session.userId, id, by(call));
+        await removeFactor(call.core, call.session.userId, id, by(call), call.session.sessionId);
         return redirect(PATH, "It is removed.");
       },
       (error) => factorsPage(call, error),
