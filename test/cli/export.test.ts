@@ -274,6 +274,13 @@ it("an archive of what was erased, or came again with other content, says what i
   // What was erased, or is not exported, leaves its hash, so that the entries beside it are compared.
   expect([code, stdout]).toEqual([0, expect.stringMatching(/all of 7 deliveries are what was delivered/)]);
   expect(stdout).toMatch(/PROVEN/);
+  const cut = join(t.directory, "cut.tar.zst");
+  writeFileSync(cut, readFileSync(out).subarray(0, 300));
+  const ofCut = await reckon(["ledger", "check", cut, "--key", key]);
+  expect([ofCut.code, ofCut.stdout]).toEqual([
+    1,
+    expect.stringContaining("the archive cannot be read: it is cut short"),
+  ]);
   const { files } = unpack(out);
   const forged = join(t.directory, "forged.tar.zst");
   const telemetry = (files.get("telemetry/00001.jsonl") as string).replace(

@@ -81,7 +81,9 @@ async function judged<T extends { readonly detail: string }>(
   } catch (error) {
     return steps.take(step, () => {
       if (error instanceof Problem) throw error;
-      return fail(invalid, `the archive cannot be read: ${systemErrorText(error) ?? (error as Error).message}`);
+      // Zstandard says nothing of a stream that ends too early.
+      const reason = systemErrorText(error) ?? ((error as Error).message || "it is cut short");
+      return fail(invalid, `the archive cannot be read: ${reason}`);
     });
   }
 }
