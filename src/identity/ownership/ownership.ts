@@ -32,10 +32,8 @@ export function peopleBySource(
   devices: readonly Pick<Device, "id" | "person">[] = listDevices(core, teamId),
 ): (source: string) => SourcePerson | undefined {
   const known = new Map<string, SourcePerson | undefined>(devices.map(({ id, person }) => [id, person ?? undefined]));
-  let holders: ReturnType<typeof formerAddresses.soleHolders> | undefined;
   const personOf = (email: string): SourcePerson => {
-    holders ??= formerAddresses.soleHolders(core);
-    const user = findUser(core, email) ?? findUser(core, holders.get(email) ?? "");
+    const user = findUser(core, email) ?? soleFormerHolder(core, email);
     return user && isMember(core, teamId, user) ? user : { id: null, email, name: null };
   };
   return (source) => {
@@ -44,4 +42,9 @@ export function peopleBySource(
     known.set(source, person);
     return person;
   };
+}
+
+function soleFormerHolder(core: Core, email: string): User | undefined {
+  const [holder, ...others] = formerAddresses.holders(core, email);
+  return holder === undefined || others.length > 0 ? undefined : findUser(core, holder);
 }

@@ -3,7 +3,7 @@
  * Not here: who is in which team (members), how an account is made and signed in to (sign-in).
  */
 
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { misleadingSign } from "../../kit/escape-invisible.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { emailKey, hasControls, soughtText } from "../../kit/strings.ts";
@@ -123,6 +123,7 @@ export function storePerson(
   if (email !== user.email) {
     // Records that stay name the old one, and an erasure has to find it.
     sql.keepFormer.run(user.id, user.email);
+    forgetFormers(core);
     sql.setEmail.run(email, key, user.id);
   }
   sql.setName.run(name, user.id);
@@ -130,34 +131,45 @@ export function storePerson(
   return true;
 }
 
+/** Who had which addresses before, for whoever asks of many people in one go: a directory may have changed everybody's. */
+const formersOfNow = slot(() => ({ byKey: undefined as Map<string, Set<string>> | undefined }));
+
+function holdersByKey(core: Core): Map<string, Set<string>> {
+  const now = formersOfNow(core);
+  if (now.byKey) return now.byKey;
+  const byKey = new Map<string, Set<string>>();
+  for (const { userId, email } of rows(core.store).formers.iterate()) {
+    const key = emailKey(email);
+    byKey.set(key, (byKey.get(key) ?? new Set()).add(userId));
+  }
+  now.byKey = byKey;
+  setImmediate(() => forgetFormers(core));
+  return byKey;
+}
+
+const forgetFormers = (core: Core): void => {
+  formersOfNow(core).byKey = undefined;
+};
+
 /** Addresses that people had before. */
 export const formerAddresses = {
   /** Those that somebody had, and nobody else has or had. */
   of(core: Core, userId: string): string[] {
-    const { formers: all, hasFormer } = rows(core.store);
-    if (!hasFormer.get(userId)) return [];
-    const formers = all.all();
-    const others = new Set(formers.filter((one) => one.userId !== userId).map(({ email }) => emailKey(email)));
     const isOthers = (email: string) =>
-      others.has(emailKey(email)) || (findUserByEmail(core, email)?.id ?? userId) !== userId;
-    const own = formers.filter((one) => one.userId === userId && !isOthers(one.email));
-    return own.map(({ email }) => email);
+      formerAddresses.holders(core, email).size > 1 || (findUserByEmail(core, email)?.id ?? userId) !== userId;
+    return rows(core.store)
+      .formersOf.all(userId)
+      .filter((email) => !isOthers(email));
   },
 
   /** Who had an address before, by id. */
-  holders(core: Core, email: string): Set<string> {
-    const formers = rows(core.store).formers.all();
-    return new Set(formers.filter((one) => emailKey(one.email) === emailKey(email)).map(({ userId }) => userId));
-  },
-
-  /** Whose alone each address was, as `emailKey` has it; undefined where it was several people's. */
-  soleHolders(core: Core): Map<string, string | undefined> {
-    const byKey = Map.groupBy(rows(core.store).formers.all(), ({ email }) => emailKey(email));
-    return new Map([...byKey].map(([key, [first, ...more]]) => [key, more.length === 0 ? first?.userId : undefined]));
-  },
+  holders: (core: Core, email: string): ReadonlySet<string> => holdersByKey(core).get(emailKey(email)) ?? new Set(),
 
   /** Row change: forgets those of somebody. @returns how many went */
-  erase: (core: Core, userId: string): number => rows(core.store).dropFormer.run(userId).changes,
+  erase(core: Core, userId: string): number {
+    forgetFormers(core);
+    return rows(core.store).dropFormer.run(userId).changes;
+  },
 };
 
 /** Makes somebody an operator, or no longer one. @throws Problem for the last one */

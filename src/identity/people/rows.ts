@@ -42,7 +42,7 @@ export const rows = statements((db) => ({
   setEmail: db.prepare<[string, string, string]>("UPDATE users SET email = ?, email_key = ? WHERE id = ?"),
   // Both by former_addresses' primary key.
   keepFormer: db.prepare<[string, string]>("INSERT OR IGNORE INTO former_addresses (user_id, email) VALUES (?, ?)"),
-  hasFormer: db.prepare<[string], 1>("SELECT 1 FROM former_addresses WHERE user_id = ? LIMIT 1").pluck(),
+  formersOf: db.prepare<[string], string>("SELECT email FROM former_addresses WHERE user_id = ?").pluck(),
   // The whole table.
   formers: db.prepare<[], { userId: string; email: string }>("SELECT user_id AS userId, email FROM former_addresses"),
   dropFormer: db.prepare<[string]>("DELETE FROM former_addresses WHERE user_id = ?"),
