@@ -33,7 +33,9 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
     });
     const signed = await signer.sign();
     const headers = Object.fromEntries(signed.headers as unknown as Iterable<[string, string]>);
-    return send(String(signed.url), { method, headers, body, signal });
+    return send(String(signed.url), { method, headers, body, signal }).catch((error) => {
+      throw error instanceof OutboundFailed ? new OutboundFailed(`${endpoint}: ${error.message}`) : error;
+    });
   };
   const ask: typeof askOnce = async (...what) => {
     const lateAt = core.clock.monotonic() + TOTAL_MS;

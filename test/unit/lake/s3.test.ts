@@ -111,3 +111,12 @@ it.each([
   await t.device();
   await expect(flow(t.instance.core)).rejects.toThrow(advice);
 });
+
+it("says which service does not answer", async () => {
+  const { t } = await bucket((_request, response) => {
+    response.destroy();
+    return true;
+  });
+  await t.device();
+  await expect(flow(t.instance.core)).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+: ECONNRESET$/);
+});
