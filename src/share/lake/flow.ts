@@ -218,11 +218,11 @@ class Run {
     if (last === after) return false;
     await this.#note(sent);
     await atOnce(sent, (one) => this.#put(one));
-    await store.write(() => {
+    const isDone = await store.write(() => {
       for (const { path } of sent) sql.written.run(clock.now(), null, path);
-      sql.setLastBlock.run(last);
+      return sql.advanceBlock.run(last, after).changes > 0;
     });
-    return count === BATCH_BLOCKS;
+    return !isDone || count === BATCH_BLOCKS;
   }
 
   async #objectsOf(blockId: number): Promise<Sent[]> {

@@ -12,14 +12,16 @@ import { flowAll, sendEntries } from "../../support/lake.ts";
 const error = (code: string, more = "") => `<?xml version="1.0"?><Error><Code>${code}</Code>${more}</Error>`;
 
 /** A bucket of a service that may answer in ways of its own. @param answer whether it did */
-async function bucket(answer: (request: IncomingMessage, response: ServerResponse, tries: number) => boolean) {
+async function bucket(
+  answer: (request: IncomingMessage, response: ServerResponse, tries: number) => boolean | Promise<boolean>,
+) {
   const objects = new Map<string, number>();
   const tries = new Map<string, number>();
   const service = createServer(async (request, response) => {
     const path = (request.url ?? "").replace("/company/", "");
     const { length } = await buffer(request);
     tries.set(path, (tries.get(path) ?? 0) + 1);
-    if (answer(request, response, tries.get(path) ?? 0)) return;
+    if (await answer(request, response, tries.get(path) ?? 0)) return;
     if (request.method === "PUT") objects.set(path, length);
     if (request.method === "DELETE") objects.delete(path);
     const listed = [...objects].map(([key, size]) => `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`);
@@ -119,4 +121,49 @@ it("says which service does not answer", async () => {
   });
   await t.device();
   await expect(flow(t.instance.core)).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+: ECONNRESET$/);
+});
+
+it("puts once more what a repair found missing while blocks were on their way", async () => {
+  let lost = "";
+  const { t, objects } = await bucket(async ({ method, url }) => {
+    if (method === "PUT" && url?.includes("/entries/") && lost !== "") {
+      objects.delete(lost);
+      const found = await checkLake(t.instance.core, true);
+      expect(found.missing).toEqual([lost]);
+      lost = "";
+    }
+    return false;
+  });
+  const device = await t.device();
+  await sendEntries(t, device, { repoKey: "shop" });
+  await flowAll(t);
+  const first = [...objects.keys()].find((path) => path.startsWith("entries/")) as string;
+  lost = first;
+  await sendEntries(t, device, { repoKey: "till" });
+  await flowAll(t);
+  await flowAll(t);
+  expect(lost).toBe("");
+  expect([...objects.keys()]).toContain(first);
+});
+
+it("leaves what was unknown and was put while a repair was under way", async () => {
+  let isFirst = true;
+  const { t, objects } = await bucket(async ({ method }) => {
+    if (method === "DELETE" && isFirst) {
+      isFirst = false;
+      await flow(t.instance.core);
+    }
+    return false;
+  });
+  await t.device();
+  const { core } = t.instance;
+  await flow(core);
+  const shard = lakeStatus(core)?.shard;
+  const { team } = await t.device();
+  const path = `devices/team=${team.id}/${shard}.parquet`;
+  const other = `devices/team=team_gone/${shard}.parquet`;
+  objects.set(other, 1).set(path, 1);
+  expect((await checkLake(core, true)).unknown).toEqual([other, path]);
+  expect([objects.has(other), objects.has(path)]).toEqual([false, true]);
+  expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
 });
