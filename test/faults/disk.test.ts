@@ -159,6 +159,15 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect(server.stderr()).toMatch(/"event":"store_recovered"/);
   });
 
+  it("is named where it gets no backup, and nothing is left on it", async () => {
+    const mount = testMount("16m");
+    const data = await testData({ devices: 1 });
+    fill(mount);
+    const { code, stderr } = await reckon(["backup", join(mount.path, "one.db"), "--data", data.directory]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${mount.path} has too little free space`)]);
+    expect(readdirSync(mount.path)).toEqual(["ballast"]);
+  });
+
   it("gets no half of an export, which would pass for a whole one and stand in the way of the next", async () => {
     const mount = testMount("16m");
     const data = await testData({ devices: 1 });

@@ -11,6 +11,8 @@ export interface IntervalJob {
   readonly everyMs: number;
   /** From a failure to the next try, where that costs much; otherwise the interval, doubled up to half a minute. */
   readonly retryMs?: number;
+  /** How far it is: a run that got somewhere before it failed is gone on with as soon as after a first failure. */
+  progress?(core: Core): number;
   /** Cuts a run short that goes on when the instance stops. */
   stop?(core: Core): void;
   run(core: Core): void | Promise<void>;
@@ -41,6 +43,7 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
   let timer: NodeJS.Timeout;
   let running = Promise.resolve();
   const attempt = async () => {
+    const before = job.progress?.(core);
     try {
       await job.run(core);
       runs.count(core, { job_name: job.name, outcome: "done" });
@@ -49,7 +52,8 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
     } catch (error) {
       runs.count(core, { job_name: job.name, outcome: "failed" });
       // Told once: what is wrong stays wrong for longer than an interval.
-      if (++failures === 1) core.log.warn("job_failed", { job: job.name, cause: causeText(error) });
+      if (failures === 0) core.log.warn("job_failed", { job: job.name, cause: causeText(error) });
+      failures = job.progress?.(core) === before ? failures + 1 : 1;
       recorded = true;
       await recordFailure(core, job, error);
     }

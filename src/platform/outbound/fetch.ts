@@ -8,6 +8,8 @@ import { failureOf, OutboundFailed } from "./post.ts";
 /** From the first look at the name to the last byte of the reply, unless somebody needs longer. */
 const TOTAL_MS = 10_000;
 const MAX_REPLY_BYTES = 512 * 1024;
+/** Of a reply's head, what somebody reads. */
+const READ_HEADERS = ["content-type", "retry-after", "x-amz-bucket-region"];
 
 /** What of a request is understood. */
 export interface OutboundRequest {
@@ -24,7 +26,7 @@ export interface OutboundRequest {
  * @returns a function that rejects with OutboundRefused before anything is sent, and with OutboundFailed when no whole answer came
  */
 export const outboundFetch =
-  (core: Core, totalMs = TOTAL_MS) =>
+  (core: Core, totalMs = TOTAL_MS, maxReplyBytes = MAX_REPLY_BYTES) =>
   async (address: string, init: OutboundRequest = {}): Promise<Response> => {
     const url = judgeUrl(core, address);
     const { method = "GET", body } = init;
@@ -42,7 +44,7 @@ export const outboundFetch =
     });
     sent.on("response", (response) => {
       sent.off("close", reject);
-      void whole(response).then(resolve, reject);
+      void whole(response, maxReplyBytes).then(resolve, reject);
     });
     sent.on("error", reject);
     // A server that changes the protocol (101) is neither an error nor a response: the connection is closed.
@@ -60,19 +62,18 @@ export const outboundFetch =
     }
   };
 
-async function whole(response: IncomingMessage): Promise<Response> {
+async function whole(response: IncomingMessage, maxBytes: number): Promise<Response> {
   const { statusCode: status = 500, headers } = response;
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of response) {
     bytes += (part as Buffer).length;
-    if (bytes > MAX_REPLY_BYTES) throw new OutboundFailed(`the answer is longer than ${MAX_REPLY_BYTES / 1024} KiB`);
+    if (bytes > maxBytes) throw new OutboundFailed(`the answer is longer than ${maxBytes / 1024} KiB`);
     parts.push(part as Buffer);
   }
-  const type = headers["content-type"];
   const empty = status === 204 || status === 304;
   return new Response(empty ? null : Buffer.concat(parts), {
     status,
-    headers: type === undefined ? {} : { "content-type": type },
+    headers: READ_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   });
 }

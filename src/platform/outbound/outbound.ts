@@ -6,4 +6,4 @@
 export { openSocket } from "./connect.ts";
 export { judgeMailHost, judgeUrl, listLine, OutboundRefused } from "./destination.ts";
 export { outboundFetch } from "./fetch.ts";
-export { OutboundFailed, post } from "./post.ts";
+export { OutboundFailed, post, readRetryAfter } from "./post.ts";

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 import type { Core } from "../../core.ts";
+import { SECOND_MS } from "../../kit/clock.ts";
 import { judgedLookup } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 
@@ -102,4 +103,11 @@ export function failureOf(error: unknown): string {
   if (refused) return refused.message;
   const codes = errors.flatMap((one) => (one as { code?: unknown } | undefined)?.code ?? []);
   return typeof codes[0] === "string" ? codes[0].slice(0, 60) : "the connection broke off";
+}
+
+/** Reads `Retry-After` (RFC 9110 section 10.2.3), as milliseconds from now; 0 where it says nothing. */
+export function readRetryAfter(text: string | undefined, now: number): number {
+  if (text === undefined) return 0;
+  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * SECOND_MS : Date.parse(text) - now;
+  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
 }

@@ -30,8 +30,9 @@ const MAX_ROWS = 1_000;
 
 export const objects = counter("reckon_lake_objects_total", "Objects of the lake that were written or taken away.");
 
-/** When this process was done last, and what ends a run that goes on. */
+/** When this process was done last, how many objects it wrote or took away, and what ends a run that goes on. */
 const turn = slot(() => ({
+  moved: 0,
   doneAt: Number.NEGATIVE_INFINITY,
   ending: new AbortController(),
   running: Promise.resolve(),
@@ -44,6 +45,7 @@ const turn = slot(() => ({
 export const lakeJob: IntervalJob = {
   name: "lake",
   everyMs: LOOK_EVERY_MS,
+  progress: (core) => turn(core).moved,
   stop: (core) => turn(core).ending.abort(),
   async run(core) {
     const at = turn(core);
@@ -216,11 +218,11 @@ class Run {
     if (last === after) return false;
     await this.#note(sent);
     await atOnce(sent, (one) => this.#put(one));
-    await store.write(() => {
+    const isDone = await store.write(() => {
       for (const { path } of sent) sql.written.run(clock.now(), null, path);
-      sql.setLastBlock.run(last);
+      return sql.advanceBlock.run(last, after).changes > 0;
     });
-    return count === BATCH_BLOCKS;
+    return !isDone || count === BATCH_BLOCKS;
   }
 
   async #objectsOf(blockId: number): Promise<Sent[]> {
@@ -270,13 +272,18 @@ class Run {
 
   async #put({ path, bytes }: Sent): Promise<void> {
     await this.#place.put(path, bytes);
-    objects.count(this.#core, { outcome: "written" });
+    this.#moved("written");
   }
 
   async #remove(path: string): Promise<void> {
     await this.#place.remove(path);
     await this.#core.store.write(() => rows(this.#core.store).drop.run(path));
-    objects.count(this.#core, { outcome: "removed" });
+    this.#moved("removed");
+  }
+
+  #moved(outcome: string): void {
+    turn(this.#core).moved++;
+    objects.count(this.#core, { outcome });
   }
 }
 

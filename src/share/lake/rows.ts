@@ -42,7 +42,8 @@ export const rows = statements((db) => ({
   setPrices: db.prepare<[string]>("UPDATE lake_places SET prices = ?"),
   setCurrent: db.prepare<[number]>("UPDATE lake_places SET current_at = ?"),
   setBlockBefore: db.prepare<[number]>("UPDATE lake_places SET last_block = min(last_block, ?)"),
-  setLastBlock: db.prepare<[number]>("UPDATE lake_places SET last_block = ?"),
+  // Nothing where a repair has set it back meanwhile.
+  advanceBlock: db.prepare<[number, number]>("UPDATE lake_places SET last_block = ? WHERE last_block = ?"),
   // By the primary key.
   note: db.prepare<[Omit<ObjectRow, "sourceSha256">]>(
     `INSERT INTO lake_objects (path, block_id, rows, bytes, written_at) VALUES (@path, @blockId, @rows, @bytes, NULL)

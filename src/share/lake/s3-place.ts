@@ -1,21 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import type { Core } from "../../core.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import type { LakePlace } from "../../kit/lake-place.ts";
-import { outboundFetch } from "../../platform/outbound/outbound.ts";
+import { OutboundFailed, outboundFetch, readRetryAfter } from "../../platform/outbound/outbound.ts";
 import type { Listed, Place } from "./place.ts";
 
 /** For one object, however slow the line. */
 const TOTAL_MS = 60_000;
-/** So many names fit into a reply. */
 const MAX_KEYS = 500;
+/** So many names of a kilobyte, each byte of it escaped, and what is told with them. */
+const MAX_REPLY_BYTES = 4 * 1024 * 1024;
+/** Services are busy for a moment as a matter of course, and a turn that ends with it would begin anew. */
+const PAUSES_MS = [200, 800, 3_200];
+const MAX_PAUSE_MS = 10_000;
 
 /** A bucket of S3, or of what speaks its protocol, by addresses of the form ENDPOINT/BUCKET/KEY. */
 export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, signal?: AbortSignal): Place {
   const { lakeRegion: region, lakeAccessKeyId, lakeSecretAccessKey } = core.config;
   const endpoint = core.config.lakeEndpoint ?? `https://s3.${region}.amazonaws.com`;
-  const send = outboundFetch(core, TOTAL_MS);
-  const ask = async (method: string, key: string, body?: Uint8Array, query = ""): Promise<Response> => {
+  const send = outboundFetch(core, TOTAL_MS, MAX_REPLY_BYTES);
+  const askOnce = async (method: string, key: string, body?: Uint8Array, query = ""): Promise<Response> => {
     const signer = new AwsV4Signer({
       method,
       url: `${endpoint}/${lake.bucket}${key === "" ? "" : `/${key}`}${query}`,
@@ -28,15 +33,29 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
     });
     const signed = await signer.sign();
     const headers = Object.fromEntries(signed.headers as unknown as Iterable<[string, string]>);
-    return send(String(signed.url), { method, headers, body, signal });
+    return send(String(signed.url), { method, headers, body, signal }).catch((error) => {
+      throw error instanceof OutboundFailed ? new OutboundFailed(`${endpoint}: ${error.message}`) : error;
+    });
+  };
+  const ask: typeof askOnce = async (...what) => {
+    const lateAt = core.clock.monotonic() + TOTAL_MS;
+    for (const pause of PAUSES_MS) {
+      const answer = await askOnce(...what).catch((error) => {
+        if (!(error instanceof OutboundFailed) || core.clock.monotonic() >= lateAt) throw error;
+      });
+      if (answer && answer.status !== 429 && answer.status < 500) return answer;
+      const desired = readRetryAfter(answer?.headers.get("retry-after") ?? undefined, core.clock.now());
+      await sleep(Math.min(Math.max(pause, desired), MAX_PAUSE_MS), undefined, signal && { signal });
+    }
+    return askOnce(...what);
   };
   return {
     name: `${endpoint}/${lake.bucket}/${lake.prefix}`,
     async put(path, bytes) {
-      await expectDone(await ask("PUT", lake.prefix + path, bytes), "put an object");
+      await expectDone(await ask("PUT", lake.prefix + path, bytes), "put an object", region);
     },
     async remove(path) {
-      await expectDone(await ask("DELETE", lake.prefix + path), "remove an object", "NoSuchKey");
+      await expectDone(await ask("DELETE", lake.prefix + path), "remove an object", region, "NoSuchKey");
     },
     async *list() {
       for (let token: string | undefined = ""; token !== undefined; ) {
@@ -48,7 +67,7 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
           undefined,
           `?list-type=2&encoding-type=url&max-keys=${MAX_KEYS}${prefix}${more}`,
         );
-        const text = await expectDone(answer, "list the bucket");
+        const text = await expectDone(answer, "list the bucket", region);
         yield* listedIn(text, lake.prefix);
         token = memberOf(text, "NextContinuationToken");
       }
@@ -59,19 +78,33 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
 /** As the signature has it: 20261121T080000Z. */
 const isoBasic = (at: number) => new Date(at).toISOString().replace(/[:-]|\.\d{3}/g, "");
 
+/** What to do about it, by what S3 calls it. */
+const ADVICE: Readonly<Record<string, string>> = {
+  AccessDenied: "the key may not; docs/lake.md says what it needs",
+  ExpiredToken: "temporary credentials are not taken",
+  InvalidAccessKeyId: "it knows no such RECKON_LAKE_ACCESS_KEY_ID",
+  RequestTimeTooSkewed: "put the clock of this machine right",
+  SignatureDoesNotMatch: "RECKON_LAKE_SECRET_ACCESS_KEY is not that of the key",
+};
+
 /**
  * @param taken the code with which it may refuse: a bucket that is not there, as one whose disk is not mounted, keeps what it held
  * @returns what it answered
- * @throws Error with what it says is wrong
+ * @throws Error with what it says is wrong, and what to do about it
  */
-async function expectDone(answer: Response, what: string, taken?: string): Promise<string> {
+async function expectDone(answer: Response, what: string, region: string, taken?: string): Promise<string> {
   const text = await answer.text();
-  const code = memberOf(text, "Code")
-    ?.replace(/[^\w.-]/g, "")
-    .slice(0, 60);
-  if ((answer.status >= 200 && answer.status < 300) || (taken !== undefined && code === taken)) return text;
-  throw new Error(`the lake refused to ${what}: ${answer.status}${code ? ` ${code}` : ""}`);
+  const code = wordOf(memberOf(text, "Code"));
+  if (answer.ok || (taken !== undefined && code === taken)) return text;
+  const elsewhere = wordOf(answer.headers.get("x-amz-bucket-region") ?? memberOf(text, "Region"));
+  const isElsewhere = elsewhere !== undefined && elsewhere !== region;
+  const advice = isElsewhere ? `the bucket is in RECKON_LAKE_REGION=${elsewhere}` : ADVICE[code ?? ""];
+  throw new Error(
+    `the lake refused to ${what}: ${answer.status}${code ? ` ${code}` : ""}${advice ? `: ${advice}` : ""}`,
+  );
 }
+
+const wordOf = (text: string | undefined) => text?.replace(/[^\w.-]/g, "").slice(0, 60);
 
 const memberOf = (xml: string, name: string): string | undefined =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.replaceAll("&amp;", "&");

@@ -5,7 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { noteBackup } from "./last-backup.ts";
-import { requireOwnKey } from "./restore.ts";
+import { requireOwnKey, whereFull } from "./restore.ts";
 import { readFirst } from "./rows.ts";
 
 /**
@@ -51,7 +51,7 @@ export async function makeBackup(core: Core, file: string, onProgress: (share: n
     });
   } catch (error) {
     removeDatabase(partial);
-    throw error;
+    throw whereFull(place, error, "a backup takes as much as its database");
   } finally {
     source.close();
   }

@@ -171,11 +171,13 @@ export function lockToRestore(directory: string): DirectoryLock {
 }
 
 /** Says which disk is full, where one is: SQLite does not, and a copy that fails names what was copied. @returns any other error as it is */
-export function whereFull(directory: string, error: unknown): unknown {
+export function whereFull(
+  directory: string,
+  error: unknown,
+  needs = "a restore takes as much as the database that comes, and as what is there, which is kept aside",
+): unknown {
   if (!/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code))) return error;
-  return new DataDirectoryError(
-    `${directory} has too little free space: a restore takes as much as the database that comes, and as what is there, which is kept aside`,
-  );
+  return new DataDirectoryError(`${directory} has too little free space: ${needs}`);
 }
 
 /** A file that belongs beside a database. */

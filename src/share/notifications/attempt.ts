@@ -7,12 +7,12 @@ import { oneLine } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
 import { findNotices, type StoredNotice } from "../../platform/notices/notices.ts";
-import { OutboundFailed, OutboundRefused, post } from "../../platform/outbound/outbound.ts";
+import { OutboundFailed, OutboundRefused, post, readRetryAfter } from "../../platform/outbound/outbound.ts";
 import { type Channel, channelOf, disable, GIVEN_UP, getRow, giveUp, previousSecrets, record } from "./channels.ts";
 import { type Sent, slack, teams, webhook } from "./formats.ts";
 import { sendMail } from "./mail.ts";
 import { type ChannelRow, type MessageRow, rows } from "./rows.ts";
-import { areAllHad, nextTryAt, readRetryAfter } from "./schedule.ts";
+import { areAllHad, nextTryAt } from "./schedule.ts";
 import { payloadOf, say } from "./words.ts";
 
 /** What became of one try. */

@@ -44,10 +44,3 @@ export function nextTryAt(
   const desired = Math.min(now + retryAfterMs, firstAt + DAY_MS);
   return Math.max(firstAt + offset, now + MIN_PAUSE_MS, desired);
 }
-
-/** Reads `Retry-After` (RFC 9110 section 10.2.3), as milliseconds from now; 0 where it says nothing. */
-export function readRetryAfter(text: string | undefined, now: number): number {
-  if (text === undefined) return 0;
-  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * SECOND_MS : Date.parse(text) - now;
-  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
-}

@@ -215,6 +215,32 @@ it("runs a job at its interval, one run at a time, and waits for the run in work
   expect([begun, ended]).toEqual([2, 2]);
 });
 
+it("goes on soon with a job that got somewhere before it failed, however often it did", async () => {
+  const core = start();
+  let [done, tried] = [0, 0];
+  onTestFinished(
+    begin(core, {
+      name: "test.interval",
+      everyMs: 1_000,
+      progress: () => done,
+      run() {
+        if (tried++ === 3) done++;
+        throw new Error("no room");
+      },
+    }),
+  );
+  for (const [i, pause] of [1_000, 2_000, 4_000, 8_000, 2_000, 4_000].entries()) {
+    await isScheduled();
+    vi.advanceTimersByTime(pause - 1);
+    expect(tried).toBe(i);
+    vi.advanceTimersByTime(1);
+    expect(tried).toBe(i + 1);
+  }
+  await isScheduled();
+  expect(core.lines.filter((line) => line.includes("job_failed"))).toHaveLength(1);
+  expect(troubledJobs(core)).toMatchObject([{ tries: 6 }]);
+});
+
 it("tells once of a job that keeps failing, runs it less often, and forgets that when it works again", async () => {
   const core = start();
   let works = false;

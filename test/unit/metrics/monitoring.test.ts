@@ -236,6 +236,13 @@ const TROUBLES: Readonly<Record<string, { readonly at: number; readonly series: 
   ReckonPaidPeriodEnds: { at: 30, series: { reckon_paid_period_end_timestamp_seconds: "1000000x3000" } },
 };
 
+/** Rules that go by when something was well last. */
+const NEWEST: Readonly<Record<string, string>> = {
+  ReckonBackupStale: "reckon_backup_last_success_timestamp_seconds",
+  ReckonReplicaStale: "reckon_replica_check_last_success_timestamp_seconds",
+  ReckonLakeStale: "reckon_lake_current_timestamp_seconds",
+};
+
 withPromtool("fires each rule for its trouble alone, and none for a server that is well", () => {
   expect(Object.keys(TROUBLES).sort()).toEqual([...alertExpressions().keys()].sort());
   const folder = mkdtempSync(join(tmpdir(), "reckon-rules-"));
@@ -259,6 +266,10 @@ withPromtool("fires each rule for its trouble alone, and none for a server that 
   const tests = [
     ...[30, 90, 400].map((at) => test(`well at ${at}`, at, {}, [])),
     ...Object.entries(TROUBLES).map(([alert, { at, series }]) => test(alert, at, series, [alert])),
+    // A clock that was a week ahead must not hide for a week that nothing is made any more.
+    ...Object.entries(NEWEST).map(([alert, name]) =>
+      test(`${alert} of the future`, 90, { [name]: "604800x3000" }, [alert]),
+    ),
   ];
   const file = join(folder, "tests.json");
   writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: "1m", tests }));
