@@ -196,6 +196,14 @@ it("counts once where calls that name no session come later than a sum that does
   expect(await spend(t, device)).toEqual({ "c-1": [2, 203, 3], ["b".repeat(32)]: [1, 103, 3] });
 });
 
+it("goes by the name that a span gave of which nothing is recorded, in a request of its own", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await send(t, device, { id: AGENT, name: "POST /chat", values: NAMED });
+  await send(t, device, call(1, AGENT));
+  expect(await spend(t, device)).toEqual({ "c-1": [1, 101, 1] });
+});
+
 it("counts once where a sum that names no session comes before calls that do, as after a request that was refused", async () => {
   const t = await startInstance();
   const device = await t.device();

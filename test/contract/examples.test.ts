@@ -32,6 +32,16 @@ it("refers to parts of its own alone, in examples too: generators of clients fol
   expect(references.filter((one) => !one.startsWith('"$ref":"#/components/'))).toEqual([]);
 });
 
+it("has no open object of nothing but constants, of which a generator makes a value that does not compile", () => {
+  const faulty = Object.entries<Record<string, object>>(document.components.schemas).filter(
+    ([, { properties = {}, additionalProperties }]) =>
+      additionalProperties &&
+      Object.keys(properties).length > 0 &&
+      Object.values(properties).every((one) => "const" in one),
+  );
+  expect(faulty.map(([name]) => name)).toEqual([]);
+});
+
 it("has no member that is nothing but null, at which a generator of clients ends", () => {
   const members = (schema: object): [string, { type?: string }][] =>
     Object.entries(schema).flatMap(([name, one]) =>

@@ -51,7 +51,9 @@ async function notedLine(core: Core, teamId: string, sha: string, path: string, 
     return known !== undefined && isSameFile(path, known);
   };
   const noted: Noted[] = [];
-  for (const { text, commit, createdAt } of commitNotes.ofCommit(core, teamId, sha)) {
+  for (const { commit, createdAt } of commitNotes.ofCommit(core, teamId, sha)) {
+    await yieldNow();
+    const text = commitNotes.contentOf(core, teamId, commit) ?? "";
     const found = await lineAuthors(text, isMeant, line, yieldNow);
     const exact = found.filter((one) => normalisePath(one.path) === path);
     for (const { author, trace } of exact.length > 0 ? exact : found) noted.push({ commit, createdAt, author, trace });

@@ -3,6 +3,7 @@ import type { Core } from "../../core.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { isOwnOnly } from "../../identity/sight/sight.ts";
 import { fail, forbidden, malformed } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Call, endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { commitNotes } from "../traces/traces.ts";
 import { COMMIT } from "./commit.ts";
@@ -53,15 +54,24 @@ export const notesRead = endpoint(
   },
 );
 
-/** One note at a time: a hundred may be larger than what one text can hold. */
-function* document(core: Core, teamId: string, commits: readonly string[]): Generator<string> {
+/** Of a note at once, in UTF-16 units: its escapes may be six times as long. */
+const PIECE_CHARS = 256 * 1024;
+
+/** Piece by piece: a hundred notes may be larger than what one text can hold, and one keeps others waiting. */
+async function* document(core: Core, teamId: string, commits: readonly string[]): AsyncGenerator<string> {
+  const yieldNow = cooperative(core.clock);
   let before = '{"notes":{';
   for (const commit of commits) {
     const content = commitNotes.contentOf(core, teamId, commit);
     // It may be erased by now.
     if (content === undefined) continue;
-    yield `${before}${JSON.stringify(commit)}:${JSON.stringify(content)}`;
-    before = ",";
+    yield `${before}${JSON.stringify(commit)}:"`;
+    for (let from = 0; from < content.length; from += PIECE_CHARS) {
+      await yieldNow();
+      // A character that two pieces share is written as two escapes, which are one again when they are read.
+      yield JSON.stringify(content.slice(from, from + PIECE_CHARS)).slice(1, -1);
+    }
+    before = '",';
   }
-  yield before === "," ? "}}" : `${before}}}`;
+  yield before === '",' ? '"}}' : `${before}}}`;
 }

@@ -133,11 +133,12 @@ async function store(
     // What is said of the request as a whole its first part says.
     intake.withheld = 0;
   }
-  if (!sessions) return;
-  const traces = new Intake(request, "traces", { captureMode, sent, repoKey: "" });
-  // Counted once, as one delivery against the policy.
-  traces.withheld = withheld > 0 ? 0 : sessions.withheld;
-  await sessionPieces.deliver(traces, sessions);
+  if (sessions) {
+    const traces = new Intake(request, "traces", { captureMode, sent, repoKey: "" });
+    // Counted once, as one delivery against the policy.
+    traces.withheld = withheld > 0 ? 0 : sessions.withheld;
+    await sessionPieces.deliver(traces, sessions);
+  }
   rememberPlaces(core, principal.deviceId, named);
   if (hasNamelessSum) rememberNamelessSum(core, principal.deviceId);
 }

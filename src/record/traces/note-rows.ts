@@ -35,8 +35,9 @@ export const noteRows = statements((db) => ({
   hasNote: db
     .prepare<[string, string], number>("SELECT 1 FROM trace_notes WHERE team_id = ? AND commit_sha = ?")
     .pluck(),
-  between: db.prepare<[string, string, string, number], NoteRow>(
-    `SELECT ${NOTE} FROM trace_notes WHERE team_id = ? AND commit_sha BETWEEN ? AND ? ORDER BY commit_sha LIMIT ?`,
+  between: db.prepare<[string, string, string, number], Pick<NoteRow, "commit" | "createdAt">>(
+    `SELECT commit_sha AS 'commit', created_at AS createdAt FROM trace_notes
+       WHERE team_id = ? AND commit_sha BETWEEN ? AND ? ORDER BY commit_sha LIMIT ?`,
   ),
   put: db
     .prepare<[NewNote], number>(

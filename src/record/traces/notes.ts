@@ -107,11 +107,9 @@ const contentOf = (core: Core, teamId: string, commit: string): string | undefin
 /** Commits of one beginning that are looked at. */
 const MAX_ALIKE = 4;
 
-/** The notes of commits that begin so. @param sha 7 hexadecimal digits and more, lower case */
+/** The commits that begin so and have notes, see `contentOf`. @param sha 7 hexadecimal digits and more, lower case */
 const ofCommit = (core: Core, teamId: string, sha: string) =>
-  noteRows(core.store)
-    .between.all(teamId, sha, `${sha}g`, MAX_ALIKE)
-    .map(({ commit, content, createdAt }) => ({ commit, text: content.toString("utf8"), createdAt }));
+  noteRows(core.store).between.all(teamId, sha, `${sha}g`, MAX_ALIKE);
 
 /** Commits that notes say a session wrote lines of, the newest notes first. @param externalId its agent's id for it */
 const commitsOf = (core: Core, teamId: string, externalId: string, limit: number) =>

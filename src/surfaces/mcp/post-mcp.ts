@@ -20,7 +20,7 @@ const Message = v.pipe(
   v.description("One message of JSON-RPC 2.0, as the Model Context Protocol has them; no batch."),
 );
 const MessageReply = v.pipe(
-  v.looseObject({ jsonrpc: v.literal("2.0") }),
+  v.looseObject({ jsonrpc: v.literal("2.0"), id: v.nullable(v.union([v.string(), v.number()])) }),
   v.description("The response of JSON-RPC 2.0 to it."),
 );
 const Refused = v.looseObject({
@@ -95,7 +95,10 @@ function requireOwnOrigin(origin: string | null, baseUrl: string): void {
 }
 
 const methodOf = (body: unknown): unknown => (isObject(body) ? body.method : undefined);
-const idOf = (body: unknown): unknown => (isObject(body) ? body.id : undefined) ?? null;
+const idOf = (body: unknown): string | number | null => {
+  const id = isObject(body) ? body.id : null;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+};
 
 /** What makes a value no message that is answered here; undefined for one that is. */
 function wrongIn(body: unknown): string | undefined {
@@ -109,5 +112,5 @@ function wrongIn(body: unknown): string | undefined {
   return undefined;
 }
 
-const refusal = (status: number, code: number, message: string, id: unknown = null) =>
+const refusal = (status: number, code: number, message: string, id: string | number | null = null) =>
   new Reply({ jsonrpc: "2.0" as const, id, error: { code, message } }, { status });

@@ -23,7 +23,11 @@ import type { Visit } from "./reader.ts";
 import { listResources, readResource, TEMPLATE } from "./resources.ts";
 import { callTool, findTool, listTools } from "./tools.ts";
 
-type Body = { readonly jsonrpc: "2.0"; readonly error?: { readonly code: number; readonly message: string } };
+type Body = {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number | null;
+  readonly error?: { readonly code: number; readonly message: string };
+};
 
 interface MessageAnswer {
   readonly status: number;
