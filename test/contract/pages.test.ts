@@ -8,6 +8,7 @@ import {
   guarded,
   handles,
   NAMES,
+  PAGES,
   pathOf,
   posts,
   SHA,
@@ -30,6 +31,26 @@ it("sends whoever is not signed in to the sign-in page, and back afterwards", as
     expect([one.spec.id, answer.headers.get("location")]).toEqual([one.spec.id, `/login?next=${next}`]);
   }
   expect(stored(t)).toBe(before);
+});
+
+it("leads whoever opens the address of a form to the page that it stands on", async () => {
+  const t = await startInstance();
+  const team = await t.team();
+  const as = await somebody(t, team, "owner", true);
+  const gets = PAGES.filter(({ spec }) => spec.method === "GET");
+  const forms = posts.filter(({ spec }) => !gets.some((get) => get.spec.path === spec.path));
+  let tried = 0;
+  for (const one of forms) {
+    const { status, headers } = await ask(t, "GET", pathOf(one), { as });
+    const location = headers.get("location") ?? "";
+    const page = gets.find((get) => pathOf(get) === location);
+    expect([one.spec.id, status, location, page !== undefined]).toEqual([one.spec.id, 303, location, true]);
+    // Of what is "none" there is no page, and every other has one.
+    if (location.includes("none")) continue;
+    expect([one.spec.id, (await ask(t, "GET", location, { as })).status]).not.toEqual([one.spec.id, 404]);
+    tried++;
+  }
+  expect(tried).toBeGreaterThan(20);
 });
 
 it("opens no page to a role below the one it is for", async () => {

@@ -219,15 +219,11 @@ function signInFirst(call: PageCall, signInPath: string, isPost: boolean): PageR
  * Goes to the page that holds the form, for an address that only takes forms: such an address stands in the bar after a form
  * was answered with what is wrong in it, and people open it again. Forms that stand on every page
  * lead to where signing in does.
+ * @param depth how many parts of the address, with what stands before its first slash, are that page's
  */
-export function answerFormAddress(
-  exchange: Exchange,
-  pages: PageOptions,
-  hasPage: (path: string) => boolean,
-): Response {
+export function answerFormAddress(exchange: Exchange, pages: PageOptions, depth: number): Response {
   const visitor = visitorOf(exchange, pages, false);
-  const parts = visitor.call.path.split("/").slice(0, -1);
-  while (parts.length > 1 && !hasPage(parts.join("/"))) parts.pop();
+  const parts = visitor.call.path.split("/").slice(0, depth);
   const ofEveryPage = visitor.session ? pages.signInPath : "/";
   return send(exchange, pages, { location: parts.length > 1 ? parts.join("/") : ofEveryPage }, visitor);
 }

@@ -71,20 +71,25 @@ function addPages(
   serving: Serving,
   pages: PageOptions & { readonly list: readonly Page[] },
 ): void {
-  const hasPage = (path: string) => serving.specOf?.("GET", path) !== undefined;
+  const looked = new Set(pages.list.flatMap(({ spec }) => (spec.method === "GET" ? unnamed(spec.path) : [])));
   for (const [path, group] of Map.groupBy(pages.list, ({ spec }) => spec.path)) {
     const methods = byMethod(group);
+    const holder = path.split("/").slice(0, -1);
+    while (holder.length > 1 && !looked.has(unnamed(holder.join("/")))) holder.pop();
     at(path, (event) => {
       const page = methods.get(event.req.method);
       const exchange = new Exchange(event, serving);
       if (page) return answer(exchange, new PageSteps(exchange, page, pages));
       const looks = event.req.method === "GET" || event.req.method === "HEAD";
       if (looks && wantsPage(event, subPath) && !versionProblem(event))
-        return answerFormAddress(exchange, pages, hasPage);
+        return answerFormAddress(exchange, pages, holder.length);
       return answerPlainly(event, methodNotAllowed, {}, [["allow", [...methods.keys()].join(", ")]]);
     });
   }
 }
+
+/** A declared path, whatever its parts that vary are called. */
+const unnamed = (path: string): string => path.replaceAll(/:\w+/g, ":");
 
 /** The routes of one path; HEAD is answered as GET. */
 function byMethod<R extends Route>(group: readonly R[]): ReadonlyMap<string, R> {
