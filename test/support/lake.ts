@@ -1,11 +1,15 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { parquetReadObjects } from "hyparquet";
+import { onTestFinished } from "vitest";
 import { catchUpSpend } from "../../src/insight/spend/spend.ts";
 import { seal } from "../../src/record/telemetry/seal.ts";
 import { flow } from "../../src/share/lake/flow.ts";
-import type { TestDevice, TestInstance } from "./instance.ts";
+import { startInstance, type TestDevice, type TestInstance } from "./instance.ts";
 
 /** A row of a lake's table, with what the names of its folders say. */
 // biome-ignore lint/suspicious/noExplicitAny: columns of any table
@@ -76,4 +80,14 @@ export async function sendEntries(
     const { status, text: answer } = await t.post("/api/telemetry/ingest", { token, json: { repoKey, entries } });
     if (status !== 200) throw new Error(`${status} ${answer}`);
   }
+}
+
+/** An instance whose lake is the bucket `company` of a service that answers as it likes. */
+export async function startOnBucket(answer: RequestListener): Promise<TestInstance> {
+  const service = createServer(answer).listen(0, "127.0.0.1");
+  onTestFinished(() => void service.close());
+  await once(service, "listening");
+  const host = `127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const keys = { lakeAccessKeyId: "key", lakeSecretAccessKey: "secret", outbound: `${host},+private` };
+  return startInstance({ settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
 }

@@ -215,6 +215,18 @@ it("runs a job at its interval, one run at a time, and waits for the run in work
   expect([begun, ended]).toEqual([2, 2]);
 });
 
+/** Expects a job to be tried after each of some pauses, in milliseconds, and not before. @param tried how often it was so far */
+async function expectPauses(pauses: readonly number[], tried: () => number): Promise<void> {
+  for (const [i, pause] of pauses.entries()) {
+    await isScheduled();
+    vi.advanceTimersByTime(pause - 1);
+    expect(tried()).toBe(i);
+    vi.advanceTimersByTime(1);
+    expect(tried()).toBe(i + 1);
+  }
+  await isScheduled();
+}
+
 it("goes on soon with a job that got somewhere before it failed, however often it did", async () => {
   const core = start();
   let [done, tried] = [0, 0];
@@ -229,14 +241,7 @@ it("goes on soon with a job that got somewhere before it failed, however often i
       },
     }),
   );
-  for (const [i, pause] of [1_000, 2_000, 4_000, 8_000, 2_000, 4_000].entries()) {
-    await isScheduled();
-    vi.advanceTimersByTime(pause - 1);
-    expect(tried).toBe(i);
-    vi.advanceTimersByTime(1);
-    expect(tried).toBe(i + 1);
-  }
-  await isScheduled();
+  await expectPauses([1_000, 2_000, 4_000, 8_000, 2_000, 4_000], () => tried);
   expect(core.lines.filter((line) => line.includes("job_failed"))).toHaveLength(1);
   expect(troubledJobs(core)).toMatchObject([{ tries: 6 }]);
 });
@@ -255,14 +260,7 @@ it("tells once of a job that keeps failing, runs it less often, and forgets that
       },
     }),
   );
-  for (const [i, pause] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
-    await isScheduled();
-    vi.advanceTimersByTime(pause - 1);
-    expect(tried).toBe(i);
-    vi.advanceTimersByTime(1);
-    expect(tried).toBe(i + 1);
-  }
-  await isScheduled();
+  await expectPauses([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000], () => tried);
   expect(core.lines.filter((line) => line.includes("job_failed"))).toHaveLength(1);
   expect(await doctor(core)).toMatchObject({ status: "warning", detail: "test.interval failed (7): Error: no room" });
   expect(unfinishedJobs(core)).toEqual([

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
@@ -12,8 +11,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -31,7 +28,15 @@ import { rows } from "../../../src/share/lake/rows.ts";
 import { lakeStatus } from "../../../src/share/lake/status.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
-import { flowAll, type LakeRow, lakeFiles, lakeRows, lakeText, sendEntries } from "../../support/lake.ts";
+import {
+  flowAll,
+  type LakeRow,
+  lakeFiles,
+  lakeRows,
+  lakeText,
+  sendEntries,
+  startOnBucket,
+} from "../../support/lake.ts";
 
 const DAY = 86_400_000;
 
@@ -178,7 +183,7 @@ it("has what was spent at the prices of now, where they changed and changed back
   const lake = folder();
   const model = "acme-local-70b";
   let days = 0;
-  const service = createServer(async (request, response) => {
+  const t = await startOnBucket(async (request, response) => {
     const path = (request.url ?? "").replace("/company/", "");
     mkdirSync(dirname(join(lake, path)), { recursive: true });
     writeFileSync(join(lake, path), await buffer(request));
@@ -188,12 +193,7 @@ it("has what was spent at the prices of now, where they changed and changed back
       writeFileSync(prices, JSON.stringify({ date: "2026-11-21", models: { [model]: { input: 2, output: 3 } } }));
     else if (days === 5) rmSync(prices);
     response.end();
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void service.close());
-  await once(service, "listening");
-  const host = `127.0.0.1:${(service.address() as AddressInfo).port}`;
-  const keys = { lakeAccessKeyId: "key", lakeSecretAccessKey: "secret", outbound: `${host},+private` };
-  const t = await startInstance({ settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
+  });
   const { token } = await t.device();
   const entries = Array.from({ length: 12 }, (_, i) => ({
     ...{ seq: i + 1, clientTimestamp: `2026-11-${10 + i}T07:00:00Z` },

@@ -1,13 +1,10 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { checkLake } from "../../../src/share/lake/check.ts";
 import { flow } from "../../../src/share/lake/flow.ts";
 import { lakeStatus } from "../../../src/share/lake/status.ts";
-import { startInstance } from "../../support/instance.ts";
-import { flowAll, sendEntries } from "../../support/lake.ts";
+import { flowAll, sendEntries, startOnBucket } from "../../support/lake.ts";
 
 const error = (code: string, more = "") => `<?xml version="1.0"?><Error><Code>${code}</Code>${more}</Error>`;
 
@@ -17,7 +14,7 @@ async function bucket(
 ) {
   const objects = new Map<string, number>();
   const tries = new Map<string, number>();
-  const service = createServer(async (request, response) => {
+  const t = await startOnBucket(async (request, response) => {
     const path = (request.url ?? "").replace("/company/", "");
     const { length } = await buffer(request);
     tries.set(path, (tries.get(path) ?? 0) + 1);
@@ -26,12 +23,7 @@ async function bucket(
     if (request.method === "DELETE") objects.delete(path);
     const listed = [...objects].map(([key, size]) => `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`);
     response.end(request.method === "GET" ? `<ListBucketResult>${listed.join("")}</ListBucketResult>` : "");
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void service.close());
-  await once(service, "listening");
-  const host = `127.0.0.1:${(service.address() as AddressInfo).port}`;
-  const keys = { lakeAccessKeyId: "key", lakeSecretAccessKey: "secret", outbound: `${host},+private` };
-  const t = await startInstance({ settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
+  });
   return { t, tries, objects };
 }
 
