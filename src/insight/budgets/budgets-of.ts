@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
@@ -57,9 +57,6 @@ export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budg
   thresholds: JSON.parse(thresholds) as number[],
 });
 
-/** A day since the epoch, as `2026-11-01`. */
-export const dayText = (day: number) => isoInstant(day * DAY_MS).slice(0, 10);
-
 /** Where a budget stands. @param stale whether what was known a while ago will do */
 export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
   const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
@@ -70,12 +67,12 @@ export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetSta
   const isOver = usedUsd >= amountUsd;
   return {
     ...budget,
-    from: dayText(span.first),
-    to: dayText(span.last),
+    from: dateOfDay(span.first),
+    to: dateOfDay(span.last),
     usedUsd,
     unpricedTokens,
     forecastUsd: usd,
-    exceedsOn: exceedsOn === null || isOver ? null : dayText(exceedsOn),
+    exceedsOn: exceedsOn === null || isOver ? null : dateOfDay(exceedsOn),
     state: isOver ? "exceeded" : usd === null ? "early" : usd > amountUsd ? "will exceed" : "on track",
     reached: rows(core.store)
       .crossings.all(row.id, span.first)
