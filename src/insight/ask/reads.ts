@@ -74,7 +74,7 @@ export const READ_LIMITS: readonly Limit[] = [
 ];
 
 /** A read, for the token's owner. */
-export interface Read extends ReadRow {
+interface Read extends ReadRow {
   readonly tokenName: string;
 }
 

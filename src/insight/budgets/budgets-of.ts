@@ -12,12 +12,12 @@ import { type BudgetRow, type Period, rows, type Scope } from "./rows.ts";
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 /** Percent, each. */
 const MAX_THRESHOLD = 1_000;
-export const MAX_THRESHOLDS = 5;
+const MAX_THRESHOLDS = 5;
 export const MAX_USD = 10_000_000;
 const MAX_BUDGETS = 100;
 const MAX_SUBJECT = 1_024;
 
-export const tooManyBudgets = problem({
+const tooManyBudgets = problem({
   name: "tooManyBudgets",
   status: 409,
   code: "too_many_budgets",
@@ -32,7 +32,7 @@ export interface Budget extends Omit<BudgetRow, "thresholds" | "amountCents"> {
 
 /** `early`: too little of the period has gone by to say. */
 export const BUDGET_STATES = ["on track", "will exceed", "exceeded", "early"] as const;
-export type BudgetState = (typeof BUDGET_STATES)[number];
+type BudgetState = (typeof BUDGET_STATES)[number];
 
 /** A budget with where it stands in the period of now. */
 export interface BudgetStanding extends Budget {
@@ -58,7 +58,7 @@ export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budg
 });
 
 /** Where a budget stands. @param stale whether what was known a while ago will do */
-export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
+function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
   const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
   const budget = readBudget(row);
   const { amountUsd } = budget;

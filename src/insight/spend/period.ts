@@ -14,7 +14,7 @@ const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
 const LAST_DAY = Date.parse("9999-12-31T00:00:00Z");
 
 /** What `since` is when nobody says. */
-export const DEFAULT_SINCE = "30d";
+const DEFAULT_SINCE = "30d";
 
 /** @returns milliseconds since the epoch; undefined when the text is no date and no date-time that exists */
 const readDate = (text: string): number | undefined => (isUntil(text) ? Date.parse(text) : undefined);

@@ -55,7 +55,7 @@ export function causeName(call: Member, link: Link): Html {
 }
 
 /** What an entry is put down to, most certain first; nothing that somebody rejected. */
-export function causesOf({ core, session }: Member, defect: Defect): Link[] {
+function causesOf({ core, session }: Member, defect: Defect): Link[] {
   return linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
 }
 
