@@ -25,7 +25,7 @@ export interface Prompt {
   readonly chars: number | null;
 }
 
-export interface Commit {
+interface Commit {
   readonly sha: string;
   readonly at: number | null;
 }
@@ -81,7 +81,7 @@ export function understandSession(document: Fields): Understood {
 }
 
 /** An edit with what it changed, where that was sent as a patch. */
-export interface ShownEdit extends Edit {
+interface ShownEdit extends Edit {
   readonly patch: string | null;
 }
 

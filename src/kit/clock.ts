@@ -36,7 +36,16 @@ export function isoInstant(epochMs: number): string {
   return `${last.text}${seconds.slice(1)}.${DIGITS[rest % SECOND_MS]}Z`;
 }
 
-/** The same of what may not have happened. */
+/** The day of an instant in UTC as RFC 3339 text, e.g. `2026-11-21`. @throws RangeError where there is no such instant */
+export const isoDate = (epochMs: number): string => isoInstant(epochMs).slice(0, 10);
+
+/** The day of an instant in UTC, counted from the Unix epoch. */
+export const dayNumber = (epochMs: number): number => Math.floor(epochMs / DAY_MS);
+
+/** A day counted so, as the same text. @throws RangeError */
+export const dateOfDay = (day: number): string => isoDate(day * DAY_MS);
+
+/** An instant as text, where it may not have happened. */
 export const instantOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : isoInstant(epochMs));
 
 export const SECOND_MS = 1_000;

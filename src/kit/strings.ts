@@ -53,7 +53,7 @@ export const holdsSought = (...columns: readonly string[]): string =>
   columns.map((one) => `(${one} LIKE @begins ESCAPE '\\' AND instr(lower(${one}), @text))`).join(" OR ");
 
 /** A text as LIKE takes it with `\\` as its ESCAPE: nothing in it stands for others. */
-export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 /** A message as a page shows it: the same ones serve the command line, whose lines begin small. */
 export function sentence(text: string): string {

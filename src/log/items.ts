@@ -81,7 +81,7 @@ export function isAsDelivered(
 }
 
 /** An item of a delivery with what leads from it to the delivery's root. */
-export interface ProvedItem {
+interface ProvedItem {
   readonly index: number;
   readonly count: number;
   readonly salt: Buffer;

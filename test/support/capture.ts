@@ -18,7 +18,7 @@ import { TestClock } from "./instance.ts";
 import { makeRepository, textOf, turns } from "./turns.ts";
 
 /** Stands between the client and the server: what it gives is the reply. The body is given as it was before it was compressed. */
-export type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
+type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
 
 export interface TestServer {
   readonly url: string;

@@ -18,7 +18,7 @@ export interface ParsedFile {
 }
 
 /** Entries of one file at most; one of a MiB with a line of text under each heading has as many. */
-export const MAX_ENTRIES = 5_000;
+const MAX_ENTRIES = 5_000;
 const MAX_HEADING_CHARS = 1_000;
 const MAX_TITLE_CHARS = 500;
 const MAX_RULE_CHARS = 4_000;

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
@@ -12,12 +12,12 @@ import { type BudgetRow, type Period, rows, type Scope } from "./rows.ts";
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 /** Percent, each. */
 const MAX_THRESHOLD = 1_000;
-export const MAX_THRESHOLDS = 5;
+const MAX_THRESHOLDS = 5;
 export const MAX_USD = 10_000_000;
 const MAX_BUDGETS = 100;
 const MAX_SUBJECT = 1_024;
 
-export const tooManyBudgets = problem({
+const tooManyBudgets = problem({
   name: "tooManyBudgets",
   status: 409,
   code: "too_many_budgets",
@@ -32,7 +32,7 @@ export interface Budget extends Omit<BudgetRow, "thresholds" | "amountCents"> {
 
 /** `early`: too little of the period has gone by to say. */
 export const BUDGET_STATES = ["on track", "will exceed", "exceeded", "early"] as const;
-export type BudgetState = (typeof BUDGET_STATES)[number];
+type BudgetState = (typeof BUDGET_STATES)[number];
 
 /** A budget with where it stands in the period of now. */
 export interface BudgetStanding extends Budget {
@@ -57,11 +57,8 @@ export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budg
   thresholds: JSON.parse(thresholds) as number[],
 });
 
-/** A day since the epoch, as `2026-11-01`. */
-export const dayText = (day: number) => isoInstant(day * DAY_MS).slice(0, 10);
-
 /** Where a budget stands. @param stale whether what was known a while ago will do */
-export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
+function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
   const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
   const budget = readBudget(row);
   const { amountUsd } = budget;
@@ -70,12 +67,12 @@ export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetSta
   const isOver = usedUsd >= amountUsd;
   return {
     ...budget,
-    from: dayText(span.first),
-    to: dayText(span.last),
+    from: dateOfDay(span.first),
+    to: dateOfDay(span.last),
     usedUsd,
     unpricedTokens,
     forecastUsd: usd,
-    exceedsOn: exceedsOn === null || isOver ? null : dayText(exceedsOn),
+    exceedsOn: exceedsOn === null || isOver ? null : dateOfDay(exceedsOn),
     state: isOver ? "exceeded" : usd === null ? "early" : usd > amountUsd ? "will exceed" : "on track",
     reached: rows(core.store)
       .crossings.all(row.id, span.first)

@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { DAY_MS, dateOfDay, SECOND_MS } from "../../kit/clock.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { listEvents, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
-import { dayText, readBudget } from "./budgets-of.ts";
+import { readBudget } from "./budgets-of.ts";
 import { type Measured, measure, measureEnded } from "./measure.ts";
 import { type BudgetRow, rows } from "./rows.ts";
 
@@ -26,7 +26,7 @@ interface Reached {
 function reached(core: Core, { budget, threshold, measured: { span, usedNano }, ended }: Reached): void {
   const { id, teamId, scope, subject, period } = budget;
   const { amountUsd } = readBudget(budget);
-  const days = { from: dayText(span.first), to: dayText(span.last) };
+  const days = { from: dateOfDay(span.first), to: dateOfDay(span.last) };
   recordEvent(core, SYSTEM, {
     action: "budget.reached",
     teamId,

@@ -131,7 +131,7 @@ const OF_DEVICES = `device_id IN (SELECT value FROM json_each(@deviceIds)) AND +
 const FEW = 3_000;
 
 /** Rows that are walked over before a filter that few pass is answered from all of them. */
-export const WINDOW = 2_000;
+const WINDOW = 2_000;
 
 /**
  * Three ways beyond a place. `near` walks the index of the order over a window and no further: what most lists need is there. `edge`

@@ -60,7 +60,7 @@ export interface SessionPage extends Page<SessionItem> {
 }
 
 /** Sessions that lists and sums look at: a team's newest. */
-export const MAX_EXAMINED = 100_000;
+const MAX_EXAMINED = 100_000;
 /** What one page may look through for a text: sessions, and characters of them. */
 const MAX_SEARCHED = { sessions: 10_000, chars: 16_000_000 };
 type Spending = keyof typeof MAX_SEARCHED;

@@ -63,7 +63,7 @@ export const prepared = <S extends Schema, P, Given, M, Skimmed>(
 ): Prepare<P, M> => ({ by, given, ...(answer ? { answer } : {}) }) as unknown as Prepare<P, M>;
 
 /** What an endpoint is asked with; HEAD is answered as GET. */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface EndpointSpec<
   P,

@@ -30,7 +30,7 @@ export interface SessionPrincipal {
 }
 
 /** A person whose session shows a team. */
-export interface TeamSession extends SessionPrincipal {
+interface TeamSession extends SessionPrincipal {
   readonly team: TeamSeat;
 }
 

@@ -12,7 +12,7 @@ import { findPutAside, putAside } from "./put-aside.ts";
 const APPLICATION_ID = 0x524b4f4e;
 
 /** A step from one schema version to the next; `file` is an asset path. */
-export interface Migration {
+interface Migration {
   readonly version: number;
   readonly file: string;
   /** What follows the file where SQL alone is not enough, in the same transaction; keeps no more than a bounded part in memory. */

@@ -35,7 +35,7 @@ function entryOf({ before, ...row }: HistoryRow): PolicyEntry {
 }
 
 /** A version of a team's policy; 0 names the default. @returns undefined when the team has no such version */
-export function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
+function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
   if (id === 0) return DEFAULT_VERSION;
   const row = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
   return row && versionOf(row);

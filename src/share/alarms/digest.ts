@@ -4,7 +4,7 @@ import { listDevices } from "../../identity/devices/devices.ts";
 import { entriesProjection, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
 import { catchUpSpend, spendReport } from "../../insight/spend/spend.ts";
 import { countClasses } from "../../insight/triage/triage.ts";
-import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, isoDate, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
@@ -75,7 +75,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
   const from = until - WEEK_MS;
   const now = sessions(core, teamId, from, until);
   const before = sessions(core, teamId, from - WEEK_MS, from);
-  const [firstDay, lastDay] = [isoInstant(from).slice(0, 10), isoInstant(until - 1).slice(0, 10)];
+  const [firstDay, lastDay] = [isoDate(from), isoDate(until - 1)];
   const errors = listDefects(core, teamId, { fromDate: firstDay, kinds: ["error"] }).filter(
     ({ date }) => date <= lastDay,
   );

@@ -4,7 +4,7 @@ import { memberIds, membershipsOf } from "../../identity/members/members.ts";
 import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseOldReads } from "../../insight/ask/ask.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber, MINUTE_MS } from "../../kit/clock.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import type { Portion } from "../../log/log.ts";
@@ -37,11 +37,9 @@ export const retentionJob: IntervalJob = {
   },
 };
 
-const dayOf = (at: number) => Math.floor(at / DAY_MS);
-
 function isDue(core: Core, teamId: string): boolean {
   const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
-  return last === undefined || last.completedAt === null || dayOf(last.requestedAt) < dayOf(core.clock.now());
+  return last === undefined || last.completedAt === null || dayNumber(last.requestedAt) < dayNumber(core.clock.now());
 }
 
 /**

@@ -24,7 +24,7 @@ export interface PackRequest extends Choice {
   readonly tags?: readonly string[] | undefined;
 }
 
-export interface DraftFile extends PackFile {
+interface DraftFile extends PackFile {
   /** Where it comes from in the brain; null for what was made for the pack. */
   readonly source: string | null;
 }

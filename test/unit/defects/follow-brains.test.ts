@@ -2,7 +2,7 @@ import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import { entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
-import { catchUp, failures, isBehind } from "../../../src/platform/projections/projections.ts";
+import { areCaughtUp, catchUp, failures } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
@@ -44,7 +44,7 @@ it("takes the entries of current errors, security and anti-patterns files, and o
     ...{ heading: "2026-11-20 – Login loop", ordinal: 0, open: false, rule: "Set Path." },
     ...{ commits: ["abc1234"], files: ["src/a.ts"] },
   });
-  expect(await isBehind(t.instance.core, entriesProjection)).toBe(false);
+  expect(areCaughtUp(t.instance.core, [entriesProjection])).toBe(true);
 });
 
 it("leaves the rows alone that a new version did not change, whichever line they moved to", async () => {

@@ -4,7 +4,7 @@ import { type Member, membersOf, type Schema, typeOf } from "./api-schema.ts";
 
 /** The OpenAPI document put in the order in which a reader wants it; both renditions of the reference are made from this. */
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly where: string;
   readonly required: boolean;
@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 /** A way in which the operation refuses. */
-export interface Failure {
+interface Failure {
   readonly status: number;
   readonly code: string;
   readonly description: string;

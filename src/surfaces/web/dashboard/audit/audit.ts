@@ -1,5 +1,5 @@
 import { findTeam } from "../../../../identity/teams/teams.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
@@ -150,7 +150,7 @@ function exportPage(call: Person) {
   const params = filtersIn(call);
   const filter = filterOf(call, params);
   const format: EventFormat = call.query.get("format") === "csv" ? "csv" : "jsonl";
-  const today = isoInstant(call.core.clock.now()).slice(0, 10);
+  const today = isoDate(call.core.clock.now());
   const media = format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8";
   const { text, action, days } = params;
   return exported(

@@ -1,7 +1,7 @@
 import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import type { pageOfErrors, Standing, State } from "../../../../insight/triage/triage.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { dayNumber } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
 import { oneLine } from "../../../../kit/strings.ts";
@@ -55,7 +55,7 @@ export function causeName(call: Member, link: Link): Html {
 }
 
 /** What an entry is put down to, most certain first; nothing that somebody rejected. */
-export function causesOf({ core, session }: Member, defect: Defect): Link[] {
+function causesOf({ core, session }: Member, defect: Defect): Link[] {
   return linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
 }
 
@@ -89,7 +89,7 @@ export const nameOf = ({ name, email }: NonNullable<Standing["owner"]>): string 
 /** A day relative to today: `today`, `yesterday`, `3 days ago`. */
 export function sinceDay(day: string, now: number): Html {
   const at = Date.parse(day);
-  const days = Math.floor(now / DAY_MS) - Math.floor(at / DAY_MS);
+  const days = dayNumber(now) - dayNumber(at);
   // Where it is tomorrow already, entries say so.
   const words = days <= 0 ? "today" : days === 1 ? "yesterday" : agoText(at, now);
   return html`<time datetime="${day}" title="${dayText(day)}">${words}</time>`;

@@ -162,7 +162,7 @@ function stateWords(call: Member, { standing, fileSays }: Triaged, events: reado
 }
 
 /** What may be done at once; `quick` are those beside a page's title. */
-export function stateButtons(call: Member, shown: Triaged): Html {
+function stateButtons(call: Member, shown: Triaged): Html {
   const { standing, path } = shown;
   const action = `${path}/state`;
   const hidden = seenOf(shown);
