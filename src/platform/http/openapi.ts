@@ -202,7 +202,7 @@ function operation(endpoint: Endpoint): Json {
                 schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
                 ...(spec.example?.body === undefined ? {} : { example: spec.example.body }),
               },
-              ...(spec.body.protobuf ? { [PROTOBUF]: { schema: { type: "string", format: "binary" } } } : {}),
+              ...(spec.body.protobuf ? { [PROTOBUF]: {} } : {}),
               ...(spec.body.form
                 ? {
                     "application/x-www-form-urlencoded": {
