@@ -192,14 +192,24 @@ function firstCommit(root: string): string {
 /** A repository's own configuration could name programs for git to start (git-config(1)). */
 const NO_PROGRAMS = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
 
+const OF_THIS_REPOSITORY = {
+  // A partial clone would fetch what it lacks, by whatever program it says.
+  GIT_ALLOW_PROTOCOL: "none",
+  // Whatever a hook of git's starts is told of the repository that it belongs to (githooks(5)), which need not be the one asked about.
+  GIT_DIR: undefined,
+  GIT_WORK_TREE: undefined,
+  GIT_INDEX_FILE: undefined,
+  GIT_COMMON_DIR: undefined,
+  GIT_OBJECT_DIRECTORY: undefined,
+};
+
 /** Asks git itself. @returns undefined where it is absent, slow, or does not know */
 export function git(root: string, args: readonly string[], input?: string): string | undefined {
   try {
     return execFileSync("git", ["-C", root, ...NO_PROGRAMS, ...args], {
       encoding: "utf8",
       input,
-      // A partial clone would fetch what it lacks, by whatever program it says.
-      env: environmentWith({ GIT_ALLOW_PROTOCOL: "none" }),
+      env: environmentWith(OF_THIS_REPOSITORY),
       timeout: GIT_TIMEOUT_MS,
       // The names in a folder may take more than any file of git's.
       maxBuffer: 16 * MAX_BYTES,
