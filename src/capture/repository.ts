@@ -52,6 +52,22 @@ export function repositoryFor(capture: Capture, head: SessionHead, known: string
   return repo;
 }
 
+/**
+ * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
+ * @returns its top as the file's path calls it, and without links
+ */
+export function otherTreeOf(
+  capture: Capture,
+  { root }: SessionHead,
+  repo: string,
+  file: string,
+): { readonly top: string; readonly root: string } | undefined {
+  const top = root && repo !== "" && isAbsolute(file) ? topOf(dirname(file)) : undefined;
+  if (top === undefined || top === root) return undefined;
+  const other = repositoryOf(capture, top);
+  return other.root && other.root !== root && other.repo === repo ? { top, root: other.root } : undefined;
+}
+
 const isByCommit = (repo: string) => repo.startsWith(BY_COMMIT);
 
 /** Whether a work tree is still of the repository that it was of, as far as its origin says. */
