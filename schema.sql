@@ -983,6 +983,16 @@ CREATE INDEX defects_by_date ON defects (team_id, repo_key, date);
 CREATE INDEX defects_by_fingerprint ON defects (team_id, fingerprint);
 CREATE INDEX defects_by_day ON defects (team_id, date, fingerprint);
 
+-- The numbers of entries that are gone, by a digest of what they are known by should they be there again: until their branch is checked
+-- out again, or until the next brain of a machine that has them.
+CREATE TABLE defects_gone (
+  team_id   TEXT NOT NULL REFERENCES teams (id),
+  repo_key  TEXT NOT NULL,
+  digest    BLOB NOT NULL,
+  id        INTEGER NOT NULL,
+  PRIMARY KEY (team_id, repo_key, digest)
+) STRICT, WITHOUT ROWID;
+
 -- Derived: which content the rows of each file in `defects` were read from. `skipped` counts level-2 headings that are no entry.
 CREATE TABLE defect_files (
   team_id   TEXT NOT NULL REFERENCES teams (id),

@@ -52,6 +52,22 @@ export function repositoryFor(capture: Capture, head: SessionHead, known: string
   return repo;
 }
 
+/**
+ * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
+ * @returns its top as the file's path calls it, and without links
+ */
+export function otherTreeOf(
+  capture: Capture,
+  { root }: SessionHead,
+  repo: string,
+  file: string,
+): { readonly top: string; readonly root: string } | undefined {
+  const top = root && repo !== "" && isAbsolute(file) ? topOf(dirname(file)) : undefined;
+  if (top === undefined || top === root) return undefined;
+  const other = repositoryOf(capture, top);
+  return other.root && other.root !== root && other.repo === repo ? { top, root: other.root } : undefined;
+}
+
 const isByCommit = (repo: string) => repo.startsWith(BY_COMMIT);
 
 /** Whether a work tree is still of the repository that it was of, as far as its origin says. */
@@ -192,14 +208,24 @@ function firstCommit(root: string): string {
 /** A repository's own configuration could name programs for git to start (git-config(1)). */
 const NO_PROGRAMS = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
 
+const OF_THIS_REPOSITORY = {
+  // A partial clone would fetch what it lacks, by whatever program it says.
+  GIT_ALLOW_PROTOCOL: "none",
+  // Whatever a hook of git's starts is told of the repository that it belongs to (githooks(5)), which need not be the one asked about.
+  GIT_DIR: undefined,
+  GIT_WORK_TREE: undefined,
+  GIT_INDEX_FILE: undefined,
+  GIT_COMMON_DIR: undefined,
+  GIT_OBJECT_DIRECTORY: undefined,
+};
+
 /** Asks git itself. @returns undefined where it is absent, slow, or does not know */
 export function git(root: string, args: readonly string[], input?: string): string | undefined {
   try {
     return execFileSync("git", ["-C", root, ...NO_PROGRAMS, ...args], {
       encoding: "utf8",
       input,
-      // A partial clone would fetch what it lacks, by whatever program it says.
-      env: environmentWith({ GIT_ALLOW_PROTOCOL: "none" }),
+      env: environmentWith(OF_THIS_REPOSITORY),
       timeout: GIT_TIMEOUT_MS,
       // The names in a folder may take more than any file of git's.
       maxBuffer: 16 * MAX_BYTES,

@@ -1,6 +1,15 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
@@ -62,6 +71,32 @@ describe("publishing a brain", () => {
       "memory-bank/progress.md": "Half way.",
     });
     expect(readStatus(machine.capture).ignoredBrains).toEqual([{ repo: "git.example.com/acme/shop", files: 1 }]);
+  });
+
+  it("sends nothing that git ignores, and takes no repository for another, though a hook of git's started the agent", async () => {
+    const machine = await startMachine();
+    const shop = machine.repository("shop", { [ERRORS]: "shared", ".claude/brain/private.md": "mine" });
+    write(shop, { ".git/info/exclude": "private.md\n" });
+    const till = machine.repository("till");
+    const commit = (root: string, message: string) =>
+      git(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "-qm", message);
+    commit(till, "one");
+    const linked = join(machine.folder, "linked");
+    git(till, "worktree", "add", "-q", linked);
+    write(till, { ".git/hooks/post-commit": '#!/bin/sh\nenv | grep ^GIT_ > "$PWD/env"\n' });
+    chmodSync(join(till, ".git/hooks/post-commit"), 0o755);
+    commit(linked, "two");
+    const alone = machine.repository("alone");
+    git(alone, "remote", "remove", "origin");
+    commit(alone, "three");
+    machine.capture.rows.putFolder.run(alone, null, "", "", 0);
+    for (const line of readFileSync(join(linked, "env"), "utf8").trim().split("\n"))
+      vi.stubEnv(line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1));
+    await pass(machine);
+    const { repo } = repositoryOf(machine.capture, alone);
+    vi.unstubAllEnvs();
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "shared" });
+    expect(repo).toBe(`root:${git(alone, "rev-parse", "HEAD").trim()}`);
   });
 
   it("tells of a brain that git keeps out as a whole, until it does no more", async () => {

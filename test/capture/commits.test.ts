@@ -9,7 +9,10 @@ import { git } from "../support/work-tree.ts";
 
 /** Commits a file in the machine's work tree at an instant. @returns the commit */
 function commit(agent: TestAgent, path: string, content: string, at: number, ...more: string[]): string {
-  const root = realpathSync(join(agent.home, "shop"));
+  return commitIn(realpathSync(join(agent.home, "shop")), path, content, at, ...more);
+}
+
+function commitIn(root: string, path: string, content: string, at: number, ...more: string[]): string {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
@@ -204,6 +207,40 @@ it("costs little in a work tree of many agents and commits, though each could be
   await a.pass();
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(500);
+});
+
+it("names files of other work trees of the repository as that does, and finds the commits that were made there", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  const shop = realpathSync(join(a.home, "shop"));
+  commit(a, "README.md", "one", after(-60));
+  const trees = [join(shop, ".claude/worktrees/feature"), join(a.home, "beside")];
+  for (const tree of trees) git(shop, "worktree", "add", "-q", tree);
+  // A repository of its own, which lies within the work tree, too.
+  git(shop, "init", "--quiet", "vendor");
+  // One agent goes over to them from the first, as with Claude Code's EnterWorktree; another stays there, with the same file.
+  const cwds = [shop, ...trees, join(shop, "vendor")];
+  for (const [n, cwd] of cwds.entries()) a.write("s1", ...turn({ session: "s1", n, cwd, at: after(10 * n) }));
+  a.write("s2", ...turn({ session: "s2", n: 1, cwd: shop, at: after(12) }));
+  const [inside, beside] = trees.map((tree, i) => commitIn(tree, `src/${i + 1}.ts`, "new", after(40)));
+  const own = commit(a, "src/1.ts", "theirs", after(42));
+  a.advance(5 * MINUTE_MS);
+  await a.pass();
+  const sessions = a.server.rows("SELECT document FROM trace_sessions ORDER BY external_id");
+  const [one, two] = sessions.map(({ document }) => JSON.parse(document));
+  expect(one.files).toEqual(["src/0.ts", "src/1.ts", "src/2.ts", "vendor/src/3.ts"]);
+  const shasOf = ({ commits }: { commits: { sha: string }[] }) => commits.map(({ sha }) => sha).toSorted();
+  expect([shasOf(one), shasOf(two)]).toEqual([[inside, beside].toSorted(), [own]]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", undefined],
+    ["src/1.ts", inside],
+    ["src/2.ts", beside],
+    ["vendor/src/3.ts", undefined],
+    ["src/1.ts", own],
+  ]);
+  expect(JSON.stringify(sessions)).not.toMatch(/worktrees|beside/);
+  expectAgreement(a);
 });
 
 it("starts no program that a repository names, and fetches nothing that it lacks", async () => {

@@ -151,6 +151,28 @@ describe("a team that moves", () => {
     expect(actions(u)).toEqual(["team.created", "team.moved", "team.exported", "team.imported"]);
   });
 
+  it("gives no error the number of one that is gone, which has it again when it is there again", async () => {
+    const [t, u] = [await startInstance(), await startInstance()];
+    const ada = await t.device(await t.team({ name: "Acme" }));
+    let version = 0;
+    const say = async (on: TestInstance, token: string, ...titles: string[]) => {
+      const content = titles.map((title) => `## 2026-11-20 ${title}\n`).join("\n");
+      const files = [{ path: ".claude/brain/errors.md", content }];
+      await on.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: ++version, files } });
+      await on.instance.settle();
+      return on.rows("SELECT id, title FROM defects WHERE team_id = ? ORDER BY title", ada.team.id);
+    };
+    await say(t, ada.token, "A", "B");
+    await say(t, ada.token, "A");
+    await say(u, (await u.device()).token, "Other");
+    await arrive(u, await leave(t, "Acme"));
+    expect(await say(u, ada.token, "A", "C")).toEqual([
+      { id: 2, title: "A" },
+      { id: 4, title: "C" },
+    ]);
+    expect(await say(u, ada.token, "A", "B", "C")).toContainEqual({ id: 3, title: "B" });
+  });
+
   it("comes once, however often it is asked to", async () => {
     const { t } = await shop();
     const file = await leave(t, "Acme");

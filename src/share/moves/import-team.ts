@@ -125,6 +125,10 @@ function takeIn(
         { importLeaf, offsets },
         NARROWED[table.name],
       );
+  // Entries that are gone keep their numbers, of which people's words are.
+  db.exec(
+    "UPDATE sqlite_sequence SET seq = max(seq, ifnull((SELECT max(id) FROM defects_gone), 0)) WHERE name = 'defects'",
+  );
   const { origin, size, root } = head;
   const facts = { team: id, origin, size, root: root.toString("hex"), key: manifest.key };
   const noted = { erasures: erasuresOfInstallation(db), unstatedEvents: unstatedEvents(db) };

@@ -222,6 +222,7 @@ export const MOVED: readonly MovedTable[] = [
   { name: "session_views", where: OF_TEAM, arriving: { session_id: SESSION, user_id: "person" } },
   { name: "device_reads", where: OF_DEVICE, arriving: { id: "device_reads.id" } },
   { name: "defects", where: OF_TEAM, arriving: { id: "defects.id" } },
+  { name: "defects_gone", where: OF_TEAM, arriving: { id: "defects.id" } },
   { name: "defect_files", where: OF_TEAM, arriving: { blob_id: "brain_blobs.id" } },
   { name: "triage_classes", where: OF_TEAM, arriving: { newest_id: "defects.id" } },
   { name: "triage_words", where: OF_TEAM, arriving: { entry_id: "defects.id", owner_id: "person" } },

@@ -1,7 +1,9 @@
 import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Core } from "../../../src/core.ts";
-import { entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
+import { type Defect, entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
+import { act, standingOfEntry } from "../../../src/insight/triage/triage.ts";
+import type { Actor } from "../../../src/platform/audit/audit.ts";
 import { areCaughtUp, catchUp, failures } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
@@ -142,6 +144,45 @@ it("never gives a number again, so that an address of a page means one entry or 
     expect(found.filter((id) => seen.has(id))).toEqual([]);
     for (const id of found) seen.add(id);
   }
+});
+
+it("gives an entry that is there again its number, with what was said of it, and tells of it once", async () => {
+  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+  const one = await t.device();
+  const other = await t.device(one.team);
+  const { core } = t.instance;
+  const entry = (title: string, rule = "Set Path.") => `## 2026-11-20 ${title}\n\n**Prevention rule:** ${rule}\n\n`;
+  const [both, theirs] = [
+    entry("Login loop") + entry("Cart lost") + entry("Cart lost"),
+    entry("Totals", "Round once."),
+  ];
+  await publish(t, one, "a", 1, { [ERRORS]: theirs + both });
+  await follow(t);
+  const before = list(t, one);
+  const login = before.find(({ title }) => title === "Login loop") as Defect;
+  const by: Actor = { kind: "command", id: null, label: "command line", ip: null };
+  const subject = {
+    teamId: one.team.id,
+    fingerprint: login.fingerprint.toString("hex").slice(0, 8),
+    entryId: login.id,
+  };
+  await act(core, subject, { kind: "resolve" }, by);
+  const told = () =>
+    t.rows("SELECT data ->> 'title' AS title FROM notices WHERE type LIKE 'defect.%'").map(({ title }) => title);
+  expect(told().toSorted()).toEqual(["Cart lost", "Cart lost", "Login loop", "Totals"]);
+  // The brain of a machine where another branch is checked out, then of one that has them all, some of them in another place.
+  for (const [i, device] of [other, one, other, one].entries()) {
+    await publish(t, device, "a", i + 2, { [ERRORS]: device === one ? both + theirs : theirs });
+    await follow(t);
+  }
+  const idsOf = (entries: readonly Defect[]) => entries.map(({ title, ordinal, id }) => [title, ordinal, id]).sort();
+  expect(idsOf(list(t, one))).toEqual(idsOf(before));
+  expect(standingOfEntry(core, one.team.id, subject.fingerprint, login)).toMatchObject({
+    state: "resolved",
+    isWord: true,
+  });
+  expect(told()).toHaveLength(4);
+  expect(t.count("defects_gone")).toBe(0);
 });
 
 it("stores a file whose thousand equal headings all change places, piece by piece", async () => {
