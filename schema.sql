@@ -370,7 +370,7 @@ CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 -- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
 -- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 where somebody told of it as a whole, 1 where
 -- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list. `user_email` is
--- whom the agent names as signed in, in small letters.
+-- whom the agent names as signed in, in small letters; where nobody is named in what was told of as a whole, that of what was exported holds.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),

@@ -3,7 +3,7 @@ import { dayNumber } from "../../kit/clock.ts";
 import { type EraseStep, MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps.ts";
 import { sessionTwins } from "../../record/traces/traces.ts";
 import { readSaid } from "./follow.ts";
-import { keptSums, putSaid } from "./kept-sums.ts";
+import { keptSums, putSaid, putUser } from "./kept-sums.ts";
 import { NO_START, rows } from "./rows.ts";
 
 /** Erases a session's row, but for what it used where figures of spend stay: it may go on. What was only exported of it and stood in no list is shown in its place. */
@@ -33,4 +33,4 @@ const eraseUnused = (core: Core, deviceId: string): Generator<EraseStep> =>
   whileAny("session figures", () => rows(core.store).dropUnused.run(deviceId, MAX_ERASED_ROWS).changes);
 
 /** Erasing the rows of sessions. */
-export const sessionErasure = { eraseSession, eraseUnused };
+export const sessionErasure = { eraseSession, eraseUnused, putUser };

@@ -1,6 +1,7 @@
 import { type Core, slot } from "../../core.ts";
 import { dayNumber } from "../../kit/clock.ts";
 import { KeptByDay } from "../../kit/kept-by-day.ts";
+import { placeOfSession } from "../../record/traces/traces.ts";
 import type { SumRow } from "./list-rows.ts";
 import { NO_START, rows, type SaidRow, type SessionName } from "./rows.ts";
 
@@ -20,6 +21,16 @@ export function putSaid(core: Core, said: SaidRow): void {
   }
   rows(core.store).putSaid.run(said);
   keptSums(core).change(said.teamId, dayNumber(said.startedAt));
+}
+
+/** Row change: keeps whose a session is where that changed though the session did not, as another device tells of it. */
+export function putUser(
+  core: Core,
+  { id, deviceId, externalId }: Pick<SessionName, "deviceId" | "externalId"> & { id: number },
+): void {
+  const userEmail = placeOfSession(core, deviceId, externalId)?.userEmail ?? "";
+  const changed = rows(core.store).setUser.get({ sessionId: id, userEmail });
+  if (changed) keptSums(core).change(changed.teamId, dayNumber(changed.startedAt));
 }
 
 /** Says that the row of a session changed, or is about to. */

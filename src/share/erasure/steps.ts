@@ -73,8 +73,9 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       // First, as with bindings: whoever signs in, or connects a machine, meanwhile would leave something again.
       if (person) yield* once("accounts", () => userErasure.close(core, person.id));
       yield* endBindings(core, devicesOf(core, target));
-      yield* eraseContent(core, portions);
+      // Before what their own machines exported, which may be all that says that a session is theirs.
       yield* eraseNamed(core, target, id);
+      yield* eraseContent(core, portions);
       if (person) yield* spendErasure.eraseUser(core, addressesOf(core, person));
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
@@ -104,10 +105,12 @@ async function* eraseNamed(core: Core, target: Target, erasureId: string): Async
     yield () => ({});
   }
   const reached = new Set(namedOn(target));
-  for (const [deviceId, of] of Map.groupBy(sessions, (session) => session.deviceId)) {
+  // Those first that only others say are theirs: once these are gone, nothing does.
+  sessions.sort((a, b) => b.byTwin - a.byTwin);
+  for (const of of Map.groupBy(sessions, ({ deviceId, byTwin }) => `${byTwin} ${deviceId}`).values()) {
+    const { teamId, deviceId } = of[0] as NamedSession;
     if (!reached.has(deviceId)) continue;
     const ids = new Set(of.map(({ externalId }) => externalId));
-    const { teamId } = of[0] as NamedSession;
     const portion = { teamId, deviceId, repoKey: null, erasureId, ...EVERYTHING };
     yield* eraseSessions(core, portion, (id) => ids.has(id));
   }

@@ -143,7 +143,8 @@ export function teamsOf(core: Core, target: Target): readonly string[] {
   return [...new Set([...ofDevices, ...ofPerson])];
 }
 
-export type NamedSession = ReturnType<typeof traceErasure.findSessions>[number];
+export type NamedSession = Yielded<ReturnType<typeof traceErasure.sessionsNaming>>[number];
+type Yielded<Of> = Of extends Generator<infer One> ? One : never;
 
 /** The sessions that name a person as theirs, as exporters do, on devices that are not theirs: some at a time. */
 export function* sessionsNaming(core: Core, target: Target): Generator<readonly NamedSession[]> {
