@@ -71,7 +71,7 @@ export function pageOfUsers(
   core: Core,
   text: string,
   limit: number,
-  after = "",
+  after: string,
 ): { readonly rows: ListedUser[]; readonly next: string | undefined } {
   const users = rows(core.store).usersFrom.all({ after, ...soughtText(text), limit: limit + 1 });
   const page = users.slice(0, limit);

@@ -151,7 +151,7 @@ export function revokeReadToken(core: Core, userId: string, id: string, by: Acto
 }
 
 /** Ends anybody's read token; for the command line. @throws Problem (404) when there is none */
-export function revokeAnyReadToken(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+export function revokeAnyReadToken(core: Core, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => revokeRow(core, id, undefined, by));
 }
 

@@ -58,7 +58,7 @@ export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budg
 });
 
 /** Where a budget stands. @param stale whether what was known a while ago will do */
-function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
+function standingOf(core: Core, row: BudgetRow, stale: boolean): BudgetStanding {
   const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
   const budget = readBudget(row);
   const { amountUsd } = budget;

@@ -124,8 +124,6 @@ export interface EndpointSpec<
 export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly core: Core;
   readonly principal: P;
-  /** The bearer token that was sent, well-formed or not. */
-  readonly bearer: string | undefined;
   /** Parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;

@@ -203,7 +203,7 @@ export function keepOnTheWay(
 }
 
 /** Goes on to another site, as somebody's browser and nothing else does. */
-export const leave = (location: string, headers: PageReply["headers"] = []): PageReply => ({
+export const leave = (location: string, headers: PageReply["headers"] & {}): PageReply => ({
   status: 303,
   headers: [["location", location], ...headers],
 });

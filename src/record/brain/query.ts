@@ -135,12 +135,7 @@ const wordsOf = ({ text, heading, path }: Document, meant: ReadonlySet<string>):
 };
 
 /** Ranked sections of a team's current brain files. */
-export async function searchBrain(
-  core: Core,
-  teamId: string,
-  question: string,
-  scope: SearchScope = {},
-): Promise<Answer> {
+export async function searchBrain(core: Core, teamId: string, question: string, scope: SearchScope): Promise<Answer> {
   const { terms, matches, wholes, others } = await findSections(core, teamId, question, scope);
   const sourceOf = sourceFinder(core, teamId);
   const hits = matches.slice(0, scope.limit ?? DEFAULT_HITS).map(

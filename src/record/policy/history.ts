@@ -15,7 +15,7 @@ export interface PolicyEntry extends PolicyVersion {
 }
 
 /** The policies a team had, newest first, by pages. @param cursor of an earlier page; anything else asks for the first */
-export function listPolicies(core: Core, teamId: string, cursor: string | undefined, limit = 20): Page<PolicyEntry> {
+export function listPolicies(core: Core, teamId: string, cursor: string | undefined, limit: number): Page<PolicyEntry> {
   const { older, newer } = rows(core.store);
   const page = keysetPage<HistoryRow>({
     cursor,
@@ -52,7 +52,7 @@ export async function restorePolicy(
   teamId: string,
   id: number,
   by: Actor,
-  basedOn?: number,
+  basedOn: number,
 ): Promise<boolean> {
   const version = findPolicy(core, teamId, id);
   if (!version) fail(notFound, "This team has no such version of its policy.");

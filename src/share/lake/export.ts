@@ -5,7 +5,7 @@ import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
 import { entriesProjection } from "../../insight/defects/defects.ts";
 import { freshenSessions } from "../../insight/sessions/sessions.ts";
 import { catchUpSpend } from "../../insight/spend/spend.ts";
-import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
+import { type Actor, recordAct } from "../../platform/audit/audit.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
@@ -35,8 +35,8 @@ export async function exportParquet(
   core: Core,
   directory: string,
   team: string | undefined,
-  onFile: (files: number) => void = () => {},
-  by: Actor = COMMAND_LINE,
+  onFile: (files: number) => void,
+  by: Actor,
 ): Promise<LakeExport> {
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const [only] = team === undefined ? [] : teams;

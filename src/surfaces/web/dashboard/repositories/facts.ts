@@ -12,7 +12,7 @@ import { reposTold } from "../shared/repositories.ts";
 export const SHOWN_DAYS = 30;
 
 /** The first instant of those days. */
-export const firstShown = (now: number, days: number = SHOWN_DAYS): number => (dayNumber(now) - days + 1) * DAY_MS;
+export const firstShown = (now: number): number => (dayNumber(now) - SHOWN_DAYS + 1) * DAY_MS;
 
 export interface RepoFacts {
   readonly repoKey: string;

@@ -72,7 +72,7 @@ export function spendParams(call: Member): Params {
 export function spendAddress(
   call: Member,
   params: Params,
-  change: Partial<Params> = {},
+  change: Partial<Params>,
   path: `/${string}` = "/spend",
 ): string {
   const { days, first, last, repo, person, by } = { ...params, ...change };
