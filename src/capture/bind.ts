@@ -96,7 +96,9 @@ function startAnew(capture: Capture, kept: ReadonlyMap<string, number> | undefin
       for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
       rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
     }
-    rows.resendSessions.run({ since: 0 });
+    // What an old device told stays with it: sessions would be there twice, and what was erased with it again.
+    if (kept) rows.resendSessions.run({ since: null });
+    else rows.disownSessions.run();
     rows.forgetBrains.run({ since: 0 });
     rows.clearSchedule.run();
   });

@@ -60,6 +60,53 @@ it("with the same team at another address sends nothing twice", async () => {
   expect(server.verify()).toEqual([]);
 });
 
+it("anew leaves a session that the server has with the device that told it, and tells one as a whole that goes on", async () => {
+  const a = await startAgent();
+  const { server } = a;
+  a.work("s1", 2);
+  a.work("s2", 1);
+  await a.pass();
+  const [old, before] = [deviceOf(a), heldOf(server, deviceOf(a))];
+  await server.revoke(old);
+  a.work("s3", 1);
+  expect((await a.pass()).stopped).toBeTypeOf("string");
+  await a.connect();
+  await a.pass();
+  const told = () => heldOf(server, deviceOf(a)).sessions.map(({ id }) => id);
+  expect(told()).toEqual(["s3"]);
+  a.work("s1", 1, 2);
+  await a.pass();
+  expect(told()).toEqual(["s1", "s3"]);
+  const spans = heldOf(server, deviceOf(a)).spans.filter(({ session }) => session === "s1");
+  expect(spans.length).toBeGreaterThan(before.spans.filter(({ session }) => session === "s1").length);
+  // What it was told of s1 by then, the new device tells as well; s2 is told once.
+  expect(server.rows("SELECT external_id AS id, count(*) AS n FROM trace_sessions GROUP BY 1 ORDER BY 1")).toEqual([
+    { id: "s1", n: 2 },
+    { id: "s2", n: 1 },
+    { id: "s3", n: 1 },
+  ]);
+  // A server that is restored is given again what the new device told, and no more.
+  await server.forgetting(async () => {
+    a.work("s3", 1, 1);
+    await a.pass();
+  });
+  await a.pass();
+  expect(told()).toEqual(["s1", "s3"]);
+  expect(heldOf(server, old)).toEqual(before);
+});
+
+it("brings nothing back that was erased with the device, where the machine is connected again", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.pass();
+  await a.server.erase(deviceOf(a));
+  expect(a.server.rows("SELECT * FROM trace_sessions")).toEqual([]);
+  await a.connect();
+  a.work("s2", 1);
+  await a.pass();
+  expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s2"]);
+});
+
 it("takes nothing that was recorded before to another server through a process that waited meanwhile", async () => {
   const a = await startAgent();
   const { machine, clock, log, places } = a.capture;
