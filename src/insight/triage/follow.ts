@@ -80,7 +80,9 @@ function reopen(core: Core, word: WordRow | undefined, came: readonly ClassEntry
   if (!word || (word.state !== "resolved" && word.snoozed !== "again")) return;
   // Who snoozes until a day has heard of it until then.
   if (word.snoozed === "until" && (word.snoozedUntil ?? 0) > core.clock.now()) return;
-  const since = isoDate((word.stateAt ?? 0) - FURTHEST_BEHIND_MS);
+  // Said while the clock was ahead, it was said before now all the same.
+  const said = Math.min(word.stateAt ?? 0, core.clock.now());
+  const since = isoDate(said - FURTHEST_BEHIND_MS);
   const entry = came.find(({ date }) => date >= since);
   if (!entry) return;
   rows(core.store).putWord.run({

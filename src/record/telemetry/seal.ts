@@ -44,7 +44,8 @@ export async function seal(core: Core, maxBlocks: number): Promise<number> {
       at.streamId = 0;
       break;
     }
-    const isQuiet = stream.updatedAt + core.config.sealAfterHours * HOUR_MS <= core.clock.now();
+    // By a clock that was ahead as well.
+    const isQuiet = Math.abs(core.clock.now() - stream.updatedAt) >= core.config.sealAfterHours * HOUR_MS;
     // Whatever becomes of this one, the next turn is another's; or it goes on where it was not done.
     at.streamId = stream.streamId;
     while (blocks < maxBlocks && (await sealBlock(core, stream.streamId, isQuiet))) blocks++;

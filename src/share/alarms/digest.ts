@@ -27,23 +27,26 @@ export const digestJob: IntervalJob = {
   everyMs: MINUTE_MS,
   async run(core) {
     if (core.config.outbound.hosts.length === 0) return;
-    const dueAt = lastDigestAt(core.clock.now());
-    // Nobody who asks on a Wednesday is sent last Monday's.
+    const now = core.clock.now();
+    const dueAt = lastDigestAt(now);
+    // Nobody who asks on a Wednesday is sent last Monday's; what is of the future was made by a clock that was ahead.
+    const wasThere = (createdAt: number) => createdAt <= dueAt || createdAt > now;
     const readers = listChannels(core).filter(
       ({ events, disabledAt, createdAt }) =>
-        events.includes("digest.weekly") && disabledAt === null && createdAt <= dueAt,
+        events.includes("digest.weekly") && disabledAt === null && wasThere(createdAt),
     );
     for (const { id: teamId, createdAt } of servedTeams(core)) {
       const key = keyOf(teamId, dueAt);
       if (isTold(core, key)) continue;
       const isAsked =
-        createdAt <= dueAt && readers.some((reader) => reader.teamId === null || reader.teamId === teamId);
+        wasThere(createdAt) && readers.some((reader) => reader.teamId === null || reader.teamId === teamId);
       const data = isAsked && (await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS));
       await core.store.write(() => {
         const sql = rows(core.store);
         // A week that nobody asked for is over, too: whoever asks for the next is not sent it.
         if (sql.begin.run(key, core.clock.now()).changes === 0) return;
-        for (const before of sql.of.all(`digest:${teamId}:`, key)) sql.end.run(before);
+        // The one before stays: by a clock that is set back it is that of now once more.
+        for (const before of sql.of.all(`digest:${teamId}:`, key).slice(0, -1)) sql.end.run(before);
         if (data) notify(core, { type: "digest.weekly", teamId, path: `/overview?to=${data.to}`, data, key });
       });
     }
