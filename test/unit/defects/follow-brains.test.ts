@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Core } from "../../../src/core.ts";
@@ -7,6 +10,7 @@ import type { Actor } from "../../../src/platform/audit/audit.ts";
 import { areCaughtUp, catchUp, failures } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { git } from "../../support/work-tree.ts";
 
 const publish = (
   t: TestInstance,
@@ -183,6 +187,47 @@ it("gives an entry that is there again its number, with what was said of it, and
   });
   expect(told()).toHaveLength(4);
   expect(t.count("defects_gone")).toBe(0);
+});
+
+it("reads one side of what a merge left unresolved, and the other once it is resolved", async () => {
+  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+  const device = await t.device();
+  const repo = mkdtempSync(join(tmpdir(), "reckon-merge-"));
+  onTestFinished(() => rmSync(repo, { recursive: true }));
+  const put = (content: string) => writeFileSync(join(repo, "errors.md"), content);
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "merge.conflictStyle=diff3"];
+  const commit = () => git(repo, ...author, "commit", "-qam", "one");
+  let version = 0;
+  const read = async () => {
+    await publish(t, device, "a", ++version, { [ERRORS]: readFileSync(join(repo, "errors.md"), "utf8") });
+    await follow(t);
+    return list(t, device).map(({ id, title, rule, line }) => ({ id, title, rule, line }));
+  };
+  const entry = (title: string, more = "") =>
+    `## 2026-11-20 ${title}\n\nIt broke.\n${more}\n**Prevention rule:** Look twice.\n`;
+  git(repo, "init", "-q", "-b", "main");
+  put(`# Errors\n\n${entry("Old")}`);
+  git(repo, "add", ".");
+  commit();
+  git(repo, "checkout", "-q", "-b", "feature");
+  put(`# Errors\n\n${entry("Theirs")}\n${entry("Old", "Badly.\n")}\nMore.\n`);
+  commit();
+  git(repo, "checkout", "-q", "main");
+  put(`# Errors\n\n${entry("Ours")}\n${entry("Old")}\nFixed.\n`);
+  commit();
+  const before = await read();
+  expect(before.map(({ title, rule }) => [title, rule])).toEqual(
+    ["Ours", "Old"].map((title) => [title, "Look twice."]),
+  );
+  expect(() => git(repo, ...author, "merge", "-q", "feature")).toThrow();
+  expect(readFileSync(join(repo, "errors.md"), "utf8")).toMatch(/^<{7} .*^\|{7} .*^={7}$.*^>{7} /ms);
+  const told = t.count("notices");
+  const anyLine = (entries: typeof before) => entries.map((one) => ({ ...one, line: 0 }));
+  expect(anyLine(await read())).toEqual(anyLine(before));
+  expect(t.count("notices")).toBe(told);
+  put(`# Errors\n\n${entry("Theirs")}\n${entry("Ours")}\n${entry("Old", "Badly.\n")}`);
+  expect(anyLine(await read())).toEqual(expect.arrayContaining(anyLine(before)));
+  expect(t.count("notices")).toBe(told + 1);
 });
 
 it("stores a file whose thousand equal headings all change places, piece by piece", async () => {
