@@ -712,7 +712,11 @@ describe("an address that is another's now", () => {
       t.rows(
         "SELECT actor_id AS id, actor_label AS label, ip FROM audit_events WHERE action = 'code.created' ORDER BY audit_events.id",
       );
-    const links = () => t.rows("SELECT email, created_by AS by FROM one_time_links ORDER BY created_at, id");
+    const links = () =>
+      t.rows(
+        `SELECT l.email, coalesce(u.email, created_by) AS by FROM one_time_links l LEFT JOIN users u ON u.id = created_by
+         ORDER BY l.created_at, l.id`,
+      );
     return { t, email, former, holder, erase, deeds, links };
   }
 

@@ -58,6 +58,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 36, file: "src/platform/store/migrations/0036-due-by-channel.sql" },
   { version: 37, file: "src/platform/store/migrations/0037-who-was-signed-in.sql" },
   { version: 38, file: "src/platform/store/migrations/0038-sessions-by-cause.sql" },
+  { version: 39, file: "src/platform/store/migrations/0039-makers.sql" },
 ];
 
 export interface SchemaPlan {

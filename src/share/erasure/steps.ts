@@ -22,7 +22,6 @@ import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
-import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseSessions } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure, Target } from "./journal.ts";
@@ -163,7 +162,6 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
     yield* whileAny("links", () => eraseLinksOf(core, known));
     yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, known));
     yield* whileAny("names", () => eraseMakerOfPolicies(core, known));
-    yield* whileAny("names", () => eraseMakerOfPacks(core, known));
     yield* whileAny("names", () => budgetErasure.renameMaker(core, email, mark));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
