@@ -70,6 +70,10 @@ const PEOPLE = `t.id IN (
 const narrowed = (member: string, own: string, target = "t.target") =>
   `json_replace(${target}, '$.${member}', json((SELECT json_group_array(value) FROM json_each(t.target, '$.${member}') WHERE value ${own})))`;
 
+/** A view of one person's, whom it names by id. */
+const VIEWED = `coalesce((SELECT replace(t.query, p.there, p.here) FROM temp.moving_people p
+  WHERE p.there <> p.here AND instr(t.query, p.there) > 0), t.query)`;
+
 const OWN_DEVICE = "IN (SELECT id FROM main.devices WHERE team_id = @team)";
 
 const SESSION = "trace_sessions.id";
@@ -263,7 +267,7 @@ export const MOVED: readonly MovedTable[] = [
     arriving: { subject: { sql: "iif(t.scope = 'person', PERSON(t.subject), t.subject)" }, created_by: "person" },
   },
   { name: "budget_crossings", where: "t.budget_id IN (SELECT id FROM main.budgets WHERE team_id = @team)" },
-  { name: "saved_views", where: OF_TEAM, arriving: { user_id: "person" } },
+  { name: "saved_views", where: OF_TEAM, arriving: { user_id: "person", query: { sql: VIEWED } } },
   { name: "packs", where: OF_TEAM, leaving: { featured_at: "NULL" } },
   { name: "pack_versions", where: OF_PACK, arriving: { id: "pack_versions.id" } },
   { name: "pack_installs", where: `${OF_PACK} AND ${OF_DEVICE}` },
