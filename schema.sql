@@ -1,5 +1,6 @@
 -- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
--- Instants (`*_at`) are milliseconds since the Unix epoch. `''` as repo_key means that the client named no repository.
+-- Instants (`*_at`) are milliseconds since the Unix epoch. Who did something (`*_by`, but of erasures and holds) is a person or a device by
+-- its id, since addresses are given to others; whoever else by what they are called. `''` as repo_key means that the client named no repository.
 
 -- `binding_closed_at` is when members were told not to connect machines of their own; null while they may. `moved_to` is the address of
 -- the instance that serves the team now, since `moved_at`; `move_confirmed_at` when somebody said that it does.
@@ -886,7 +887,6 @@ CREATE TABLE pack_versions (
   classes     TEXT NOT NULL,
   sha256      BLOB NOT NULL,
   created_at  INTEGER NOT NULL,
-  created_by  TEXT NOT NULL,
   -- Last: what stands behind a large value is read through it.
   archive     BLOB NOT NULL,
   UNIQUE (pack_id, version)
@@ -1158,7 +1158,8 @@ CREATE TABLE causal_links (
   created_at      INTEGER NOT NULL,
   updated_at      INTEGER NOT NULL,
   entry_id        INTEGER NOT NULL,
-  gone_after      INTEGER
+  gone_after      INTEGER,
+  said_by         TEXT
 ) STRICT;
 CREATE UNIQUE INDEX causal_links_computed ON causal_links (entry_id, session_id) WHERE origin = 'computed';
 CREATE INDEX causal_links_by_entry ON causal_links (entry_id);

@@ -21,7 +21,7 @@ import {
   requireRank,
   roleIn,
 } from "../members/members.ts";
-import { type ErasedPerson, emailKey, findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
+import { type ErasedPerson, emailKey, findUser, getUser, hasUsers, makers, readEmail } from "../people/people.ts";
 import { type InvitationRow, type LinkRow, rows } from "./rows.ts";
 
 export type { LinkRow };
@@ -55,7 +55,7 @@ function storeLink(core: Core, link: NewLink, by: Actor): OneTimeLink {
     ...link,
     id,
     tokenHash: tokenDigest(token),
-    createdBy: by.label,
+    createdBy: makers.of(by),
     makerId: by.kind === "user" ? by.id : null,
     createdAt: now,
     expiresAt,
@@ -228,13 +228,12 @@ export function revokeResetLinks(core: Core, userId: string): void {
   rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", userId, userId);
 }
 
-/** Row change: links that were made for a person, and their name in those that they made. @returns how many changed */
-export function eraseLinksOf(core: Core, { id: userId, email, mark }: ErasedPerson): number {
+/** Row change: links that were made for a person. @returns how many went */
+export function eraseLinksOf(core: Core, { id: userId, email }: ErasedPerson): number {
   const sql = rows(core.store);
-  const limit = MAX_ERASED_ROWS / 2;
   const isTheirs = (link: Pick<LinkRow, "email" | "userId">) =>
     link.userId === userId || emailKey(link.email ?? "") === emailKey(email);
-  const theirs = sql.named.all(userId).filter(isTheirs).slice(0, limit);
+  const theirs = sql.named.all(userId).filter(isTheirs).slice(0, MAX_ERASED_ROWS);
   for (const { id } of theirs) sql.drop.run(id);
-  return theirs.length + sql.renameMaker.run({ mark, email, limit }).changes;
+  return theirs.length;
 }

@@ -172,6 +172,15 @@ export const formerAddresses = {
   },
 };
 
+/** Who made something, as records keep it: addresses change, and are given to others. */
+export const makers = {
+  /** The id of a person or a device; what whoever else is called. */
+  of: ({ kind, id, label }: Actor): string => (kind === "user" || kind === "device" ? id : null) ?? label,
+
+  /** What a person is called now. */
+  called: (core: Core, maker: string): string => rows(core.store).userById.get(maker)?.email ?? maker,
+};
+
 /** Makes somebody an operator, or no longer one. @throws Problem for the last one */
 export function setOperator(
   core: Core,

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { makers } from "../../identity/people/people.ts";
 import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
@@ -51,8 +52,9 @@ export interface BudgetStanding extends Budget {
   readonly reached: readonly number[];
 }
 
-export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budget => ({
+export const readBudget = (core: Core, { amountCents, thresholds, ...row }: BudgetRow): Budget => ({
   ...row,
+  createdBy: makers.called(core, row.createdBy),
   amountUsd: amountCents / 100,
   thresholds: JSON.parse(thresholds) as number[],
 });
@@ -60,7 +62,7 @@ export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budg
 /** Where a budget stands. @param stale whether what was known a while ago will do */
 function standingOf(core: Core, row: BudgetRow, stale: boolean): BudgetStanding {
   const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
-  const budget = readBudget(row);
+  const budget = readBudget(core, row);
   const { amountUsd } = budget;
   const usedUsd = usedNano / 1e9;
   const { usd, exceedsOn } = forecast(row.period, span, core.clock.now(), amountUsd, (day) => byDay.get(day) ?? 0);
@@ -123,7 +125,7 @@ export async function setBudget(
     const key = { teamId, scope, subject, period };
     const before = sql.like.get(key);
     const given = { amountCents, thresholds: JSON.stringify(percents) };
-    if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(before);
+    if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(core, before);
     if (!before && (sql.count.get(teamId) ?? 0) >= MAX_BUDGETS) fail(tooManyBudgets);
     const row = before
       ? { ...before, ...given }
@@ -132,7 +134,7 @@ export async function setBudget(
           ...given,
           id: newId("bgt", core.clock, core.random),
           createdAt: core.clock.now(),
-          createdBy: by.label,
+          createdBy: makers.of(by),
         };
     if (before) {
       sql.change.run({ id: row.id, ...given });
@@ -145,7 +147,7 @@ export async function setBudget(
       target: { kind: "budget", id: row.id },
       detail: { scope, subject, period, amountUsd: amountCents / 100, thresholds: percents },
     });
-    return readBudget(row);
+    return readBudget(core, row);
   });
 }
 
@@ -164,6 +166,6 @@ export function removeBudget(core: Core, teamId: string, id: string, by: Actor =
       target: { kind: "budget", id },
       detail: { scope, subject, period },
     });
-    return readBudget(row);
+    return readBudget(core, row);
   });
 }

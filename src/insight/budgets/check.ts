@@ -25,7 +25,7 @@ interface Reached {
 /** Row change: tells that a threshold was reached, in the transaction that keeps it. Whoever is to hear of it is told here. */
 function reached(core: Core, { budget, threshold, measured: { span, usedNano }, ended }: Reached): void {
   const { id, teamId, scope, subject, period } = budget;
-  const { amountUsd } = readBudget(budget);
+  const { amountUsd } = readBudget(core, budget);
   const days = { from: dateOfDay(span.first), to: dateOfDay(span.last) };
   recordEvent(core, SYSTEM, {
     action: "budget.reached",
@@ -62,7 +62,7 @@ async function recordReached(core: Core, budget: BudgetRow, measured: Measured, 
   const { span, usedNano } = measured;
   const known = new Set(sql.crossings.all(budget.id, span.first).map(({ threshold }) => threshold));
   const amountNano = budget.amountCents * 1e7;
-  const over = readBudget(budget).thresholds.filter(
+  const over = readBudget(core, budget).thresholds.filter(
     (threshold) => !known.has(threshold) && usedNano / amountNano >= threshold / 100,
   );
   if (over.length === 0) return;

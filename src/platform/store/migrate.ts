@@ -59,6 +59,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 37, file: "src/platform/store/migrations/0037-who-was-signed-in.sql" },
   { version: 38, file: "src/platform/store/migrations/0038-sessions-by-cause.sql" },
   { version: 39, file: "src/platform/store/migrations/0039-entries-gone.sql" },
+  { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
 ];
 
 export interface SchemaPlan {

@@ -25,11 +25,11 @@ export function listPolicies(core: Core, teamId: string, cursor: string | undefi
     read: (towards, key, count) =>
       (towards === "older" ? older : newer).all(teamId, key?.[0] ?? Number.MAX_SAFE_INTEGER, count),
   });
-  return { ...page, rows: page.rows.map(entryOf) };
+  return { ...page, rows: page.rows.map((row) => entryOf(core, row)) };
 }
 
-function entryOf({ before, ...row }: HistoryRow): PolicyEntry {
-  const version = versionOf(row);
+function entryOf(core: Core, { before, ...row }: HistoryRow): PolicyEntry {
+  const version = versionOf(core, row);
   const earlier = before === null ? DEFAULT_POLICY : (JSON.parse(before) as Policy);
   return { ...version, change: comparePolicies(earlier, version.policy) };
 }
@@ -38,7 +38,7 @@ function entryOf({ before, ...row }: HistoryRow): PolicyEntry {
 function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
   if (id === 0) return DEFAULT_VERSION;
   const row = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
-  return row && versionOf(row);
+  return row && versionOf(core, row);
 }
 
 /**

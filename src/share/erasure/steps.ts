@@ -5,7 +5,14 @@ import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseDirectoryRecords } from "../../identity/directory/directory.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
-import { type ErasedPerson, findUser, formerAddresses, markOf, userErasure } from "../../identity/people/people.ts";
+import {
+  type ErasedPerson,
+  emailKey,
+  findUser,
+  formerAddresses,
+  markOf,
+  userErasure,
+} from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
@@ -22,7 +29,6 @@ import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
-import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseSessions } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure, Target } from "./journal.ts";
@@ -140,7 +146,8 @@ function forgottenOf(core: Core, deviceIds: readonly string[], person: ErasedPer
       marks.set(id, `erased-${id}`);
   }
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
-  const others = person ? formerAddresses.holders(core, person.email) : new Set<string>();
+  const others = new Set(person && formerAddresses.holders(core, person.email));
+  others.delete(person?.id ?? "");
   return { marks, texts, others, naming: NAMING };
 }
 
@@ -166,9 +173,11 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
     yield* whileAny("links", () => eraseLinksOf(core, known));
     yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, known));
     yield* whileAny("names", () => eraseMakerOfPolicies(core, known));
-    yield* whileAny("names", () => eraseMakerOfPacks(core, known));
     yield* whileAny("names", () => budgetErasure.renameMaker(core, email, mark));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
+    // Pages name whoever has no account in the team by their address.
+    for (const name of new Set([email, emailKey(email)]))
+      yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "person", name));
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { saveView } from "../../../src/identity/saved-views/saved-views.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import {
   carryOut,
@@ -11,6 +12,7 @@ import {
 } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
@@ -134,4 +136,17 @@ it("erases what another machine's client told of sessions that were exported in 
   expect(sessions(t)).toEqual(["s-bob", "s-machine-1"]);
   expect(t.rows("SELECT completed_at FROM erasures")).not.toEqual([{ completed_at: null }]);
   expect(faults(t)).toEqual([]);
+});
+
+it("erases the views that others saved of who is named without an account", async () => {
+  const { t, core } = await shared();
+  const [{ id: teamId }] = t.rows("SELECT id FROM teams");
+  const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: teamId, role: "owner" } });
+  for (const person of ["ada@example.com", "bob@example.com"])
+    await saveView(core, teamId, keeper.id, {
+      ...{ place: "/sessions", name: person.slice(0, 3), shared: true },
+      query: `${new URLSearchParams({ person, result: "failed" })}`,
+    });
+  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
 });
