@@ -122,7 +122,7 @@ it("tells the same of what an older database holds, by the audit, or by an addre
     const { t, ...made } = await twoOfOneAddress();
     await t.close();
     const db = new Sqlite(join(t.directory, "reckon.db"));
-    // As schema 38 had it: by addresses as they were.
+    // As schema 39 had it: by addresses as they were.
     db.exec(`
       UPDATE policies SET created_by = '${FORMER}'; UPDATE budgets SET created_by = '${FORMER}';
       UPDATE one_time_links SET created_by = '${FORMER}'; UPDATE connect_codes SET created_by = '${FORMER}' WHERE created_by LIKE 'usr%';
@@ -130,7 +130,7 @@ it("tells the same of what an older database holds, by the audit, or by an addre
       UPDATE causal_links SET evidence = json_array(json_object('kind', 'person', 'says', '${FORMER} said so.')) WHERE origin = 'person';
       ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
       ${audit ? "" : `DELETE FROM audit_events; DELETE FROM memberships WHERE user_id = '${made.second.id}'; DELETE FROM users WHERE id = '${made.second.id}';`}
-      PRAGMA user_version = 38;`);
+      PRAGMA user_version = 39;`);
     db.close();
     const newer = await startInstance({ directory: t.directory });
     expect(await told(newer, made)).toEqual(by(LATER, audit ? FORMER : LATER));
