@@ -50,7 +50,8 @@ export const instantOrNull = (epochMs: number | null): string | null => (epochMs
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Reads a span such as `90s`, `15m`, `12h` or `90d`.
@@ -59,6 +60,6 @@ export const DAY_MS = 24 * 60 * MINUTE_MS;
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
   if (!match) return undefined;
-  const unit = { s: SECOND_MS, m: MINUTE_MS, h: 60 * MINUTE_MS, d: DAY_MS }[match[2] as "s" | "m" | "h" | "d"];
+  const unit = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }[match[2] as "s" | "m" | "h" | "d"];
   return Number(match[1]) * unit;
 }

@@ -130,3 +130,6 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 /** A shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The same, without quotes where a text needs none to be one word. */
+export const shellWord = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : shellQuoted(text));

@@ -1,11 +1,12 @@
 import type { Core } from "../core.ts";
+import { HOUR_MS } from "../kit/clock.ts";
 import { firstWhere } from "../kit/first-where.ts";
 import type { Towards } from "../kit/page.ts";
 import { cooperative } from "../kit/yield.ts";
 import { type DeliveryFacts, rows } from "./rows.ts";
 
 /** By this much the wall clock may have been set back without being taken for wrong. */
-const CLOCK_SLACK_MS = 2 * 60 * 60 * 1_000;
+const CLOCK_SLACK_MS = 2 * HOUR_MS;
 /** Times that the clock was wrong, about which a walk still begins where it should and not at its end. */
 const MAX_TRIES = 16;
 

@@ -1,4 +1,4 @@
-import { dateOfDay, dayNumber } from "../../kit/clock.ts";
+import { dateOfDay, dayNumber, HOUR_MS } from "../../kit/clock.ts";
 
 /** Seven days and the entries dated in them. */
 export interface Week {
@@ -20,7 +20,7 @@ export interface Trend {
 const WEEKS = 4;
 const WEEK_DAYS = 7;
 /** Calendars are at most this far ahead of UTC (UTC+14). */
-const FURTHEST_AHEAD_MS = 14 * 60 * 60_000;
+const FURTHEST_AHEAD_MS = 14 * HOUR_MS;
 
 /** How many entries a day has. */
 export interface DayCount {

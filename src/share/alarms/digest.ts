@@ -4,7 +4,7 @@ import { listDevices } from "../../identity/devices/devices.ts";
 import { entriesProjection, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
 import { catchUpSpend, spendReport } from "../../insight/spend/spend.ts";
 import { countClasses } from "../../insight/triage/triage.ts";
-import { DAY_MS, isoDate, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, HOUR_MS, isoDate, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
@@ -18,7 +18,7 @@ const WEEK_MS = 7 * DAY_MS;
 /** The epoch was a Thursday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 /** On Mondays at 7, UTC. */
-const HOUR_OF_DIGEST_MS = 7 * 60 * MINUTE_MS;
+const HOUR_OF_DIGEST_MS = 7 * HOUR_MS;
 const MAX_TITLES = 3;
 
 /** Sums a week up for each team somebody wants to hear of, once, however often the server was started since. */

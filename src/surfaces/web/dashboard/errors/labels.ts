@@ -5,7 +5,7 @@ import { dayNumber } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
 import { oneLine } from "../../../../kit/strings.ts";
-import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import { anchor, badge, type Kind, none } from "../../ui/parts.ts";
 import { agoText, dayText, utcText } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { shaText, short } from "../shared/text.ts";
@@ -69,7 +69,7 @@ export function causeLink(call: Member, { sessionNumber, sessionId, promptExcerp
 /** What an entry is put down to, in the cell of a table: the first cause, and how many more there are. */
 export function causeCell(call: Member, defect: Defect): Content {
   const [first, ...more] = causesOf(call, defect);
-  if (!first) return html`<span class="none">–</span>`;
+  if (!first) return none;
   return html`${bandBadge(first)} ${causeLink(call, first)}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}`;
 }
 

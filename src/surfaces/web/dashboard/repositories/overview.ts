@@ -30,6 +30,7 @@ import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } fr
 import { repoOfStream, streamKeys } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
+import { telemetryRepo } from "../telemetry/filter.ts";
 import { firstShown, SHOWN_DAYS } from "./facts.ts";
 import { share } from "./labels.ts";
 
@@ -234,8 +235,7 @@ function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
   const { core } = call;
   const now = core.clock.now();
   const to = (path: `/${string}`, { deviceId, repoKey }: (typeof streams)[number]) =>
-    // The pages of telemetry have a word of their own for what came without a repository.
-    link(call, path, { device: deviceId, repo: repoKey === "" ? "(none)" : repoKey });
+    link(call, path, { device: deviceId, repo: telemetryRepo(repoKey) });
   return section({
     title: "Devices",
     body: table({
