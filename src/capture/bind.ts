@@ -62,7 +62,16 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
+  // Nobody has its token any more: it would take a seat, and be missed, until that runs out.
+  if (before) await unbind(before);
   return credentials;
+}
+
+/** Ends a binding on its server. @returns why that could not be said to it; undefined when it was */
+export async function unbind({ url, token }: Credentials): Promise<string | undefined> {
+  const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token, timeoutMs: 10_000 });
+  // A server that does not know the token has nothing to end.
+  return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
 }
 
 function readCredentialsIfAny({ places }: Capture): Credentials | undefined {

@@ -95,6 +95,18 @@ it("anew leaves a session that the server has with the device that told it, and 
   expect(heldOf(server, old)).toEqual(before);
 });
 
+it("anew ends the binding that was, whose seat nobody would give back", async () => {
+  const a = await startAgent();
+  const bindings = () => a.server.rows("SELECT id FROM devices WHERE revoked_at IS NULL");
+  const before = bindings();
+  const old = deviceOf(a);
+  await a.connect();
+  expect(bindings()).toHaveLength(before.length);
+  expect(bindings()).not.toContainEqual({ id: old });
+  a.work("s1", 1);
+  expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
+});
+
 it("brings nothing back that was erased with the device, where the machine is connected again", async () => {
   const a = await startAgent();
   a.work("s1", 2);
