@@ -88,6 +88,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
   readonly signedInSince?: (call: PageCall) => PageReply;
+  /** Answers somebody who is not signed in any more, instead of asking them to. */
+  readonly signedOutSince?: PageReply;
   /** Tells what went wrong, instead of the error page that all have; the status is the error's. */
   readonly renderError?: (call: PageCall, error: PageError) => PageReply;
 }
