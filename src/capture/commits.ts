@@ -21,7 +21,7 @@ interface LoggedCommit {
   readonly sha: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The commits that it was put in place of one after the other, where it amends one and git writes that down where we read it. */
+  /** The commits that it was put in place of one after the other, or is a copy of, as far as git writes that down where we read it. */
   readonly amends: readonly string[];
 }
 
@@ -96,7 +96,11 @@ function newCommits(
   });
 }
 
-/** The commits that were made in a work tree, oldest first. */
+/** What git writes down of a commit, and of the copy of one that it makes while it rebases or picks it (git-rebase(1), git-cherry-pick(1)). */
+const MADE =
+  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(:]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
+
+/** The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work. */
 function reflog(root: string): LoggedCommit[] {
   if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
   let text: string;
@@ -105,14 +109,18 @@ function reflog(root: string): LoggedCommit[] {
   } catch {
     return [];
   }
-  const amended = new Map<string, readonly string[]>();
+  const bySha = new Map<string, LoggedCommit>();
+  const byTitle = new Map<string, LoggedCommit>();
   return text.split("\n").flatMap((line) => {
-    const entry = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b(?: \((amend)\))?/.exec(line);
-    if (!entry) return [];
-    const [, before = "", sha = "", seconds, isAmend] = entry;
-    const amends = isAmend ? [before, ...(amended.get(before) ?? [])].slice(0, MAX_COMMITS) : [];
-    amended.set(sha, amends);
-    return [{ sha, at: Number(seconds) * SECOND_MS, amends }];
+    const [, before = "", sha = "", seconds, isAmend, isCopy, title = ""] = MADE.exec(line) ?? [];
+    const made = { sha: before, at: Number(seconds) * SECOND_MS, amends: [] };
+    const earlier = isCopy ? byTitle.get(title) : isAmend ? (bySha.get(before) ?? made) : undefined;
+    if (sha === "" || (isCopy && !earlier)) return [];
+    const amends = earlier ? [earlier.sha, ...earlier.amends].slice(0, MAX_COMMITS) : [];
+    const commit = { sha, at: (isCopy && earlier ? earlier : made).at, amends };
+    bySha.set(sha, commit);
+    byTitle.set(title, commit);
+    return [commit];
   });
 }
 

@@ -71,7 +71,21 @@ export function otherTreeOf(
 const isByCommit = (repo: string) => repo.startsWith(BY_COMMIT);
 
 /** Whether a work tree is still of the repository that it was of, as far as its origin says. */
-export const isStill = (root: string, repo: string): boolean => isByCommit(repo) || lookUp(root).repo === repo;
+export function isStill(root: string, repo: string): boolean {
+  try {
+    const named = namedByOrigin(root, commonDirectory(join(root, ".git")));
+    return isByCommit(repo) ? named === undefined : named === repo;
+  } catch {
+    return false;
+  }
+}
+
+/** The key that a repository has by the address of its origin, without a secret that stands there. */
+function namedByOrigin(root: string, common: string): string | undefined {
+  const origin = originIn(endOfFile(join(common, "config")));
+  const named = origin === undefined ? undefined : keyOf(root, origin);
+  return named === undefined ? undefined : redactText(named).text;
+}
 
 function lookUp(folder: string): Repository {
   try {
@@ -79,13 +93,11 @@ function lookUp(folder: string): Repository {
     const root = topOf(real);
     if (root === undefined) return NONE;
     const common = commonDirectory(join(root, ".git"));
-    const origin = originIn(endOfFile(join(common, "config")));
-    const named = origin === undefined ? undefined : keyOf(root, origin);
     return {
       root,
       below: relative(root, real),
       // The first commit that a shallow clone has is the first of that clone alone (gitrepository-layout(5), shallow).
-      repo: named !== undefined ? redactText(named).text : existsSync(join(common, "shallow")) ? "" : firstCommit(root),
+      repo: namedByOrigin(root, common) ?? (existsSync(join(common, "shallow")) ? "" : firstCommit(root)),
     };
   } catch {
     // Unreadable is as good as none: the session is kept without a repository.

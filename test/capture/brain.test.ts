@@ -360,6 +360,40 @@ describe("publishing a brain", () => {
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one more" });
   });
 
+  it("stands under one address, whatever becomes of that, and under its own where another repository took its place", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop"), "packages/a/x": "" });
+    git(root, "remote", "remove", "origin");
+    git(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "-qm", "one");
+    const errors = () => machine.t.rows("SELECT id, repo_key AS repo, title FROM defects ORDER BY title");
+    // An agent works in the folder, which is looked at again after a day at the latest.
+    const works = async () => {
+      machine.t.clock.advance(25 * 60 * 60_000);
+      repositoryOf(machine.capture, root);
+      await pass(machine);
+      await machine.t.instance.settle();
+    };
+    repositoryOf(machine.capture, join(root, "packages/a"));
+    await works();
+    const first = `root:${git(root, "rev-parse", "HEAD").trim()}`;
+    expect(errors()).toMatchObject([{ repo: first, title: "Login loop" }]);
+    git(root, "remote", "add", "origin", `https://${SHOP}.git`);
+    await works();
+    const [before] = errors();
+    expect(errors()).toMatchObject([{ repo: SHOP, title: "Login loop" }]);
+    git(root, "remote", "set-url", "origin", "git@new.example.com:acme/shop.git");
+    await works();
+    expect(errors()).toMatchObject([{ repo: "new.example.com/acme/shop", title: "Login loop" }]);
+    git(root, "remote", "set-url", "origin", `https://${SHOP}.git`);
+    await works();
+    expect(errors()).toEqual([before]);
+    rmSync(root, { recursive: true });
+    machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Totals") });
+    git(root, "remote", "set-url", "origin", `https://${keyOf("till")}.git`);
+    await works();
+    expect(errors()).toMatchObject([before, { repo: keyOf("till"), title: "Totals" }]);
+  });
+
   it.each(["off", "metadata"] as const)("sends no brain where the policy says %s", async (captureMode) => {
     const machine = await startMachine();
     const { core } = machine.t.instance;

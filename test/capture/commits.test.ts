@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { readCredentials } from "../../src/capture/state.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
 import { turn } from "../support/turns.ts";
@@ -207,6 +208,48 @@ it("costs little in a work tree of many agents and commits, though each could be
   await a.pass();
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(500);
+});
+
+it("knows a session's commit again once it is rebased or picked for another branch, and answers for its lines", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  const shop = realpathSync(join(a.home, "shop"));
+  const as = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"];
+  commit(a, "README.md", "base", after(-60));
+  git(shop, "checkout", "-q", "-b", "feature");
+  a.write("s1", ...turn({ session: "s1", n: 0, cwd: shop, at, prompt: "Set the cookie" }));
+  a.write("s2", ...turn({ session: "s2", n: 0, cwd: shop, at: after(20), prompt: "Read the cookie" }));
+  const made = commit(a, "src/0.ts", "Set it", after(10));
+  const theirs = commit(a, "src/0.ts", "Read it", after(30));
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  // Hours after the sessions ended.
+  a.advance(120 * MINUTE_MS);
+  git(shop, "checkout", "-q", "main");
+  commit(a, "LICENSE", "upstream", a.server.clock.now());
+  git(shop, "checkout", "-q", "feature");
+  git(shop, ...as, "rebase", "-q", "main");
+  const rebased = git(shop, "rev-parse", "HEAD~1").trim();
+  git(shop, "checkout", "-q", "-b", "release", "main~1");
+  git(shop, ...as, "cherry-pick", rebased);
+  const picked = git(shop, "rev-parse", "HEAD").trim();
+  a.work("s3", 1, 5);
+  await a.pass();
+  const shas = (session: string) =>
+    a.server
+      .rows("SELECT document ->> 'commits' AS commits FROM trace_sessions WHERE external_id = ?", session)
+      .flatMap(({ commits }) => JSON.parse(commits).map(({ sha }: { sha: string }) => sha));
+  expect([made, rebased, picked]).toEqual([...new Set([made, rebased, picked])]);
+  expect(shas("s1")).toEqual([made, rebased, picked]);
+  expect(shas("s2")).toEqual([theirs, git(shop, "rev-parse", "feature").trim()]);
+  expect(shas("s3")).toEqual([]);
+  const headers = { authorization: `Bearer ${readCredentials(a.capture.places)?.token}` };
+  for (const sha of [made, rebased, picked]) {
+    const asked = await fetch(`${a.server.url}/api/prompt-for-line?path=src/0.ts&line=1&commit=${sha}`, { headers });
+    expect(await asked.json()).toMatchObject({ matches: [{ sessionId: "s1", prompt: "Set the cookie" }] });
+  }
+  expectAgreement(a);
 });
 
 it("names files of other work trees of the repository as that does, and finds the commits that were made there", async () => {
