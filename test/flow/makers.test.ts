@@ -2,6 +2,8 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { createCode, renameDevice } from "../../src/identity/devices/devices.ts";
+import { issueLicense } from "../../src/identity/license/license.ts";
+import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { getUser, storePerson } from "../../src/identity/people/people.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
@@ -84,6 +86,28 @@ async function told(
 it("names whoever made something though their address is another's by now", async () => {
   const { t, ...made } = await twoOfOneAddress();
   expect(await told(t, made)).toEqual(by(LATER, FORMER));
+});
+
+it("says in the audit and of licences who goes by another address now", async () => {
+  const { t, device, first, second, viewer } = await twoOfOneAddress();
+  const { core } = t.instance;
+  const { team } = device;
+  const as = (id: string, label: string) => ({ kind: "user", id, label, ip: null }) as const;
+  await issueLicense(core, team.id, 5, as(first.id, LATER));
+  await rename(t, second.id, "lilac@acme.example");
+  await rename(t, first.id, FORMER);
+  await setRole(core, team.id, second.id, "viewer", as(first.id, FORMER));
+  const { text } = await ask(t, "GET", "/audit", { as: viewer });
+  // Who set the first policy has that address again; whoever had it meanwhile set the second.
+  const rows = (pattern: string) => [...text.matchAll(new RegExp(`${pattern}</small>`, "g"))].length;
+  expect([rows(`${LATER}<br><small>now ${FORMER}`), rows(`${FORMER}<br><small>now lilac@acme.example`)]).toEqual([
+    1, 1,
+  ]);
+  expect(rows(`${FORMER}<br><small>now ${FORMER}`)).toBe(0);
+  // Whose membership it is.
+  expect(text).toContain(`<strong>${FORMER}</strong> (now lilac@acme.example)`);
+  const license = await ask(t, "GET", "/license", { as: viewer });
+  expect([license.text.includes(`>${FORMER}<`), license.text.includes(LATER)]).toEqual([true, false]);
 });
 
 it("erases who made something before whoever has their address since, and the other way round", async () => {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { countDevices } from "../../../../identity/devices/devices.ts";
 import { issueLicense, judgeSubscription, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { findMember } from "../../../../identity/members/members.ts";
 import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
 import { isoDate } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
@@ -141,7 +142,11 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
       caption: "Licences minted lately",
       columns: [
         { label: "When", heading: true, cell: ({ at }) => time(at, now) },
-        { label: "By", grow: true, cell: ({ actorLabel }) => actorLabel },
+        {
+          label: "By",
+          grow: true,
+          cell: ({ actorId, actorLabel }) => findMember(core, session.team.id, actorId ?? "")?.email ?? actorLabel,
+        },
         { label: "From", cell: ({ ip }) => ip ?? "–" },
         {
           label: "Days asked",
