@@ -25,6 +25,7 @@ import { sessionViewErasure } from "../../insight/session-views/session-views.ts
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
@@ -35,7 +36,6 @@ import type { Erasure, Target } from "./journal.ts";
 import {
   addressesOf,
   devicesOf,
-  digestOf,
   EVERYTHING,
   extentOf,
   type NamedSession,
@@ -55,7 +55,7 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
   switch (target.kind) {
     case "session":
       for (const portion of portions)
-        yield* eraseSessions(core, portion, (id) => digestOf(id) === target.sessionSha256);
+        yield* eraseSessions(core, portion, (id) => sha256Hex(id) === target.sessionSha256);
       return;
     case "entry":
       await deriveWhatWaits(core);
