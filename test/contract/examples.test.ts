@@ -93,6 +93,10 @@ it("names the type of whatever it describes, and of a number whether it may be b
   expect(JSON.stringify(document)).not.toMatch(/"anyOf":\[\{"anyOf"/);
 });
 
+it("has no separator of lines in a pattern: a generator writes it out, and a pattern ends at its line", () => {
+  expect(JSON.stringify(document).match(/"pattern":"[^"]*(?:\u2028|\u2029|u2028|u2029)[^"]*"/g)).toBeNull();
+});
+
 it("describes bytes by their media type alone, of which generators of clients make what compiles and is true", () => {
   const bodies = CONTRACT.filter(({ spec }) => spec.body?.protobuf).map(
     ({ spec }) => document.paths[spec.path].post.requestBody.content["application/x-protobuf"],
