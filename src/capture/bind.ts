@@ -6,7 +6,7 @@ import { visibleLine } from "../kit/strings.ts";
 import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
-import { makeHome } from "./home.ts";
+import { makeHome, type Places } from "./home.ts";
 import { streamsThere, wasRestored } from "./restored-server.ts";
 import {
   type Capture,
@@ -45,7 +45,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   const token = asText(answer.body.deviceToken);
   const teamId = asText(answer.body.teamId);
   if (token === undefined || teamId === undefined) throw new Error(`${url} answered, but not as Reckon does`);
-  const before = readCredentialsIfAny(capture);
+  const before = readCredentialsIfAny(capture.places);
   const credentials: Credentials = {
     url,
     token,
@@ -74,7 +74,8 @@ export async function unbind({ url, token }: Credentials): Promise<string | unde
   return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
 }
 
-function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
+/** @returns undefined where there are none, or none that can be read */
+export function readCredentialsIfAny(places: Places): Credentials | undefined {
   try {
     return readCredentials(places);
   } catch {

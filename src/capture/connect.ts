@@ -6,7 +6,7 @@ import { fail, invalid } from "../kit/problem.ts";
 import { readServerUrl } from "../kit/reach.ts";
 import { counted } from "../kit/strings.ts";
 import { local } from "../platform/store/store.ts";
-import { bind, unbind } from "./bind.ts";
+import { bind, readCredentialsIfAny, unbind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
 import { FILES, FOLDERS } from "./brain/tree.ts";
 import { ask } from "./client.ts";
@@ -169,7 +169,7 @@ export async function lockOutPasses({ places }: Capture): Promise<() => void> {
 
 /** All but the folder. Without credentials no pass that comes late begins. */
 async function undo(capture: Capture, force: boolean) {
-  const credentials = readCredentials(capture.places);
+  const credentials = (force ? readCredentialsIfAny : readCredentials)(capture.places);
   const untold = credentials && (await unbind(credentials));
   if (untold !== undefined && !force)
     fail(

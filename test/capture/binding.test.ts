@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -168,6 +177,14 @@ it("keeps what it needs to put settings back as they were, also where database a
   expect([dirname(settings), home].filter(existsSync)).toEqual([]);
 });
 
+it("is ended with --force also where its credentials cannot be read", async () => {
+  const a = await startAgent();
+  writeFileSync(a.capture.places.credentials, "");
+  await expect(disconnectMachine(a.capture, false)).rejects.toThrow("disconnect --force");
+  await disconnectMachine(a.reopen(), true);
+  expect(readdirSync(a.home)).toEqual(["shop"]);
+});
+
 it("leaves no folder behind that was not there before, and those that were", async () => {
   const a = await startAgent();
   expect(existsSync(join(a.home, ".local/state/reckon/agent"))).toBe(true);
@@ -191,6 +208,15 @@ it.each([
   const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
   expect(await reckon(["agent", ...command], { env })).toMatchObject({ code });
   expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
+});
+
+it("says where no folder can be made that none can, as in a home folder that is read-only", async () => {
+  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const state = join(home, "state");
+  symlinkSync(join(home, "is/not/there"), state);
+  const { code, stderr } = await reckon(["agent", "status"], { env: { HOME: home, RECKON_AGENT_HOME: state } });
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`${state}: no folder can be made there`)]);
 });
 
 it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {
