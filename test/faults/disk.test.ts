@@ -76,6 +76,18 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
   });
 
+  it("is named where it holds up a lake, which goes on by itself", async () => {
+    const mount = testMount("16m");
+    const data = await testData({ devices: 1 });
+    const empty = fill(mount);
+    await testServer(data.directory, { env: { RECKON_LAKE: mount.path, RECKON_LAKE_EVERY: "1s" } });
+    const failures = () => rowsOf(data.directory, "SELECT cause FROM job_failures WHERE job = 'lake'");
+    await until("it fails", () => failures().length === 1, 60_000);
+    expect(failures()).toEqual([{ cause: expect.stringContaining(`${mount.path} has too little free space`) }]);
+    empty();
+    await until("it goes on", () => failures().length === 0 && readdirSync(mount.path).includes("devices"), 60_000);
+  });
+
   it("answers writes with 503 and Retry-After, goes on reading, is degraded, and recovers by itself", async () => {
     const mount = testMount("16m");
     const data = await makeData({ directory: join(mount.path, "data"), devices: 1, codes: 9, keyPem: runKeyPem() });
