@@ -76,6 +76,18 @@ describe.skipIf(noMounts)("a full disk", () => {
     expect((await ask(server.port, { path: "/api/health" })).status).toBe(200);
   });
 
+  it("is named where it holds up a lake, which goes on by itself", async () => {
+    const mount = testMount("16m");
+    const data = await testData({ devices: 1 });
+    const empty = fill(mount);
+    await testServer(data.directory, { env: { RECKON_LAKE: mount.path, RECKON_LAKE_EVERY: "1s" } });
+    const failures = () => rowsOf(data.directory, "SELECT cause FROM job_failures WHERE job = 'lake'");
+    await until("it fails", () => failures().length === 1, 60_000);
+    expect(failures()).toEqual([{ cause: expect.stringContaining(`${mount.path} has too little free space`) }]);
+    empty();
+    await until("it goes on", () => failures().length === 0 && readdirSync(mount.path).includes("devices"), 60_000);
+  });
+
   it("answers writes with 503 and Retry-After, goes on reading, is degraded, and recovers by itself", async () => {
     const mount = testMount("16m");
     const data = await makeData({ directory: join(mount.path, "data"), devices: 1, codes: 9, keyPem: runKeyPem() });
@@ -207,6 +219,29 @@ describe.skipIf(noMounts)("a full disk", () => {
       1,
       expect.stringContaining(`${data.directory}: the store could not take the write`),
     ]);
+  });
+
+  it("leaves an erasure to the next start of the server, and whoever asked for it is told so", async () => {
+    const mount = testMount("32m");
+    const data = await makeData({ directory: join(mount.path, "data"), devices: 1, keyPem: runKeyPem() });
+    const server = await testServer(data.directory);
+    const token = data.devices[0]?.token as string;
+    const entries = Array.from({ length: 50 }, (_, i) => ({ seq: i + 1, payload: { i, pad: "x".repeat(60_000) } }));
+    const body = JSON.stringify({ repoKey: "shop", entries });
+    expect((await ask(server.port, { path: paths.telemetry, token, body })).status).toBe(200);
+    expect((await server.end()).code).toBe(0);
+    const empty = fill(mount);
+    const ballast = join(mount.path, "ballast");
+    // Enough to put it on record.
+    truncateSync(ballast, statSync(ballast).size - 400_000);
+    const asked = await reckon(["erase", "--repo", "shop", "--reason", "x", "--yes", "--data", data.directory]);
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringMatching(/era_\w+ is on record.*next start/)]);
+    const done = () => rowsOf(data.directory, "SELECT completed_at IS NOT NULL AS done FROM erasures");
+    expect(done()).toEqual([{ done: 0 }]);
+    empty();
+    await (await testServer(data.directory)).end();
+    expect(done()).toEqual([{ done: 1 }]);
+    expect(rowsOf(data.directory, "SELECT erased_items AS n FROM deliveries")).toEqual([{ n: 50 }]);
   });
 
   it("gets no half of an export, which would pass for a whole one and stand in the way of the next", async () => {

@@ -104,6 +104,8 @@ async function expectProxied({ server, own, site }: Awaited<ReturnType<typeof be
   });
   // Reckon's own answer, as JSON, to a body of a size that proxies refuse unless they are told otherwise.
   expect([large.status, large.headers.get("content-type")]).toEqual([401, expect.stringContaining("json")]);
+  const metadata = await fetch(`${site}/.well-known/oauth-authorization-server/reckon`);
+  expect(await metadata.json()).toMatchObject({ issuer: `${site}/reckon` });
   expect(await status("/elsewhere")).toBe(404);
   expect(server.stderr()).not.toContain("203.0.113.9");
 }

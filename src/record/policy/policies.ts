@@ -67,9 +67,9 @@ export function setPolicy(
 ): Promise<boolean> {
   return core.store.write(() => {
     const before = currentVersion(core, teamId);
-    if (basedOn !== undefined && basedOn !== before.id) fail(newerPolicy);
-    // The default may change with a new release; one that was set stays.
+    // The default may change with a new release; one that was set stays. Who sends a change twice has it in force.
     if (before.id !== 0 && isDeepStrictEqual(before.policy, policy)) return false;
+    if (basedOn !== undefined && basedOn !== before.id) fail(newerPolicy);
     const { lastInsertRowid } = rows(core.store).insert.run(
       ...[teamId, JSON.stringify(policy), core.clock.now(), makers.of(by)],
     );
