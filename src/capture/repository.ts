@@ -172,6 +172,12 @@ function keyOf(root: string, origin: string): string | undefined {
   return (whole && repoKeyOf(whole)) || key;
 }
 
+/** Names by which hosts take SSH, some of them where only port 443 is open: the repositories are those that HTTPS has. */
+const OTHER_HOSTS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ssh\.(?=github\.com\/)|altssh\.(?=gitlab\.com\/|bitbucket\.org\/))/, ""],
+  [/^ssh\.dev\.azure\.com\/v3\/([^/]+\/[^/]+)\//, "dev.azure.com/$1/_git/"],
+];
+
 /**
  * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port
  * or `.git`.
@@ -187,7 +193,7 @@ export function repoKeyOf(address: string): string | undefined {
     .replace(/[?#].*$/, "")
     .replace(/^\/+|\/+$/g, "")
     .replace(/\.git$/i, "");
-  const key = `${host.toLowerCase()}/${name}`;
+  const key = OTHER_HOSTS.reduce((key, [from, to]) => key.replace(from, to), `${host.toLowerCase()}/${name}`);
   const isNamed = name !== "" && !name.includes("@") && key.length <= MAX_KEY_CHARS;
   return isNamed && !/\p{Cc}/u.test(key) ? key : undefined;
 }
