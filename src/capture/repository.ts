@@ -63,7 +63,8 @@ export function otherTreeOf(
   file: string,
 ): { readonly top: string; readonly root: string } | undefined {
   const top = root && repo !== "" && isAbsolute(file) ? topOf(dirname(file)) : undefined;
-  if (top === undefined || top === root) return undefined;
+  // Without asking git where that can tell nothing: it is asked for each edit.
+  if (top === undefined || top === root || !isStill(top, repo)) return undefined;
   const other = repositoryOf(capture, top);
   return other.root && other.root !== root && other.repo === repo ? { top, root: other.root } : undefined;
 }
