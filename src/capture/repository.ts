@@ -31,8 +31,8 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   const { rows, clock } = capture;
   const known = rows.folder.get(folder);
   const now = clock.now();
-  // Another one may lie there soon after. By its first commit git finds it, which may take long.
-  const keptMs = isByCommit(known?.repo ?? "") ? DAY_MS : MINUTE_MS;
+  // Another one may lie there soon after, or it gets an origin. By its first commit git finds it, which may take long.
+  const keptMs = known?.root && isByCommit(known.repo) && isStill(known.root, known.repo) ? DAY_MS : MINUTE_MS;
   if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : undefined;
   if (!found) return known ?? NONE;
@@ -42,11 +42,12 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
 
 /**
  * The repository of a session, which is looked up as long as it has none: it may have been made since, or got the first commit that
- * names it. What was found of its place goes into the head.
+ * names it; and as long as that names it, for then it may have got an origin. What was found of its place goes into the head.
  */
 export function repositoryFor(capture: Capture, head: SessionHead, known: string): string {
-  if (known !== "" || head.cwd === undefined) return known;
+  if ((known !== "" && !isByCommit(known)) || head.cwd === undefined) return known;
   const { root, below, repo } = repositoryOf(capture, head.cwd);
+  if (known !== "" && (repo === known || !root || firstCommit(root) !== known)) return known;
   head.root = root;
   head.below = below;
   return repo;
