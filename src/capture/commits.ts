@@ -98,7 +98,7 @@ function newCommits(
 
 /** What git writes down of a commit, and of the copy of one that it makes while it rebases or picks it (git-rebase(1), git-cherry-pick(1)). */
 const MADE =
-  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(:]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
+  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(:]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
 
 /** The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work. */
 function reflog(root: string): LoggedCommit[] {

@@ -31,8 +31,8 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   const { rows, clock } = capture;
   const known = rows.folder.get(folder);
   const now = clock.now();
-  // Another one may lie there soon after. By its first commit git finds it, which may take long.
-  const keptMs = isByCommit(known?.repo ?? "") ? DAY_MS : MINUTE_MS;
+  // Another one may lie there soon after, or it gets an origin. By its first commit git finds it, which may take long.
+  const keptMs = known?.root && isByCommit(known.repo) && isStill(known.root, known.repo) ? DAY_MS : MINUTE_MS;
   if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : undefined;
   if (!found) return known ?? NONE;
@@ -42,11 +42,12 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
 
 /**
  * The repository of a session, which is looked up as long as it has none: it may have been made since, or got the first commit that
- * names it. What was found of its place goes into the head.
+ * names it; and as long as that names it, for then it may have got an origin. What was found of its place goes into the head.
  */
 export function repositoryFor(capture: Capture, head: SessionHead, known: string): string {
-  if (known !== "" || head.cwd === undefined) return known;
+  if ((known !== "" && !isByCommit(known)) || head.cwd === undefined) return known;
   const { root, below, repo } = repositoryOf(capture, head.cwd);
+  if (known !== "" && (repo === known || !root || firstCommit(root) !== known)) return known;
   head.root = root;
   head.below = below;
   return repo;
@@ -63,7 +64,8 @@ export function otherTreeOf(
   file: string,
 ): { readonly top: string; readonly root: string } | undefined {
   const top = root && repo !== "" && isAbsolute(file) ? topOf(dirname(file)) : undefined;
-  if (top === undefined || top === root) return undefined;
+  // Without asking git where that can tell nothing: it is asked for each edit.
+  if (top === undefined || top === root || !isStill(top, repo)) return undefined;
   const other = repositoryOf(capture, top);
   return other.root && other.root !== root && other.repo === repo ? { top, root: other.root } : undefined;
 }
@@ -172,6 +174,12 @@ function keyOf(root: string, origin: string): string | undefined {
   return (whole && repoKeyOf(whole)) || key;
 }
 
+/** Names by which hosts take SSH, some of them where only port 443 is open: the repositories are those that HTTPS has. */
+const OTHER_HOSTS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ssh\.(?=github\.com\/)|altssh\.(?=gitlab\.com\/|bitbucket\.org\/))/, ""],
+  [/^ssh\.dev\.azure\.com\/v3\/([^/]+\/[^/]+)\//, "dev.azure.com/$1/_git/"],
+];
+
 /**
  * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port
  * or `.git`.
@@ -187,7 +195,7 @@ export function repoKeyOf(address: string): string | undefined {
     .replace(/[?#].*$/, "")
     .replace(/^\/+|\/+$/g, "")
     .replace(/\.git$/i, "");
-  const key = `${host.toLowerCase()}/${name}`;
+  const key = OTHER_HOSTS.reduce((key, [from, to]) => key.replace(from, to), `${host.toLowerCase()}/${name}`);
   const isNamed = name !== "" && !name.includes("@") && key.length <= MAX_KEY_CHARS;
   return isNamed && !/\p{Cc}/u.test(key) ? key : undefined;
 }

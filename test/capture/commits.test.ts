@@ -92,6 +92,33 @@ it.each(["the agent", "a person"])(
   },
 );
 
+it("a session in a repository that gets its first origin belongs to that from then on, unless another took its place", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const repos = () =>
+    a.server.rows("SELECT external_id AS id, repo_key AS repo FROM trace_sessions ORDER BY id").map(({ repo }) => repo);
+  const [shop, till] = ["shop", "till"].map((name) => join(a.home, name)) as [string, string];
+  rmSync(join(shop, ".git"), { recursive: true });
+  const roots = [shop, till].map((root) => {
+    mkdirSync(root, { recursive: true });
+    return `root:${commitIn(realpathSync(root), "src/0.ts", "one", at + 10 * SECOND_MS)}`;
+  });
+  for (const [i, cwd] of [shop, till].entries()) a.write(`s${i}`, ...turn({ session: `s${i}`, n: 0, cwd, at }));
+  await a.pass();
+  expect(repos()).toEqual(roots);
+  git(shop, "remote", "add", "origin", "git@github.com:acme/shop.git");
+  rmSync(till, { recursive: true });
+  git(a.home, "init", "-q", till);
+  commitIn(realpathSync(till), "src/0.ts", "another", at + 40 * SECOND_MS);
+  git(till, "remote", "add", "origin", "git@github.com:acme/other.git");
+  a.advance(2 * MINUTE_MS);
+  for (const [i, cwd] of [shop, till].entries())
+    a.write(`s${i}`, ...turn({ session: `s${i}`, n: 1, cwd, at: at + 60 * SECOND_MS }));
+  await a.pass();
+  expect(repos()).toEqual(["github.com/acme/shop", roots[1]]);
+  expectAgreement(a);
+});
+
 it("asks git for branch and commits of a repository whose references lie in tables", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();
