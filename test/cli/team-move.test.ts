@@ -578,16 +578,21 @@ describe("a file", () => {
     await setPolicy(core, ada.team.id, { captureMode: "full" } as never, actor(getUser(core, "ada@example.com")));
     const budget = { scope: "team", subject: "", period: "month", amountUsd: 5 } as const;
     await setBudget(core, ada.team.id, budget, actor(gone));
+    const erased = await makeAccount(core, { email: "erased@example.com" });
+    await setBudget(core, ada.team.id, { ...budget, period: "week" }, actor(erased));
+    await carryOut(core, await requestErasure(core, resolveTarget(core, { person: erased.id }), "they wanted it"));
     const view = { place: "/sessions", name: "hers", shared: true } as const;
     const { id } = getUser(core, "ada@example.com");
     await saveView(core, ada.team.id, id, { ...view, query: `person=${id}&result=failed` });
     const file = await leave(t, "Acme");
     const u = await startInstance();
     const known = await makeAccount(u.instance.core, { email: "Ada@example.com" });
-    await arrive(u, file);
+    const { accounts } = await arrive(u, file);
+    expect(accounts).toEqual({ made: [gone.email], known: ["ada@example.com"] });
     expect(u.rows("SELECT query FROM saved_views")).toEqual([{ query: `person=${known.id}&result=failed` }]);
     expect(currentVersion(u.instance.core, ada.team.id).createdBy).toBe("Ada@example.com");
-    expect(budgetStandings(u.instance.core, ada.team.id)[0]?.createdBy).toBe(gone.email);
+    const budgets = budgetStandings(u.instance.core, ada.team.id).map(({ createdBy }) => createdBy);
+    expect(budgets).toEqual([gone.email, `erased-${erased.id}`]);
     expect(u.rows("SELECT count(*) AS n FROM memberships")).toEqual([{ n: 1 }]);
   });
 

@@ -40,7 +40,7 @@ export interface OneTimeLink {
 
 const PATHS = { setup: "/setup", invitation: "/invitation", reset: "/reset-password" } as const;
 
-type NewLink = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId">>;
+type NewLink = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId" | "makerId">>;
 
 function storeLink(core: Core, link: NewLink, by: Actor): OneTimeLink {
   const token = newToken("rkl", core.random);
@@ -52,11 +52,11 @@ function storeLink(core: Core, link: NewLink, by: Actor): OneTimeLink {
     role: null,
     email: null,
     userId: null,
+    makerId: by.kind === "user" ? by.id : null,
     ...link,
     id,
     tokenHash: tokenDigest(token),
     createdBy: makers.of(by),
-    makerId: by.kind === "user" ? by.id : null,
     createdAt: now,
     expiresAt,
   });
@@ -75,11 +75,12 @@ export function createSetupLink(core: Core): Promise<OneTimeLink | undefined> {
 /**
  * Invites whoever opens the link into a team.
  * @param email only this address, when given
+ * @param makerId whose right it lends, where that is not who invites: whose the token is
  * @param actorRole the role of the person who invites; undefined for operators and the command line
  */
 export function createInvitation(
   core: Core,
-  invitation: { readonly teamId: string; readonly role: Role; readonly email?: string | null },
+  invitation: Pick<NewLink, "email" | "makerId"> & { readonly teamId: string; readonly role: Role },
   by: Actor = COMMAND_LINE,
   actorRole?: Role,
 ): Promise<OneTimeLink> {
@@ -87,7 +88,7 @@ export function createInvitation(
   const email = invitation.email ? readEmail(invitation.email) : null;
   return core.store.write(() => {
     requireRank(actorRole, undefined, role);
-    const link = storeLink(core, { kind: "invitation", teamId, role, email }, by);
+    const link = storeLink(core, { ...invitation, kind: "invitation", email }, by);
     recordEvent(core, by, {
       action: "invitation.made",
       teamId,

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { markOf } from "../../identity/people/people.ts";
 import { findTeam, getTeam, type Team } from "../../identity/teams/teams.ts";
 import { DERIVED, deriveAll } from "../../insight/derived/derived.ts";
 import { newId } from "../../kit/ids.ts";
@@ -145,7 +146,8 @@ function takeIn(
     detail: { origin, size, leaves, manifest: manifestSha256, madeAt: manifest.madeAt },
   });
   const [made, known] = [false, true].map((isKnown) =>
-    accounts.filter((one) => one.isKnown === isKnown).map(({ email }) => email),
+    // Of who was erased there is nothing but a mark, by which nobody signs in.
+    accounts.filter((one) => one.isKnown === isKnown && one.email !== markOf(one.there)).map(({ email }) => email),
   );
   return { team, leaf, leaves, isThere: false, people: { made: made ?? [], known: known ?? [] } };
 }
