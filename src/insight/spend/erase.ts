@@ -4,6 +4,7 @@ import type { Slices } from "../../kit/slices.ts";
 import { emailKey } from "../../kit/strings.ts";
 import { checkpointOf } from "../../platform/projections/projections.ts";
 import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
+import { sessionState } from "../../record/traces/traces.ts";
 import { add, applyChanges, type Changes, withdrawReports } from "./changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
 import { eraseRows } from "./erase-rows.ts";
@@ -27,6 +28,12 @@ function* eraseSessionSpend(
   core: Core,
   session: { readonly id: number; readonly teamId: string; readonly deviceId: string; readonly externalId: string },
 ): Generator<EraseStep> {
+  yield* eraseReports(core, session);
+  // Cells may stay: telemetry may tell of the session under another repository, or under none.
+  yield* inSteps(nameCells(core, { ...session, branch: null, model: null, agent: null, userEmail: null }));
+}
+
+function* eraseReports(core: Core, session: { readonly id: number; readonly teamId: string }): Generator<EraseStep> {
   const changes: Changes = new Map();
   yield* inSteps(addSession(core, changes, session, new Map()));
   for (const some of portions([...changes], BATCH_KEYS))
@@ -34,8 +41,6 @@ function* eraseSessionSpend(
       applyChanges(core, new Map(some));
       return { usages: some.length };
     };
-  // Cells may stay: telemetry may tell of the session under another repository, or under none.
-  yield* inSteps(nameCells(core, { ...session, branch: null, model: null, agent: null, userEmail: null }));
 }
 
 /** Row change: has what a session used count for whose it is, where what said so is gone. */
@@ -104,16 +109,29 @@ class Left {
   under = (key: Buffer): readonly Report[] => this.#reports.get(key.toString("latin1")) ?? [];
 }
 
-/** Erases what entries of telemetry reported, as far as cells tell whose they were, and cells that hold nothing then. */
+/** By which keys telemetry reported something of some cells, and which trace sessions did. */
+async function reportedIn(core: Core, teamId: string, cellIds: ReadonlySet<number>) {
+  const keys = new Map<string, Buffer>();
+  const sessions = new Set<number>();
+  for await (const { key, source, cellId } of reportsOf(core, teamId)) {
+    if (!cellIds.has(cellId)) continue;
+    if (source === TELEMETRY) keys.set(key.toString("latin1"), key);
+    else if (source > 0) sessions.add(source);
+  }
+  return { keys, sessions };
+}
+
+/** Erases what entries of telemetry reported, and sessions that ran out, as far as cells tell whose they were; and cells that hold nothing then. */
 async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> {
   const sql = eraseRows(core.store);
   const found = sql.cells.all(cells);
   const ids = new Set(found.map(({ id }) => id));
   if (ids.size === 0) return;
   const { teamId } = cells;
-  const keys = new Map<string, Buffer>();
-  for await (const { key, source, cellId } of reportsOf(core, teamId))
-    if (source === TELEMETRY && ids.has(cellId)) keys.set(key.toString("latin1"), key);
+  const { keys, sessions: reporters } = await reportedIn(core, teamId, ids);
+  // Of sessions that ran out only this is left.
+  for (const id of reporters)
+    if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
   const left = new Left(core, cells);
   while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
   for (const some of portions([...keys.values()], BATCH_KEYS))

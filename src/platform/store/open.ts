@@ -9,6 +9,7 @@ import { Checkpoints } from "./checkpoints.ts";
 import { CommitQueue } from "./commit.ts";
 import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
 import { databasePath } from "./file.ts";
+import { Leftovers } from "./leftovers.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, requireOurs, upgrade } from "./migrate.ts";
 import { openOlder, tolerant } from "./older.ts";
@@ -172,6 +173,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
   db.pragma("busy_timeout = 0");
   const checkpoints = new Checkpoints(db);
   const queue = new CommitQueue(db, () => checkpoints.committed());
+  const leftovers = new Leftovers(db, (change) => queue.tryWrite(change));
   const dataVersion = db.prepare("PRAGMA data_version").pluck();
   const outsideVersion = () => dataVersion.get() as number;
   const columns = db.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck();
@@ -198,7 +200,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
       dirtySince = queue.stats.changes;
       checkpoints.run();
     },
-    reclaim: () => reclaim(db, (change) => queue.write(change)),
+    reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
     onChange(tables, listener, column) {
@@ -226,6 +228,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     close() {
       queue.drain();
       db.close();
+      leftovers.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { syncFile } from "../../kit/files.ts";
 import type { Log } from "../../kit/log.ts";
+import type { Leftovers } from "./leftovers.ts";
 
 /** Pages given back in one transaction: some milliseconds. */
 const PAGES_A_STEP = 500;
@@ -25,21 +26,32 @@ function emptyLog(db: Database): boolean {
 }
 
 /**
- * Gives back the room of rows that were removed, and empties the write-ahead log, where their text may stand still.
+ * Gives back the room of rows that were removed, overwrites what SQLite left of them elsewhere, and empties the write-ahead log, where their
+ * text may stand still.
  * @param write runs a change in a transaction of its own
- * @returns whether the log is empty; false while another process reads from it
+ * @returns whether that is done; false while another process reads from the log
  */
-export async function reclaim(db: Database, write: (change: () => void) => Promise<void>): Promise<boolean> {
+export async function reclaim(
+  db: Database,
+  write: (change: () => void) => Promise<void>,
+  leftovers: Leftovers,
+): Promise<boolean> {
   const freePages = () => db.pragma("freelist_count", { simple: true }) as number;
-  if (autoVacuum(db) === INCREMENTAL)
-    for (let free = freePages(), before = Number.POSITIVE_INFINITY; free > 0 && free < before; ) {
-      await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      before = free;
-      free = freePages();
-    }
+  if (autoVacuum(db) !== INCREMENTAL) return whenLogIsEmpty(db, () => true);
+  for (let free = freePages(), before = Number.POSITIVE_INFINITY; free > 0 && free < before; ) {
+    await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    before = free;
+    free = freePages();
+  }
+  const isEmpty = () => whenLogIsEmpty(db, () => true);
+  return (await isEmpty()) && (await leftovers.overwrite((work) => whenLogIsEmpty(db, work))) && (await isEmpty());
+}
+
+/** Does something once the log is empty, and again until it succeeds. @returns whether it did, in some seconds */
+async function whenLogIsEmpty(db: Database, work: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
-    if (emptyLog(db)) return true;
+    if (emptyLog(db) && work()) return true;
     await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   return false;

@@ -16,7 +16,7 @@ export interface Store {
   readonly failing: boolean;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;
-  /** Gives back the room of removed rows and empties the write-ahead log. @returns false while another process reads from the log */
+  /** Gives back the room of removed rows, overwrites what is left of them, and empties the write-ahead log. @returns false while another process reads from the log */
   reclaim(): Promise<boolean>;
   /** A number that changes when another process commits (SQLite's data_version). */
   outsideVersion(): number;

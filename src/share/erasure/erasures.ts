@@ -143,7 +143,8 @@ function notifyDone(core: Core, { id, target, teamId }: Erasure): void {
 export async function reclaim(core: Core): Promise<void> {
   if (!(await core.store.reclaim()))
     core.log.warn("write_ahead_log_in_use", {
-      effect: "what was erased may stand in it until whoever reads from it is done",
+      effect:
+        "what was erased may stand in it until whoever reads from it is done, and in the file until the next erasure",
     });
 }
 

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
+import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
@@ -13,8 +15,8 @@ async function send(t: TestInstance, { token }: TestDevice, path: string, json: 
   expect((await t.post(path, { token, json })).status).toBe(200);
 }
 
-async function spent(t: TestInstance, { token }: TestDevice, by: string) {
-  const { body } = await t.get(`/api/spend?by=${by}`, { token });
+async function spent(t: TestInstance, { token }: TestDevice, by: string, days = 30) {
+  const { body } = await t.get(`/api/spend?by=${by}&since=${days}d`, { token });
   return {
     usages: body.total.usages,
     groups: body.groups.map(({ key, inputTokens }: { key: string; inputTokens: number }) => `${key} ${inputTokens}`),
@@ -95,4 +97,28 @@ it.each(["repo", "session"])("keeps the figures of entries that come while their
   );
   await carryOut(core, asked);
   expect(await spent(t, device, "device")).toEqual({ usages: 4, groups: [`${device.deviceId} 11002`] });
+});
+
+it.each(["device", "repo"] as const)("takes with a %s what sessions used that ran out before", async (kind) => {
+  const t = await startInstance();
+  const mine = await t.device();
+  const other = await t.device(mine.team);
+  const session = {
+    ...{ id: "marigold-1", outcome: "success", branch: "marigold-branch", model: "claude-opus-4-6" },
+    ...{ userEmail: "marigold@example.com", costUsd: 2 },
+    spans: [{ id: "a", usage: { input_tokens: 100, output_tokens: 1 } }],
+  };
+  await send(t, mine, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
+  await send(t, other, "/api/agent-traces/ingest", {
+    repoKey: "till",
+    sessions: [{ ...session, id: "s-2", branch: "main", userEmail: null }],
+  });
+  await t.instance.settle();
+  await setRetention(t.instance.core, mine.team.id, "traces", 30);
+  t.clock.advance(31 * DAY_MS);
+  await retentionJob.run(t.instance.core);
+  expect(t.count("trace_sessions")).toBe(0);
+  await erase(t, kind === "device" ? { device: mine.deviceId } : { repo: "shop" });
+  expect(await spent(t, other, "session", 60)).toEqual({ usages: 1, groups: ["s-2 100"] });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
 });

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { sha256Hex } from "../../../src/kit/hash.ts";
+import { filesWith } from "../../support/erasure.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("leaves nothing of rows that were removed in pages that SQLite had moved them away from, and the others whole", async () => {
+  const t = await startInstance();
+  const { store } = t.instance.core;
+  const add = (word: string, from: number) =>
+    store.write(() => {
+      const insert = store.db.prepare("INSERT INTO moved VALUES (?, ?, ?)");
+      for (let i = from; i < from + 300; i++) insert.run(sha256Hex(`${i}`), word, `${word} ${i} `.repeat(1 + (i % 30)));
+    });
+  await store.write(() =>
+    store.db.exec("CREATE TABLE moved (key TEXT PRIMARY KEY, word TEXT, text TEXT) STRICT, WITHOUT ROWID"),
+  );
+  for (const [i, word] of ["lavender", "marigold", "peony"].entries()) await add(word, i * 300);
+  await store.write(() => store.db.exec("UPDATE moved SET text = text || text"));
+  const others = () => t.rows("SELECT * FROM moved WHERE word <> 'marigold' ORDER BY key");
+  const before = others();
+  await store.write(() => store.db.exec("DELETE FROM moved WHERE word = 'marigold'"));
+  store.checkpoint();
+  // What is removed is overwritten where it lies, and not where it lay.
+  expect(filesWith(t.directory, "marigold")).toContain("reckon.db");
+  expect(await store.reclaim()).toBe(true);
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect([others(), store.db.pragma("integrity_check", { simple: true })]).toEqual([before, "ok"]);
+  // Nor does what is written later bring anything back that was held in memory.
+  await add("rosemary", 900);
+  store.checkpoint();
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
