@@ -4,6 +4,9 @@
  */
 export const OTLP_STREAM = "(otlp)";
 
+/** The keys that streams of a repository have; `""` for what names none. */
+export const streamKeys = (repoKey: string): string[] => (repoKey === "" ? ["", OTLP_STREAM] : [repoKey]);
+
 /** Stands in every span that was exported: its session may have others, of the capture client's. */
 export const OTLP_MARK = { via: "otlp" } as const;
 

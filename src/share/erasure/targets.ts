@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { OTLP_STREAM, streamKeys } from "../../formats/exported.ts";
 import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
 import { emailKey, findUser, formerAddresses, getUser, markOf } from "../../identity/people/people.ts";
@@ -64,6 +65,8 @@ export function resolveTarget(core: Core, request: TargetRequest): Resolved {
 }
 
 function oneRepository(core: Core, repoKey: string, team: string | undefined): Resolved {
+  if (repoKey === OTLP_STREAM)
+    fail(invalid, 'What agents export is of no repository: --repo "" erases it, with all else that names none.');
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const teamIds = teams.map(({ id }) => id);
   const deviceIds = teamIds.flatMap((teamId) => deviceIdsOf(core, teamId));
@@ -110,12 +113,14 @@ export function extentOf(core: Core, { id, requestedAt }: Pick<Erasure, "id" | "
  */
 export function portionsOf(core: Core, target: Target, extent: Extent, erasureId: string): Portion[] {
   const { until, through } = target.kind === "device" || target.kind === "person" ? EVERYTHING : extent;
-  const repoKey = target.kind === "repo" || target.kind === "entry" ? target.repoKey : null;
+  const repoKeys =
+    target.kind === "repo" ? streamKeys(target.repoKey) : [target.kind === "entry" ? target.repoKey : null];
   const deviceOf = deviceFinder(core);
   // A backup from before it was connected does not know a device.
   return devicesOf(core, target).flatMap((deviceId) => {
     const teamId = deviceOf(deviceId)?.teamId;
-    return teamId === undefined ? [] : [{ teamId, deviceId, repoKey, until, through, erasureId }];
+    if (teamId === undefined) return [];
+    return repoKeys.map((repoKey) => ({ teamId, deviceId, repoKey, until, through, erasureId }));
   });
 }
 
@@ -193,7 +198,7 @@ export function reachOf(core: Core, stored: string): (delivery: Reached) => bool
   return ({ teamId, deviceId, kind, repoKey, mode }) => {
     if (traceErasure.isOfNotes(mode)) return true;
     if (target.kind === "repo")
-      return target.teamIds.includes(teamId) && (kind === "traces" || repoKey === target.repoKey);
+      return target.teamIds.includes(teamId) && (kind === "traces" || streamKeys(target.repoKey).includes(repoKey));
     if (named.has(deviceId)) return kind !== "brain";
     if (!deviceIds.has(deviceId)) return false;
     if (target.kind === "entry") return kind === "telemetry" && repoKey === target.repoKey;

@@ -1,3 +1,4 @@
+import { streamKeys } from "../../../../formats/exported.ts";
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { latestCommits } from "../../../../insight/causes/causes.ts";
 import { freshenEntries } from "../../../../insight/defects/defects.ts";
@@ -27,7 +28,7 @@ import { shareOf } from "../sessions/labels.ts";
 import { sessionTable } from "../sessions/table.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } from "../shared/links.ts";
-import { repoOfStream, streamKeys } from "../shared/repositories.ts";
+import { repoOfStream } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
 import { telemetryRepo } from "../telemetry/filter.ts";

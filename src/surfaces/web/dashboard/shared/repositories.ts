@@ -6,9 +6,6 @@ import { listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 /** The repository that a stream's key names: what agents export by themselves has a stream of its own, and names none. */
 export const repoOfStream = (key: string): string => (key === OTLP_STREAM ? "" : key);
 
-/** The keys that streams of a repository have. */
-export const streamKeys = (repoKey: string): string[] => (repoKey === "" ? ["", OTLP_STREAM] : [repoKey]);
-
 /** The repositories that a team's telemetry and brains tell of; `""` where something was sent that names none. */
 export const reposTold = (core: Core, teamId: string): Set<string> =>
   new Set([
