@@ -282,9 +282,11 @@ CREATE TABLE erasures (
   requested_by  TEXT NOT NULL,
   requested_at  INTEGER NOT NULL,
   counts        TEXT NOT NULL DEFAULT '{}',
-  completed_at  INTEGER
+  completed_at  INTEGER,
+  reclaimed_at  INTEGER
 ) STRICT;
 CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
+CREATE INDEX erasures_unreclaimed ON erasures (completed_at) WHERE reclaimed_at IS NULL AND completed_at IS NOT NULL;
 
 -- What is neither erased nor let run out. `session` is the session's id as its agent named it.
 CREATE TABLE holds (

@@ -518,12 +518,12 @@ describe("a file", () => {
     );
     const target = JSON.stringify({ kind: "device", deviceId: "dev_x" });
     await sign(
-      `INSERT INTO erasures VALUES ('era_x', 'device', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2)`,
+      `INSERT INTO erasures VALUES ('era_x', 'device', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2, 2)`,
       /rows of others than the team in the table erasures/,
     );
     const repo = JSON.stringify({ kind: "repo", teamIds: ["team_x"], repoKey: "shop" });
     await sign(
-      `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2)`,
+      `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2, 2)`,
       /erasures that are not done, or of others/,
     );
     // A list of files that no snapshot has yet, and that a device of the team can come to by sending files with its digest.
@@ -623,7 +623,7 @@ describe("a file", () => {
     const { id: person } = t.rows("SELECT id FROM users WHERE email = 'ada@example.com'")[0];
     const target = JSON.stringify({ kind: "person", personId: person, deviceIds: [] });
     t.instance.core.store.db.exec(
-      `INSERT INTO erasures VALUES ('era_x', 'person', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2)`,
+      `INSERT INTO erasures VALUES ('era_x', 'person', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2, 2)`,
     );
     const file = await leave(t, "Acme");
     const u = await startInstance();

@@ -60,6 +60,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 38, file: "src/platform/store/migrations/0038-sessions-by-cause.sql" },
   { version: 39, file: "src/platform/store/migrations/0039-entries-gone.sql" },
   { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
+  { version: 41, file: "src/platform/store/migrations/0041-reclaimed.sql" },
 ];
 
 export interface SchemaPlan {

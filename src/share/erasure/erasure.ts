@@ -12,6 +12,7 @@ export {
   requestErasure,
   resumeErasures,
   unfinishedErasures,
+  unreclaimedSince,
 } from "./erasures.ts";
 export { listHolds } from "./hold-rows.ts";
 export { type Hold, heldOf, placeHold, releaseHold } from "./holds.ts";

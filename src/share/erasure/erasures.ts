@@ -1,9 +1,11 @@
 import type { Core } from "../../core.ts";
+import { MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
@@ -123,7 +125,7 @@ export async function carryOut(
   const { id } = erasure;
   await inSteps(core, id, stepsOf(core, erasure), onStep);
   const counts = await core.store.write(() => {
-    rows(core.store).complete.run(core.clock.now(), id);
+    rows(core.store).complete.run({ id, at: core.clock.now() });
     const went = countsOf(core, id);
     recordErasure(core, SYSTEM, "erasure.completed", { ...recorded(erasure), counts: went });
     notifyDone(core, erasure);
@@ -139,14 +141,36 @@ function notifyDone(core: Core, { id, target, teamId }: Erasure): void {
   notify(core, { type: "erasure.done", teamId, path: "/audit", data });
 }
 
-/** Gives room back and empties the log, as far as others let it. */
+/** Gives room back and takes from the files what is left there of what was erased, as far as others let it. @returns whether nothing is */
+async function tryReclaim(core: Core): Promise<boolean> {
+  const sql = rows(core.store);
+  const erased = sql.unreclaimed.all();
+  if (!(await core.store.reclaim())) return false;
+  await core.store.write(() => {
+    for (const { id } of erased) sql.setReclaimed.run(core.clock.now(), id);
+  });
+  return true;
+}
+
+/** The same once something was erased. Where it cannot be done now, a running server does it. */
 export async function reclaim(core: Core): Promise<void> {
-  if (!(await core.store.reclaim()))
+  if (!(await tryReclaim(core)))
     core.log.warn("write_ahead_log_in_use", {
-      effect:
-        "what was erased may stand in it until whoever reads from it is done, and in the file until the next erasure",
+      effect: "what was erased may stand in the files until whoever reads from it is done; a server tries each minute",
     });
 }
+
+/** Takes from the files what an erasure left that was killed at its end, or that somebody read beside. */
+export const reclaimJob: IntervalJob = {
+  name: "reclaim",
+  everyMs: MINUTE_MS,
+  async run(core) {
+    if (rows(core.store).unreclaimed.get() !== undefined) await tryReclaim(core);
+  },
+};
+
+/** Since when something of what was erased may stand in the files; undefined where nothing does. */
+export const unreclaimedSince = (core: Core): number | undefined => rows(core.store).unreclaimed.get()?.completedAt;
 
 /**
  * Makes the steps of an erasure, each in a transaction that also counts what went.

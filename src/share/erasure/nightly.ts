@@ -85,7 +85,7 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }), undefined, onFirst);
   const counts = await core.store.write(() => {
     const went = countsOf(core, id);
-    sql.complete.run(core.clock.now(), id);
+    sql.complete.run({ id, at: core.clock.now() });
     if (Object.keys(went).length > 0) recordErasure(core, SYSTEM, "retention.run", { ...run, counts: went });
     return went;
   });

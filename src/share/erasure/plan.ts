@@ -81,7 +81,10 @@ function copiesOf(core: Core, target: Resolved["target"]): string[] {
   const replicas = readdirSync(directory).filter((name) => name.includes("litestream"));
   return [
     ...found.map((name) => `backups/${name}`),
-    ...replicas.map((name) => `${name} and the replica that it feeds, for as long as that reaches back`),
+    ...replicas.map(
+      (name) =>
+        `${name} and the replica that it feeds, for as long as that reaches back, and reckon.db-wal, until Litestream is stopped for two minutes while the server runs`,
+    ),
     ...packs.map(({ name }) => `the published pack ${name}, if it holds any of it`),
     ...lakeCopies(core),
     `backups made before ${isoInstant(core.clock.now())} and kept elsewhere (restored here, they are erased again by erasures.json)`,

@@ -1,5 +1,5 @@
 import { room } from "../../platform/rooms/rooms.ts";
-import { resumeErasures } from "./erasures.ts";
+import { reclaimJob, resumeErasures } from "./erasures.ts";
 import { erasureMetrics } from "./figures.ts";
 import { retentionJob, watchClock } from "./nightly.ts";
 
@@ -15,7 +15,7 @@ export const erasure = room({
     "hold.placed": { label: "Hold placed", did: "placed a hold on" },
     "hold.released": { label: "Hold released", did: "released the hold on" },
   },
-  jobs: [retentionJob],
+  jobs: [retentionJob, reclaimJob],
   metrics: erasureMetrics,
   async open(core) {
     watchClock(core);

@@ -33,7 +33,15 @@ export const rows = statements((db) => ({
   setCounts: db.prepare<[string, string]>("UPDATE erasures SET counts = ? WHERE id = ?"),
   // How many rows this connection ever changed.
   changes: db.prepare<[], number>("SELECT total_changes()").pluck(),
-  complete: db.prepare<[number, string]>("UPDATE erasures SET completed_at = ? WHERE id = ?"),
+  // Where nothing went, nothing is left.
+  complete: db.prepare<[{ id: string; at: number }]>(
+    "UPDATE erasures SET completed_at = @at, reclaimed_at = iif(counts = '{}', @at, NULL) WHERE id = @id",
+  ),
+  // By erasures_unreclaimed.
+  unreclaimed: db.prepare<[], { id: string; completedAt: number }>(
+    "SELECT id, completed_at AS completedAt FROM erasures WHERE reclaimed_at IS NULL AND completed_at IS NOT NULL ORDER BY completed_at",
+  ),
+  setReclaimed: db.prepare<[number, string]>("UPDATE erasures SET reclaimed_at = ? WHERE id = ?"),
   // Both by erasures_unfinished.
   unfinished: db.prepare<[], ErasureRow>(`${ERASURE} WHERE completed_at IS NULL ORDER BY requested_at, id`),
   unfinishedCount: db.prepare<[], number>("SELECT count(*) FROM erasures WHERE completed_at IS NULL").pluck(),

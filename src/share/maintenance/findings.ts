@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
-import { lastRuns, unfinishedErasures } from "../erasure/erasure.ts";
+import { lastRuns, unfinishedErasures, unreclaimedSince } from "../erasure/erasure.ts";
 import { lakeStatus, lakeText } from "../lake/lake.ts";
 import { examineInstallers } from "../releases/releases.ts";
 import { lastBackupAt } from "./last-backup.ts";
@@ -147,6 +147,9 @@ export function examineLake(core: Core): Finding[] {
   return [{ check: "lake", status: failure !== null || isLate ? "warning" : "ok", detail }];
 }
 
+/** So long a server may take to clean the files once something was erased. */
+const RECLAIMED_WITHIN_MS = 30 * MINUTE_MS;
+
 /** Where room is given back only by a VACUUM, an erased text may stand in the file until then. */
 export function examineErasures(core: Core): Finding {
   const check = "erasures";
@@ -164,6 +167,15 @@ export function examineErasures(core: Core): Finding {
       check,
       status: "warning",
       detail: `${unfinished} asked for and not done: the next start of the server finishes them`,
+    };
+  const since = schemaVersion(db) === CURRENT_SCHEMA.version ? unreclaimedSince(core) : undefined;
+  if (since !== undefined && core.clock.now() - since > RECLAIMED_WITHIN_MS)
+    return {
+      check,
+      status: "warning",
+      detail:
+        `what was erased at ${isoInstant(since)} may stand in reckon.db and reckon.db-wal still, since another program reads from them ` +
+        "all the time: where that is Litestream, stop it for two minutes while the server runs",
     };
   return { check, status: "ok", detail: "all that were asked for are done" };
 }

@@ -1,6 +1,12 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
+import { HOUR_MS } from "../../../src/kit/clock.ts";
 import { sha256Hex } from "../../../src/kit/hash.ts";
-import { filesWith } from "../../support/erasure.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { reclaimJob } from "../../../src/share/erasure/erasures.ts";
+import { examineErasures } from "../../../src/share/maintenance/findings.ts";
+import { deliverAll, filesWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it("leaves nothing of rows that were removed in pages that SQLite had moved them away from, and the others whole", async () => {
@@ -29,4 +35,25 @@ it("leaves nothing of rows that were removed in pages that SQLite had moved them
   await add("rosemary", 900);
   store.checkpoint();
   expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
+
+it("cleans the files once whoever read from them without a pause is done, and the doctor says so meanwhile", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  await deliverAll(t, device, "shop", "marigold");
+  // As Litestream does.
+  const reader = new Sqlite(join(t.directory, "reckon.db"));
+  reader.exec("BEGIN; SELECT count(*) FROM teams");
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { device: device.deviceId }), "they wanted it"));
+  expect(filesWith(t.directory, "marigold")).not.toEqual([]);
+  expect(examineErasures(core).status).toBe("ok");
+  t.clock.advance(HOUR_MS);
+  expect(examineErasures(core)).toMatchObject({ status: "warning", detail: expect.stringContaining("reckon.db-wal") });
+  reader.exec("COMMIT");
+  await reclaimJob.run(core);
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(examineErasures(core).status).toBe("ok");
+  expect(t.rows("SELECT count(*) AS n FROM erasures WHERE reclaimed_at IS NULL")).toEqual([{ n: 0 }]);
+  reader.close();
 });

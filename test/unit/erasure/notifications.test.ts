@@ -30,7 +30,7 @@ it("takes what was noted of a device along, sent or not, and tells that it is do
   const counts = await erase(t, { device: mine.deviceId });
   expect(counts).toMatchObject({ notices: 3 });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
-  expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
+  expect(filesWith(t.directory, "lavender")).toContain("reckon.db");
   expect(t.rows("SELECT type, data FROM notices WHERE team_id = ?", mine.team.id)).toEqual([
     { type: "erasure.done", data: expect.stringContaining('"kind":"device"') },
   ]);
