@@ -1,5 +1,6 @@
 -- The whole database, as a new instance gets it. Older files reach the same shape by src/store/migrations/NNNN-*.sql.
--- Instants (`*_at`) are milliseconds since the Unix epoch. `''` as repo_key means that the client named no repository.
+-- Instants (`*_at`) are milliseconds since the Unix epoch. Who did something (`*_by`, but of erasures and holds) is a person or a device by
+-- its id, since addresses are given to others; whoever else by what they are called. `''` as repo_key means that the client named no repository.
 
 -- `binding_closed_at` is when members were told not to connect machines of their own; null while they may. `moved_to` is the address of
 -- the instance that serves the team now, since `moved_at`; `move_confirmed_at` when somebody said that it does.
@@ -370,7 +371,7 @@ CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 -- `document` is the session object as sent, without its spans, after redaction and merging. `item` is its place among the items of its
 -- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 where somebody told of it as a whole, 1 where
 -- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list. `user_email` is
--- whom the agent names as signed in, in small letters.
+-- whom the agent names as signed in, in small letters; where nobody is named in what was told of as a whole, that of what was exported holds.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -886,7 +887,6 @@ CREATE TABLE pack_versions (
   classes     TEXT NOT NULL,
   sha256      BLOB NOT NULL,
   created_at  INTEGER NOT NULL,
-  created_by  TEXT NOT NULL,
   -- Last: what stands behind a large value is read through it.
   archive     BLOB NOT NULL,
   UNIQUE (pack_id, version)
@@ -982,6 +982,16 @@ CREATE TABLE defects (
 CREATE INDEX defects_by_date ON defects (team_id, repo_key, date);
 CREATE INDEX defects_by_fingerprint ON defects (team_id, fingerprint);
 CREATE INDEX defects_by_day ON defects (team_id, date, fingerprint);
+
+-- The numbers of entries that are gone, by a digest of what they are known by should they be there again: until their branch is checked
+-- out again, or until the next brain of a machine that has them.
+CREATE TABLE defects_gone (
+  team_id   TEXT NOT NULL REFERENCES teams (id),
+  repo_key  TEXT NOT NULL,
+  digest    BLOB NOT NULL,
+  id        INTEGER NOT NULL,
+  PRIMARY KEY (team_id, repo_key, digest)
+) STRICT, WITHOUT ROWID;
 
 -- Derived: which content the rows of each file in `defects` were read from. `skipped` counts level-2 headings that are no entry.
 CREATE TABLE defect_files (
@@ -1148,7 +1158,8 @@ CREATE TABLE causal_links (
   created_at      INTEGER NOT NULL,
   updated_at      INTEGER NOT NULL,
   entry_id        INTEGER NOT NULL,
-  gone_after      INTEGER
+  gone_after      INTEGER,
+  said_by         TEXT
 ) STRICT;
 CREATE UNIQUE INDEX causal_links_computed ON causal_links (entry_id, session_id) WHERE origin = 'computed';
 CREATE INDEX causal_links_by_entry ON causal_links (entry_id);

@@ -16,7 +16,7 @@ export interface Core {
 }
 
 /** The values of slots. They belong to one instance, or one command, and go with it. */
-export type State = Map<object, unknown>;
+type State = Map<object, unknown>;
 
 /**
  * Declares what a room keeps in memory for one running instance: a cache, an index, a loaded key. Modules keep nothing

@@ -10,7 +10,7 @@ export interface Installed {
   readonly mode: number;
 }
 
-export const SETTINGS_FILE = "etc/default/reckon";
+const SETTINGS_FILE = "etc/default/reckon";
 const SAMPLES = join(ROOT, "docs", "samples");
 
 /** Linux packages of every kind hold these. @param executable the one of the package's architecture */

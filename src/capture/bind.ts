@@ -6,7 +6,7 @@ import { visibleLine } from "../kit/strings.ts";
 import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
-import { makeHome } from "./home.ts";
+import { makeHome, type Places } from "./home.ts";
 import { streamsThere, wasRestored } from "./restored-server.ts";
 import {
   type Capture,
@@ -45,7 +45,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   const token = asText(answer.body.deviceToken);
   const teamId = asText(answer.body.teamId);
   if (token === undefined || teamId === undefined) throw new Error(`${url} answered, but not as Reckon does`);
-  const before = readCredentialsIfAny(capture);
+  const before = readCredentialsIfAny(capture.places);
   const credentials: Credentials = {
     url,
     token,
@@ -62,10 +62,20 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
+  // Nobody has its token any more: it would take a seat, and be missed, until that runs out.
+  if (before) await unbind(before);
   return credentials;
 }
 
-function readCredentialsIfAny({ places }: Capture): Credentials | undefined {
+/** Ends a binding on its server. @returns why that could not be said to it; undefined when it was */
+export async function unbind({ url, token }: Credentials): Promise<string | undefined> {
+  const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token, timeoutMs: 10_000 });
+  // A server that does not know the token has nothing to end.
+  return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
+}
+
+/** @returns undefined where there are none, or none that can be read */
+export function readCredentialsIfAny(places: Places): Credentials | undefined {
   try {
     return readCredentials(places);
   } catch {
@@ -96,7 +106,9 @@ function startAnew(capture: Capture, kept: ReadonlyMap<string, number> | undefin
       for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
       rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
     }
-    rows.resendSessions.run({ since: 0 });
+    // What an old device told stays with it: sessions would be there twice, and what was erased with it again.
+    if (kept) rows.resendSessions.run({ since: null });
+    else rows.disownSessions.run();
     rows.forgetBrains.run({ since: 0 });
     rows.clearSchedule.run();
   });

@@ -21,16 +21,20 @@ interface LoggedCommit {
   readonly sha: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** The commits that it was put in place of one after the other, where it amends one and git writes that down where we read it. */
+  /** The commits that it was put in place of one after the other, or is a copy of, as far as git writes that down where we read it. */
   readonly amends: readonly string[];
 }
 
 interface FoundCommit extends LoggedCommit {
+  /** The work tree that it was made in. */
+  readonly root: string;
   readonly files: readonly string[];
+  /** Of them, those that the session edited there. */
+  readonly edited: readonly string[];
 }
 
 /**
- * Finds the commits that sessions' edits went into, in what git writes down of its work tree's HEAD (git-reflog(1)): made while the
+ * Finds the commits that sessions' edits went into, in what git writes down of their work trees' HEAD (git-reflog(1)): made while the
  * session ran or soon after, and of a file that it edited. So a commit that a person made of an agent's work is found, too. One that
  * only another session's edits went into is that one's.
  */
@@ -52,9 +56,13 @@ export function findCommits(capture: Capture): void {
     const quiet = quietWindows(capture);
     const commits = made.filter(({ at }) => !quiet.some(({ since, until }) => at >= since && at < until));
     if (commits.length === 0) continue;
-    const others = recent.filter((other) => other.row.id !== row.id && other.head.root === head.root);
     const isOthers = (commit: FoundCommit) =>
-      others.some((other) => editsOf(other.row.id).some((span) => hasPartIn(span, commit)));
+      recent.some(
+        (other) =>
+          other.row.id !== row.id &&
+          (other.head.root === commit.root || other.head.trees?.[commit.root] !== undefined) &&
+          editsOf(other.row.id).some((span) => hasPartIn(span, commit)),
+      );
     capture.transact(() => note(capture, row, head, commits, editsOf(row.id), isOthers));
   }
 }
@@ -65,24 +73,34 @@ function newCommits(
   logOf: (root: string) => readonly LoggedCommit[],
   files: Map<string, string[]>,
 ): FoundCommit[] {
-  const { root, startedAt, endedAt } = head;
+  const { root, trees = {}, startedAt, endedAt } = head;
   if (!root || startedAt === undefined || endedAt === undefined || head.files.length === 0) return [];
   const [from, to] = [Date.parse(startedAt) - BEFORE_MS, Date.parse(endedAt) + AFTER_MS];
   const known = new Set(head.commits.filter(({ sha }) => sha.length >= 40).map(({ sha }) => sha));
-  const commits = logOf(root)
-    .filter(({ sha, at }) => at >= from && at <= to && !(known.has(sha) && (head.reflogAt ?? 0) >= at))
-    .slice(-MAX_COMMITS);
-  learnFiles(
-    root,
-    commits.map(({ sha }) => sha),
-    files,
-  );
-  return commits
-    .map((commit) => ({ ...commit, files: files.get(commit.sha) ?? [] }))
-    .filter((commit) => commit.files.some((file) => head.files.includes(file)));
+  const elsewhere = new Set(Object.values(trees).flat());
+  const here = head.files.filter((file) => !elsewhere.has(file));
+  return Object.entries({ ...trees, [root]: here }).flatMap(([root, paths]): FoundCommit[] => {
+    const commits = logOf(root)
+      .filter(({ sha, at }) => at >= from && at <= to && !(known.has(sha) && (head.reflogAt ?? 0) >= at))
+      .slice(-MAX_COMMITS);
+    learnFiles(
+      root,
+      commits.map(({ sha }) => sha),
+      files,
+    );
+    const edited = new Set(paths);
+    return commits
+      .map((commit) => ({ ...commit, root, files: files.get(commit.sha) ?? [] }))
+      .map((commit) => ({ ...commit, edited: commit.files.filter((file) => edited.has(file)) }))
+      .filter((commit) => commit.edited.length > 0);
+  });
 }
 
-/** The commits that were made in a work tree, oldest first. */
+/** What git writes down of a commit, and of the copy of one that it makes while it rebases or picks it (git-rebase(1), git-cherry-pick(1)). */
+const MADE =
+  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(:]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
+
+/** The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work. */
 function reflog(root: string): LoggedCommit[] {
   if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
   let text: string;
@@ -91,14 +109,18 @@ function reflog(root: string): LoggedCommit[] {
   } catch {
     return [];
   }
-  const amended = new Map<string, readonly string[]>();
+  const bySha = new Map<string, LoggedCommit>();
+  const byTitle = new Map<string, LoggedCommit>();
   return text.split("\n").flatMap((line) => {
-    const entry = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .* (\d{9,11}) [+-]\d{4}\tcommit\b(?: \((amend)\))?/.exec(line);
-    if (!entry) return [];
-    const [, before = "", sha = "", seconds, isAmend] = entry;
-    const amends = isAmend ? [before, ...(amended.get(before) ?? [])].slice(0, MAX_COMMITS) : [];
-    amended.set(sha, amends);
-    return [{ sha, at: Number(seconds) * SECOND_MS, amends }];
+    const [, before = "", sha = "", seconds, isAmend, isCopy, title = ""] = MADE.exec(line) ?? [];
+    const made = { sha: before, at: Number(seconds) * SECOND_MS, amends: [] };
+    const earlier = isCopy ? byTitle.get(title) : isAmend ? (bySha.get(before) ?? made) : undefined;
+    if (sha === "" || (isCopy && !earlier)) return [];
+    const amends = earlier ? [earlier.sha, ...earlier.amends].slice(0, MAX_COMMITS) : [];
+    const commit = { sha, at: (isCopy && earlier ? earlier : made).at, amends };
+    bySha.set(sha, commit);
+    byTitle.set(title, commit);
+    return [commit];
   });
 }
 
@@ -150,7 +172,8 @@ function note(
     const { sha, at } = commit;
     const short = head.commits.find((known) => sha.startsWith(known.sha));
     const wasShort = short !== undefined && short.sha !== sha;
-    const isOwn = short !== undefined || spans.some((span) => hasPartIn(span, commit));
+    const own = { ...commit, files: commit.edited };
+    const isOwn = short !== undefined || spans.some((span) => hasPartIn(span, own));
     // Of one that was just made it is not known yet whose it is: it is looked at again.
     if (!isOwn && (clock.now() - at < SETTLES_MS || isOthers(commit))) continue;
     if (addCommit(head, { sha, at: isoInstant(at) })) {
@@ -168,7 +191,7 @@ function note(
     changed ||= wasShort;
     head.reflogAt = Math.max(head.reflogAt ?? 0, at);
     for (const span of spans) {
-      if (!nameCommit(span, commit)) continue;
+      if (!nameCommit(span, own)) continue;
       const body = outgoingJson({ ...JSON.parse(rows.span.get(row.id, span.id) ?? "{}"), edits: span.edits });
       rows.putSpan.run({ session: row.id, id: span.id, revision, body });
       changed = true;

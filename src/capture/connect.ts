@@ -6,7 +6,7 @@ import { fail, invalid } from "../kit/problem.ts";
 import { readServerUrl } from "../kit/reach.ts";
 import { counted } from "../kit/strings.ts";
 import { local } from "../platform/store/store.ts";
-import { bind } from "./bind.ts";
+import { bind, readCredentialsIfAny, unbind } from "./bind.ts";
 import { removeManagedBlocks } from "./brain/nightly.ts";
 import { FILES, FOLDERS } from "./brain/tree.ts";
 import { ask } from "./client.ts";
@@ -169,7 +169,7 @@ export async function lockOutPasses({ places }: Capture): Promise<() => void> {
 
 /** All but the folder. Without credentials no pass that comes late begins. */
 async function undo(capture: Capture, force: boolean) {
-  const credentials = readCredentials(capture.places);
+  const credentials = (force ? readCredentialsIfAny : readCredentials)(capture.places);
   const untold = credentials && (await unbind(credentials));
   if (untold !== undefined && !force)
     fail(
@@ -190,11 +190,4 @@ async function sendTheRest(capture: Capture): Promise<void> {
       invalid,
       `${counted(waiting.sessions, "session")} and ${counted(waiting.entries, "entry", "entries")} were not sent yet (${result?.stopped ?? "another pass is running"}): try later, or give them up with --force`,
     );
-}
-
-/** Ends the binding on the server. @returns why that could not be said to it; undefined when it was */
-async function unbind({ url, token }: Credentials): Promise<string | undefined> {
-  const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token });
-  // A server that does not know the token has nothing to end.
-  return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
 }

@@ -14,7 +14,11 @@ export function homePathsOf(home: string): readonly string[] {
 }
 
 /** A path as the repository knows it; outside of it without the person's home folder. @param homePaths see `homePathsOf` */
-export function pathIn({ cwd, root, below }: SessionHead, path: string, homePaths: readonly string[]): string {
+export function pathIn(
+  { cwd, root, below }: Pick<SessionHead, "cwd" | "root" | "below">,
+  path: string,
+  homePaths: readonly string[],
+): string {
   const absolute = isAbsolute(path) ? path : cwd === undefined ? undefined : resolve(cwd, path);
   if (absolute === undefined) return path;
   // By the folder as the agent names it, which may be reached through links, else by the work tree's own name.

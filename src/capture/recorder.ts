@@ -10,11 +10,12 @@ import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { homePathsOf, pathIn } from "./paths.ts";
 import { type QuietWindow, quietWindows } from "./policy.ts";
-import { branchNow, repositoryFor } from "./repository.ts";
+import { branchNow, otherTreeOf, repositoryFor } from "./repository.ts";
 import {
   addCommit,
   addFile,
   addPrompt,
+  addToTree,
   learn,
   lookAgainFrom,
   newHead,
@@ -203,7 +204,7 @@ export class Recorder {
   #result(draft: Draft, event: ToolResultEvent): void {
     const { at, key } = event;
     const edits = event.edits.map(({ path, ...lines }) => ({
-      path: pathIn(draft.head, path, this.#homePaths),
+      path: this.#pathOf(draft, path),
       ...lines,
       at,
     }));
@@ -217,6 +218,15 @@ export class Recorder {
     for (const sha of event.commits.slice(0, MAX_COMMITS_A_RESULT))
       if (addCommit(draft.head, { sha, at }))
         this.#entry(draft, at, `${draft.id}:commit:${sha}`, { type: "commit", sha });
+  }
+
+  /** A file's path as the repository knows it, also where the agent went over to another of its work trees. */
+  #pathOf({ head, repo }: Draft, path: string): string {
+    const tree = otherTreeOf(this.#capture, head, repo, path);
+    if (!tree) return pathIn(head, path, this.#homePaths);
+    const inside = pathIn({ cwd: tree.top, root: tree.root, below: "" }, path, this.#homePaths);
+    addToTree(head, tree.root, inside);
+    return inside;
   }
 
   #usage(draft: Draft, event: UsageEvent): void {

@@ -31,8 +31,8 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   const { rows, clock } = capture;
   const known = rows.folder.get(folder);
   const now = clock.now();
-  // Another one may lie there soon after. By its first commit git finds it, which may take long.
-  const keptMs = isByCommit(known?.repo ?? "") ? DAY_MS : MINUTE_MS;
+  // Another one may lie there soon after, or it gets an origin. By its first commit git finds it, which may take long.
+  const keptMs = known?.root && isByCommit(known.repo) && isStill(known.root, known.repo) ? DAY_MS : MINUTE_MS;
   if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
   const found = existsSync(folder) ? lookUp(folder) : undefined;
   if (!found) return known ?? NONE;
@@ -42,20 +42,52 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
 
 /**
  * The repository of a session, which is looked up as long as it has none: it may have been made since, or got the first commit that
- * names it. What was found of its place goes into the head.
+ * names it; and as long as that names it, for then it may have got an origin. What was found of its place goes into the head.
  */
 export function repositoryFor(capture: Capture, head: SessionHead, known: string): string {
-  if (known !== "" || head.cwd === undefined) return known;
+  if ((known !== "" && !isByCommit(known)) || head.cwd === undefined) return known;
   const { root, below, repo } = repositoryOf(capture, head.cwd);
+  if (known !== "" && (repo === known || !root || firstCommit(root) !== known)) return known;
   head.root = root;
   head.below = below;
   return repo;
 }
 
+/**
+ * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
+ * @returns its top as the file's path calls it, and without links
+ */
+export function otherTreeOf(
+  capture: Capture,
+  { root }: SessionHead,
+  repo: string,
+  file: string,
+): { readonly top: string; readonly root: string } | undefined {
+  const top = root && repo !== "" && isAbsolute(file) ? topOf(dirname(file)) : undefined;
+  // Without asking git where that can tell nothing: it is asked for each edit.
+  if (top === undefined || top === root || !isStill(top, repo)) return undefined;
+  const other = repositoryOf(capture, top);
+  return other.root && other.root !== root && other.repo === repo ? { top, root: other.root } : undefined;
+}
+
 const isByCommit = (repo: string) => repo.startsWith(BY_COMMIT);
 
 /** Whether a work tree is still of the repository that it was of, as far as its origin says. */
-export const isStill = (root: string, repo: string): boolean => isByCommit(repo) || lookUp(root).repo === repo;
+export function isStill(root: string, repo: string): boolean {
+  try {
+    const named = namedByOrigin(root, commonDirectory(join(root, ".git")));
+    return isByCommit(repo) ? named === undefined : named === repo;
+  } catch {
+    return false;
+  }
+}
+
+/** The key that a repository has by the address of its origin, without a secret that stands there. */
+function namedByOrigin(root: string, common: string): string | undefined {
+  const origin = originIn(endOfFile(join(common, "config")));
+  const named = origin === undefined ? undefined : keyOf(root, origin);
+  return named === undefined ? undefined : redactText(named).text;
+}
 
 function lookUp(folder: string): Repository {
   try {
@@ -63,13 +95,11 @@ function lookUp(folder: string): Repository {
     const root = topOf(real);
     if (root === undefined) return NONE;
     const common = commonDirectory(join(root, ".git"));
-    const origin = originIn(endOfFile(join(common, "config")));
-    const named = origin === undefined ? undefined : keyOf(root, origin);
     return {
       root,
       below: relative(root, real),
       // The first commit that a shallow clone has is the first of that clone alone (gitrepository-layout(5), shallow).
-      repo: named !== undefined ? redactText(named).text : existsSync(join(common, "shallow")) ? "" : firstCommit(root),
+      repo: namedByOrigin(root, common) ?? (existsSync(join(common, "shallow")) ? "" : firstCommit(root)),
     };
   } catch {
     // Unreadable is as good as none: the session is kept without a repository.
@@ -144,6 +174,12 @@ function keyOf(root: string, origin: string): string | undefined {
   return (whole && repoKeyOf(whole)) || key;
 }
 
+/** Names by which hosts take SSH, some of them where only port 443 is open: the repositories are those that HTTPS has. */
+const OTHER_HOSTS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ssh\.(?=github\.com\/)|altssh\.(?=gitlab\.com\/|bitbucket\.org\/))/, ""],
+  [/^ssh\.dev\.azure\.com\/v3\/([^/]+\/[^/]+)\//, "dev.azure.com/$1/_git/"],
+];
+
 /**
  * The key of a repository by an address that git takes (git-fetch(1), GIT URLS): host, then path, without scheme, credentials, port
  * or `.git`.
@@ -159,7 +195,7 @@ export function repoKeyOf(address: string): string | undefined {
     .replace(/[?#].*$/, "")
     .replace(/^\/+|\/+$/g, "")
     .replace(/\.git$/i, "");
-  const key = `${host.toLowerCase()}/${name}`;
+  const key = OTHER_HOSTS.reduce((key, [from, to]) => key.replace(from, to), `${host.toLowerCase()}/${name}`);
   const isNamed = name !== "" && !name.includes("@") && key.length <= MAX_KEY_CHARS;
   return isNamed && !/\p{Cc}/u.test(key) ? key : undefined;
 }
@@ -192,14 +228,24 @@ function firstCommit(root: string): string {
 /** A repository's own configuration could name programs for git to start (git-config(1)). */
 const NO_PROGRAMS = ["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"];
 
+const OF_THIS_REPOSITORY = {
+  // A partial clone would fetch what it lacks, by whatever program it says.
+  GIT_ALLOW_PROTOCOL: "none",
+  // Whatever a hook of git's starts is told of the repository that it belongs to (githooks(5)), which need not be the one asked about.
+  GIT_DIR: undefined,
+  GIT_WORK_TREE: undefined,
+  GIT_INDEX_FILE: undefined,
+  GIT_COMMON_DIR: undefined,
+  GIT_OBJECT_DIRECTORY: undefined,
+};
+
 /** Asks git itself. @returns undefined where it is absent, slow, or does not know */
 export function git(root: string, args: readonly string[], input?: string): string | undefined {
   try {
     return execFileSync("git", ["-C", root, ...NO_PROGRAMS, ...args], {
       encoding: "utf8",
       input,
-      // A partial clone would fetch what it lacks, by whatever program it says.
-      env: environmentWith({ GIT_ALLOW_PROTOCOL: "none" }),
+      env: environmentWith(OF_THIS_REPOSITORY),
       timeout: GIT_TIMEOUT_MS,
       // The names in a folder may take more than any file of git's.
       maxBuffer: 16 * MAX_BYTES,

@@ -100,15 +100,18 @@ export function prepareRows(db: LocalDatabase) {
     putSession: db.prepare<[Omit<SessionRow, "sent" | "sentAt">]>(
       `INSERT INTO sessions (id, agent, repo, head, revision, sent, changed_at)
        VALUES (@id, @agent, @repo, @head, @revision, 0, @changedAt)
-       ON CONFLICT (id) DO UPDATE SET repo = @repo, head = @head, revision = @revision, changed_at = @changedAt`,
+       ON CONFLICT (id) DO UPDATE SET repo = @repo, head = @head, revision = @revision, changed_at = @changedAt,
+         sent = iif(sent_at IS NULL, 0, sent)`,
     ),
     unsentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE revision > sent ORDER BY changed_at LIMIT ?`),
     sentSession: db.prepare<[{ id: string; sent: number; at: number }]>(
       "UPDATE sessions SET sent = max(sent, @sent), sent_at = @at WHERE id = @id",
     ),
-    resendSessions: db.prepare<[{ since: number }]>(
-      "UPDATE sessions SET sent = 0 WHERE coalesce(sent_at, @since) >= @since",
+    resendSessions: db.prepare<[{ since: number | null }]>(
+      "UPDATE sessions SET sent = 0 WHERE @since IS NULL OR sent_at >= @since",
     ),
+    // None was sent by the device that this is now: one that goes on is sent as a whole.
+    disownSessions: db.prepare<[]>("UPDATE sessions SET sent_at = NULL, sent = iif(revision > sent, 0, sent)"),
     countSessions: db.prepare<[], { sessions: number; unsent: number }>(
       "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions WHERE revision > 0",
     ),

@@ -33,6 +33,8 @@ export interface SessionHead {
   root?: string | null;
   /** The session's folder within that work tree. */
   below?: string;
+  /** The tops of other work trees of the repository that it edited files in, with these; they stay on the machine, too. */
+  trees?: Record<string, string[]>;
   /** The span of the prompt that is being worked on. */
   turn?: string | undefined;
   /** How much text the prompts are that are sent, in UTF-16 units. */
@@ -81,6 +83,13 @@ export function addPrompt(head: SessionHead, prompt: SentPrompt): SentPrompt | u
 
 export function addFile(head: SessionHead, path: string): void {
   if (head.files.length < MAX_FILES && !head.files.includes(path)) head.files.push(path);
+}
+
+/** Notes in which other work tree of the repository a file was edited. */
+export function addToTree(head: SessionHead, root: string, path: string): void {
+  const paths = head.trees?.[root] ?? [];
+  if (paths.length < MAX_FILES && !paths.includes(path)) paths.push(path);
+  head.trees = { ...head.trees, [root]: paths };
 }
 
 /** @returns false for a commit that was known; the longer spelling of one is kept */

@@ -112,7 +112,9 @@ export function readCredentials(places: Places): Credentials | undefined {
   } catch {
     // Said below.
   }
-  throw new Error(`${places.credentials} cannot be read: run "reckon agent connect URL CODE" with a new code`);
+  throw new Error(
+    `${places.credentials} cannot be read: run "reckon agent connect URL CODE" with a new code, or "reckon agent disconnect --force"`,
+  );
 }
 
 export function writeCredentials(places: Places, credentials: Credentials): void {

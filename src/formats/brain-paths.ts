@@ -19,14 +19,15 @@ export function judgePath(path: string): string | undefined {
 
 /**
  * What `judgePath` says, as far as JSON Schema can. It counts characters and not bytes, and of the signs that mislead it names
- * those of the Basic Multilingual Plane without the joiners, as patterns of some languages know no others.
+ * those of the Basic Multilingual Plane without the joiners, as patterns of some languages know no others, and without what
+ * separates lines, which generators of clients write into a pattern as it is.
  */
 export const PATH_SCHEMA = {
   minLength: 1,
   maxLength: MAX_PATH_BYTES,
   pattern:
     "^[^\\\\\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u115f\\u1160\\u180e" +
-    "\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]+$",
+    "\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]+$",
   not: { pattern: "^[A-Za-z]:|(?:^|/)\\.{0,2}(?:/|$)" },
 };
 

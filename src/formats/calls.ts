@@ -1,4 +1,4 @@
-import { each, finish, type Slices } from "../kit/slices.ts";
+import { each, type Slices } from "../kit/slices.ts";
 import { type Stray, type Sum, sumsOf, type Timed } from "./stray-calls.ts";
 import { total, type Usage } from "./usage.ts";
 
@@ -66,11 +66,8 @@ interface Node<T extends Call> {
  * tells of a call of its own, unless what counts below adds up to the same tokens: then it wraps these calls, or is another
  * telling of the one call. What a tool started is no part of the call that called it. A usage with an id of the provider's always
  * counts, one of no tokens never. Calls below a span that nobody told of may be part of any sum, see `sumsOf`.
+ * In slices: a session may have very many.
  */
-export const countedCalls = <T extends Call>(spans: readonly T[]): (T & { readonly usage: Usage })[] =>
-  finish(countCalls(spans));
-
-/** The same in slices: a session may have very many. */
 export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { readonly usage: Usage })[]> {
   const counted = new Set<T>();
   const nameOf = yield* nameMessages(spans);

@@ -4,7 +4,7 @@ import { asObjects, asText, type Fields, parseJson } from "./values.ts";
 /** What a tool that edits files was told to write, as texts before and after. */
 
 /** One place of a file. */
-export interface EditText {
+interface EditText {
   /** Null where the input does not name it. */
   readonly path: string | null;
   /** Empty for a file that is written whole. */

@@ -143,7 +143,7 @@ const COMMON = {
 };
 
 /** What stays of which record. */
-export const METADATA = {
+const METADATA = {
   /** A telemetry entry's payload; of a provider's message what it was billed for. */
   payload: object({
     ...all(COUNTS, number),

@@ -25,7 +25,7 @@ export interface Prompt {
   readonly chars: number | null;
 }
 
-export interface Commit {
+interface Commit {
   readonly sha: string;
   readonly at: number | null;
 }
@@ -66,6 +66,7 @@ export const SESSION_MEMBERS: readonly string[] = [
   "parentId",
 ];
 
+/** What the free-form parts of a session say; a part that cannot be read counts as not said. */
 export function understandSession(document: Fields): Understood {
   const { prompts, files, commits, usage, costUsd, title, agentVersion, parentId } = document;
   return {
@@ -81,7 +82,7 @@ export function understandSession(document: Fields): Understood {
 }
 
 /** An edit with what it changed, where that was sent as a patch. */
-export interface ShownEdit extends Edit {
+interface ShownEdit extends Edit {
   readonly patch: string | null;
 }
 
@@ -110,6 +111,7 @@ export interface UnderstoodSpan {
   readonly operation: string | null;
 }
 
+/** The same of a span. */
 export function understandSpan(document: Fields): UnderstoodSpan {
   const attributes = readAttributes(document.attributes);
   const usage = readUsage(document.usage) ?? readAttributeUsage(attributes);

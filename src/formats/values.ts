@@ -14,11 +14,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The records of a JSON-lines file: every line that is not empty. */
-export function lines(text: string): string[] {
-  return text.split("\n").filter((line) => line.trim() !== "");
-}
-
 /** An object's members; none for anything else. */
 export function asObject(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};

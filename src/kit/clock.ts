@@ -36,12 +36,22 @@ export function isoInstant(epochMs: number): string {
   return `${last.text}${seconds.slice(1)}.${DIGITS[rest % SECOND_MS]}Z`;
 }
 
-/** The same of what may not have happened. */
+/** The day of an instant in UTC as RFC 3339 text, e.g. `2026-11-21`. @throws RangeError where there is no such instant */
+export const isoDate = (epochMs: number): string => isoInstant(epochMs).slice(0, 10);
+
+/** The day of an instant in UTC, counted from the Unix epoch. */
+export const dayNumber = (epochMs: number): number => Math.floor(epochMs / DAY_MS);
+
+/** A day counted so, as the same text. @throws RangeError */
+export const dateOfDay = (day: number): string => isoDate(day * DAY_MS);
+
+/** An instant as text, where it may not have happened. */
 export const instantOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : isoInstant(epochMs));
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /**
  * Reads a span such as `90s`, `15m`, `12h` or `90d`.
@@ -50,6 +60,6 @@ export const DAY_MS = 24 * 60 * MINUTE_MS;
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
   if (!match) return undefined;
-  const unit = { s: SECOND_MS, m: MINUTE_MS, h: 60 * MINUTE_MS, d: DAY_MS }[match[2] as "s" | "m" | "h" | "d"];
+  const unit = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }[match[2] as "s" | "m" | "h" | "d"];
   return Number(match[1]) * unit;
 }

@@ -3,7 +3,7 @@
  * apostrophe before it: agents and people name what stands here. Semicolons and tabs are quoted too, which some take for commas.
  * Numbers stay numbers.
  */
-export function csvField(value: string | number | null | undefined): string {
+function csvField(value: string | number | null | undefined): string {
   if (typeof value !== "string") return value === null || value === undefined ? "" : String(value);
   const text = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

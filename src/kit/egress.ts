@@ -1,5 +1,5 @@
 /** A host that may be called: `hooks.example.com`, `*.example.com`, either with a port. */
-export interface HostRule {
+interface HostRule {
   /** As the URL standard spells it, without a dot at its end; of a wildcard what follows `*.`. */
   readonly host: string;
   readonly wildcard: boolean;

@@ -8,6 +8,16 @@ export class DataDirectoryError extends Error {
   override readonly name = "DataDirectoryError";
 }
 
+/**
+ * Says which disk is full, where one is: SQLite does not, and a copy that fails names what was copied.
+ * @param needs what takes the space
+ * @returns any other error as it is
+ */
+export function whereFull(place: string, error: unknown, needs: string): unknown {
+  if (!/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code))) return error;
+  return new DataDirectoryError(`${place} has too little free space: ${needs}`);
+}
+
 /** The data directory belongs to a running server. */
 export class DataDirectoryInUse extends Error {
   override readonly name = "DataDirectoryInUse";

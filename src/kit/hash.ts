@@ -6,6 +6,7 @@ export function sha256(data: string | Uint8Array): Buffer {
   return Buffer.from(hash("sha256", data, "latin1"), "latin1");
 }
 
+/** The same in 64 hexadecimal digits. */
 export function sha256Hex(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
 }

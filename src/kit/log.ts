@@ -2,10 +2,10 @@ import { fstatSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { isatty } from "node:tty";
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
+type LogLevel = "debug" | "info" | "warn" | "error";
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** One event a line. Values are data, never parts of the message, so untrusted text cannot forge a line. */
 export interface Log {
@@ -24,7 +24,7 @@ const PENDING_BYTES = 1024 * 1024;
  * A sink on a file descriptor that never blocks and never throws: a full pipe drops lines (and says how many once it
  * drains), a closed one is ignored. Node writes to pipes synchronously, which would stop the server with its log's reader.
  */
-export function descriptorSink(fd: number): (line: string) => void {
+function descriptorSink(fd: number): (line: string) => void {
   let isPipe = false;
   try {
     const stat = fstatSync(fd);

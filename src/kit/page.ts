@@ -23,7 +23,7 @@ export interface Cursor {
   readonly key: Key;
 }
 
-export const DEFAULT_PAGE = 50;
+const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 const MAX_CURSOR_CHARS = 200;
 

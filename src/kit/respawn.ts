@@ -9,9 +9,9 @@ export function helperCommand(
   return { file: process.execPath, args: [...entry, command, ...args] };
 }
 
-/** What a program that this one starts finds in its environment: what this one does, and more. */
+/** What a program that this one starts finds in its environment: what this one does, and more; without what is undefined. */
 export const environmentWith = (
-  more: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> => ({
   ...process.env,
   ...more,

@@ -35,6 +35,7 @@ export interface ScannedPage<Row, Part, Name extends string> extends Page<Row> {
   readonly stoppedAt: Part | undefined;
 }
 
+/** Whether nothing is left of any part of a budget. */
 export const isSpent = (budget: Readonly<Budget<string>>): boolean => Object.values(budget).some((left) => left <= 0);
 
 /** Reads one page. Going newer and arriving at the top with room left gives the first page, whole. */

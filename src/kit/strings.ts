@@ -53,7 +53,7 @@ export const holdsSought = (...columns: readonly string[]): string =>
   columns.map((one) => `(${one} LIKE @begins ESCAPE '\\' AND instr(lower(${one}), @text))`).join(" OR ");
 
 /** A text as LIKE takes it with `\\` as its ESCAPE: nothing in it stands for others. */
-export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 
 /** A message as a page shows it: the same ones serve the command line, whose lines begin small. */
 export function sentence(text: string): string {
@@ -130,3 +130,6 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 /** A shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The same, without quotes where a text needs none to be one word. */
+export const shellWord = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : shellQuoted(text));

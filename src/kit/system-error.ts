@@ -17,6 +17,9 @@ const WORDS: Readonly<Record<string, string>> = {
 export function systemErrorText(error: unknown): string | undefined {
   const { code, errno, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined) return undefined;
+  // Node says so of a folder with those above it.
+  if (syscall === "mkdir" && code === "ENOENT")
+    return `no folder can be made there: ${WORDS.EROFS}, or it leads nowhere`;
   // Some errors of Node itself look like one, with a number that the system does not know.
   return WORDS[code] ?? (errno !== undefined && errno < 0 ? getSystemErrorMessage(errno) : code);
 }

@@ -25,7 +25,7 @@ export interface DeliveryKind {
   openCheck(core: Core, head: number, report: Report): ContentCheck;
 }
 
-export interface ContentCheck {
+interface ContentCheck {
   /** Call for each, in ascending order. */
   check(delivery: DeliveryRow): void;
   /** Call after the last: reports what no delivery claimed, and what does not hang on one delivery. */

@@ -2,6 +2,7 @@ import type { Core } from "../core.ts";
 import { sameDigest } from "../kit/hash.ts";
 import { contextText } from "../kit/items.ts";
 import { inclusionProof, itemHash, nodesOver, rootOf, SALT_BYTES, saltsOf } from "../kit/merkle.ts";
+import type { ItemProof } from "../kit/transparency/bundle.ts";
 import { leafTextOf } from "./leaf.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
 
@@ -80,15 +81,6 @@ export function isAsDelivered(
   return hashes !== undefined && sameDigest(rootOf(hashes), row.contentSha256);
 }
 
-/** An item of a delivery with what leads from it to the delivery's root. */
-export interface ProvedItem {
-  readonly index: number;
-  readonly count: number;
-  readonly salt: Buffer;
-  readonly text: string;
-  readonly path: readonly Buffer[];
-}
-
 /**
  * What a delivery's leaf is made of, and items of it proved against its root.
  * @param texts by item, from 1 on, of all that are held
@@ -111,7 +103,7 @@ interface ProvedDelivery {
   readonly teamId: string;
   readonly deviceId: string;
   readonly leaf: string;
-  readonly items: readonly ProvedItem[] | undefined;
+  readonly items: readonly ItemProof[] | undefined;
 }
 
 function proveItems(
@@ -119,7 +111,7 @@ function proveItems(
   row: DeliveryRow,
   texts: ReadonlyMap<number, string | Uint8Array>,
   chosen: readonly number[],
-): ProvedItem[] | undefined {
+): ItemProof[] | undefined {
   const salts = saltsFor(row);
   const hashes = itemHashes(core, row, texts);
   const isHeld = chosen.every((item) => item === 0 || texts.has(item));

@@ -10,7 +10,7 @@ export type LeafFacts = Omit<
 >;
 
 /** What the leaf of a delivery was made of in the log that it came from, where that is other than here. */
-export type MovedFrom =
+type MovedFrom =
   /** Its stream's number there, and the delivery before it. */
   | { readonly id: number; readonly stream: number | null; readonly previous: number | null }
   /** Of what was chained: its number there, and the hash that it was chained to, in hexadecimal digits. */
@@ -45,8 +45,7 @@ export function leafText(facts: LeafFacts): string {
 }
 
 /** The leaf of a delivery that was chained before there was a tree. Migration 13 makes the same. */
-export const chainedLeafText = (chainSha256: Buffer): string =>
-  JSON.stringify({ v: 1, chain: chainSha256.toString("hex") });
+const chainedLeafText = (chainSha256: Buffer): string => JSON.stringify({ v: 1, chain: chainSha256.toString("hex") });
 
 /** The text of a delivery's leaf, whichever it is. */
 export function leafTextOf(row: DeliveryRow): string {

@@ -7,7 +7,7 @@
 import type { Core } from "../core.ts";
 import { type DevicePrincipal, deviceFinder } from "../identity/devices/devices.ts";
 import { teamMoves } from "../identity/teams/teams.ts";
-import { DAY_MS } from "../kit/clock.ts";
+import { dayNumber } from "../kit/clock.ts";
 import { sameDigest } from "../kit/hash.ts";
 import type { Items } from "../kit/items.ts";
 import type { Towards } from "../kit/page.ts";
@@ -74,7 +74,7 @@ export function recordDelivery(core: Core, device: DevicePrincipal, delivery: De
     content.key,
     facts.sentSha256,
   );
-  sql.countDay.run(teamId, facts.kind, dayOf(facts), facts.items, gaps(facts), rollbacks(facts));
+  sql.countDay.run(teamId, facts.kind, dayNumber(facts.receivedAt), facts.items, gaps(facts), rollbacks(facts));
   if (facts.flagged !== null) notifyFlagged(core, { ...facts, flagged: facts.flagged, id });
   return id;
 }
@@ -90,7 +90,6 @@ function notifyFlagged(
   notify(core, { type: flagged, teamId, path, data, deviceId, repoKey });
 }
 
-const dayOf = ({ receivedAt }: DayFacts) => Math.floor(receivedAt / DAY_MS);
 const gaps = ({ flagged }: DayFacts) => Number(flagged === "gap");
 const rollbacks = ({ flagged }: DayFacts) => Number(flagged === "rollback");
 

@@ -1,10 +1,12 @@
 import type { Core } from "../core.ts";
+import { HOUR_MS } from "../kit/clock.ts";
 import { firstWhere } from "../kit/first-where.ts";
 import type { Towards } from "../kit/page.ts";
+import { cooperative } from "../kit/yield.ts";
 import { type DeliveryFacts, rows } from "./rows.ts";
 
 /** By this much the wall clock may have been set back without being taken for wrong. */
-const CLOCK_SLACK_MS = 2 * 60 * 60 * 1_000;
+const CLOCK_SLACK_MS = 2 * HOUR_MS;
 /** Times that the clock was wrong, about which a walk still begins where it should and not at its end. */
 const MAX_TRIES = 16;
 
@@ -64,5 +66,23 @@ function isPast(core: Core, { from, to }: Span, step: DeliveryFacts, towards: To
   return !glimpses(core, teamId, towards, id).some((met) => met.receivedAt < receivedAt - CLOCK_SLACK_MS);
 }
 
+/** Deliveries looked at in one go. */
+const SLICE = 500;
+
+/**
+ * The number up to which a team's deliveries came before an instant, in the order of the log: one that a clock that was behind dated
+ * back goes with what came around it. What is of the future was dated by a wrong clock and tells nothing.
+ */
+async function lastUpTo(core: Core, teamId: string, until: number): Promise<number> {
+  const yieldNow = cooperative(core.clock);
+  for (let id = start(core, teamId, { from: until }, "newer"); ; await yieldNow()) {
+    const some = rows(core.store).ofTeamUp.all(teamId, id, SLICE);
+    const young = some.find(({ receivedAt }) => receivedAt > until && receivedAt <= core.clock.now());
+    if (young) return young.id - 1;
+    if (some.length < SLICE) return Number.MAX_SAFE_INTEGER;
+    id = (some.at(-1)?.id ?? id) + 1;
+  }
+}
+
 /** Walks over what a team delivered in some time, whose deliveries are numbered in the order of commit. */
-export const timedWalk = { start, isPast };
+export const timedWalk = { start, isPast, lastUpTo };

@@ -28,7 +28,7 @@ export interface Shape {
 }
 
 /** A stretch of one kind that has no fixed length, and a sign behind it that ends it for sure. */
-export interface Hinge {
+interface Hinge {
   /** Where in a match the stretch begins. */
   readonly from: number;
   readonly least: number;

@@ -36,7 +36,7 @@ export class Scratch {
 }
 
 /** A shorter text is copied sooner than a call is made. */
-export const WORTH_A_CALL = 48;
+const WORTH_A_CALL = 48;
 
 const scratch = new Scratch();
 

@@ -210,7 +210,32 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
   next.clock.advance(7 * DAY_MS);
   await digestJob.run(next.instance.core);
   expect(noted(next, "digest.weekly")).toMatchObject([{ from: "2026-11-23", sessions: 0, success_rate: null }]);
-  expect(next.rows("SELECT key FROM alarms WHERE key LIKE 'digest:%'")).toHaveLength(1);
+  expect(next.rows("SELECT key FROM alarms WHERE key LIKE 'digest:%'")).toHaveLength(2);
+});
+
+it("sends a week once after a clock that was a year ahead for a moment, and weeks to whoever asked then", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { core } = t.instance;
+  const team = await t.team();
+  await addChannel(t, receiver, team.id, ["digest.weekly"]);
+  t.clock.advance(3 * DAY_MS);
+  const look = () => digestJob.run(core);
+  await look();
+  await arrived(receiver, 1);
+  t.clock.jump(365 * DAY_MS);
+  await look();
+  await arrived(receiver, 2);
+  const other = await t.team();
+  await addChannel(t, receiver, other.id, ["digest.weekly"]);
+  await expect.poll(() => noted(t, "digest.weekly")).toMatchObject([{ from: "2027-11-15" }]);
+  t.clock.jump(-365 * DAY_MS);
+  const told = () => t.rows("SELECT team_id FROM notices WHERE type = 'digest.weekly' ORDER BY id").slice(1);
+  await look();
+  expect(told()).toEqual([{ team_id: other.id }]);
+  t.clock.advance(7 * DAY_MS);
+  await look();
+  expect(told().slice(1)).toEqual([{ team_id: team.id }, { team_id: other.id }]);
 });
 
 it("sends no week that is over to who asks for it later, nor that of a team made since", async () => {

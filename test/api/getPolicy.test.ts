@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -24,6 +25,16 @@ it("answers 304 to an agent that has the policy already, and the new one after a
   const changed = await t.get("/api/policy", { token, headers: { "if-none-match": `W/"x", ${etag}` } });
   expect(changed.status).toBe(200);
   expect(changed.body).toMatchObject({ captureMode: "metadata", watchlist: ["src/auth/**"] });
+  expect(t.count("policies")).toBe(1);
+});
+
+it("takes a change once that is sent twice, and refuses one that was made from an earlier version", async () => {
+  const t = await startInstance();
+  const { id } = await t.team();
+  const change = (captureMode: string) =>
+    setPolicy(t.instance.core, id, parsePolicy(JSON.stringify({ captureMode })), COMMAND_LINE, { basedOn: 0 });
+  expect(await Promise.all([change("off"), change("off")])).toEqual([true, false]);
+  await expect(change("full")).rejects.toThrow("meanwhile");
   expect(t.count("policies")).toBe(1);
 });
 

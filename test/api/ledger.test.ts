@@ -67,6 +67,8 @@ it("serves a checkpoint and tiles of which anybody can make the root", async () 
   );
   expect(rootOf(leaves)).toEqual(root);
   expect(await tile("1/000.p/1")).toEqual([rootOf(leaves.slice(0, 256))]);
+  // As clients write it that are generated.
+  expect(await tile("1%2F000.p%2f1")).toEqual(await tile("1/000.p/1"));
   for (const absent of [
     "0/002",
     "0/001",

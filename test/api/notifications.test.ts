@@ -278,6 +278,22 @@ describe("what is not taken", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it("is forgotten after its month also by a server whose clock ran a year ahead before", async () => {
+    const receiver = await startReceiver();
+    const clock = new TestClock();
+    clock.jump(365 * DAY_MS);
+    const t = await startSending([receiver], { clock });
+    await sendingJob.run(t.instance.core);
+    clock.jump(-365 * DAY_MS);
+    const { token, team } = await t.device();
+    await addChannel(t, receiver, team.id, ["gap"]);
+    await telemetry(t, token, [1]);
+    await telemetry(t, token, [3]);
+    await arrived(receiver, 1);
+    clock.advance(31 * DAY_MS);
+    await expect.poll(() => [t.count("notices"), t.count("notification_messages")], { timeout: 5_000 }).toEqual([0, 0]);
+  });
+
   it("waits as long as the receiver asks for, within the day", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(429, { "retry-after": "120" }).end();

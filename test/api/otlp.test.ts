@@ -622,6 +622,7 @@ describe("otlpLogs", () => {
     for (const json of [
       {},
       { resourceLogs: [] },
+      { resourceLogs: null },
       {
         resourceLogs: [null, 1, "x", [], { resource: [], scopeLogs: {} }, { scopeLogs: [{ scope: 5, logRecords: 7 }] }],
       },
@@ -630,6 +631,8 @@ describe("otlpLogs", () => {
       claudeLogs(["user_prompt", { "session.id": "\u0000" }]),
     ])
       expect((await t.post("/v1/logs", { token, json })).status).toBe(200);
+    expect((await t.post("/v1/traces", { token, json: { resourceSpans: null } })).body).toEqual({});
+    expect((await t.post("/v1/metrics", { token, json: { resourceMetrics: null } })).body).toEqual({});
     expect(t.count("telemetry_entries") + t.count("trace_sessions")).toBe(0);
   });
 

@@ -4,12 +4,14 @@ import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { getUser, storePerson } from "../../src/identity/people/people.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
+import { findSessions } from "../../src/insight/sessions/sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
 import { ask, somebody } from "../support/every-page.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 
 /** A call of a session in which somebody is signed in. */
@@ -120,13 +122,90 @@ it("leaves somebody whose address changes what went by the one before, unless ot
   expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-3"]);
 });
 
+/** What the capture client of a machine of nobody's tells of a session that the fleet exports. */
+async function told(t: TestInstance, device: TestDevice, id: string, email?: string) {
+  const usage = { id: `msg-${id}`, requestId: `req-${id}`, input_tokens: 100, output_tokens: 40 };
+  const session = {
+    id,
+    userEmail: email,
+    outcome: "completed",
+    files: [],
+    spans: [{ id: "call", kind: "llm", usage }],
+  };
+  const json = { repoKey: "shop", sessions: [session] };
+  expect((await t.post("/api/agent-traces/ingest", { token: device.token, json })).status).toBe(200);
+  await t.instance.settle();
+}
+
+it.each(["before", "after"])(
+  "leaves a session to whom its agent named where the capture client tells of it, too, %s that",
+  async (when) => {
+    const { t, device, team, token, send, ada } = await fleet();
+    const { core } = t.instance;
+    await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } });
+    const client = await t.device(device.team);
+    const ways = [() => send(callOf("both", "ada@example.com")), () => told(t, client, "both")];
+    for (const way of when === "after" ? ways : ways.toReversed()) {
+      await way();
+      await groups(t, token);
+      budgetStandings(core, team);
+    }
+    const hers = [
+      ["ada@example.com", ada.id, 3],
+      ["", undefined, 1],
+      ["kim@example.com", undefined, 1],
+    ];
+    expect(await groups(t, token)).toEqual(hers);
+    expect(await groups(t, token, `&device=${client.deviceId}`)).toEqual([["ada@example.com", ada.id, 1]]);
+    expect(await sessionsOf(t, token, ada.id)).toContainEqual(["both", "ada@example.com"]);
+    const [shown] = (await findSessions(core, team, { sources: ["ada@example.com"], repoKey: "shop" })).rows;
+    expect(shown).toMatchObject({ deviceId: client.deviceId, userEmail: "ada@example.com" });
+    const { body } = await t.get(`/api/spend?by=session&person=${ada.id}`, { token });
+    expect(budgetStandings(core, team)[0]?.usedUsd).toBe(body.total.usd);
+    // Rights still go by the device: whoever sees only their own sees what their machine told, whomever the agent named.
+    const own = await somebody(t, client.team, "own_only");
+    const asked = () => ask(t, "GET", `/sessions?person=${encodeURIComponent(ada.id)}`, { as: own });
+    expect((await asked()).text).not.toContain("both");
+    await assignDevice(core, client.deviceId, own.id);
+    expect((await asked()).text).toContain("both");
+    expect(await groups(t, token)).toEqual(hers);
+    expect(verifyLedger(core, undefined, () => {})).toMatchObject({ faults: [] });
+  },
+);
+
+it("takes what the client itself names for its session before what was exported, and its device's person once that is gone", async () => {
+  const { t, device, token, send, ada } = await fleet();
+  const client = await t.device(device.team);
+  await send(callOf("kims", "ada@example.com"), callOf("both", "ada@example.com"));
+  await told(t, client, "kims", "kim@example.com");
+  await told(t, client, "both");
+  expect((await sessionsOf(t, token, "kim@example.com")).map(([session]: string[]) => session)).toEqual([
+    "k-1",
+    "kims",
+  ]);
+  const [{ id }] = t.rows("SELECT id FROM trace_sessions WHERE external_id = 'both' AND exported = 2");
+  const { core } = t.instance;
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { session: String(id) }), "they wanted it"));
+  expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-1", "a-2"]);
+  expect(await sessionsOf(t, token, client.deviceId)).toEqual([]);
+  expect(await groups(t, token, `&device=${client.deviceId}`)).toEqual([
+    ["", undefined, 1],
+    ["kim@example.com", undefined, 1],
+  ]);
+  expect(t.rows("SELECT DISTINCT user_email AS email FROM session_figures WHERE external_id = 'both'")).toEqual([
+    { email: "" },
+  ]);
+});
+
 it("says the same of what an older database holds", async () => {
-  const { t, token, ada } = await fleet();
+  const { t, device, token, ada } = await fleet();
+  await told(t, await t.device(device.team), "a-1");
   const before = [await groups(t, token), await sessionsOf(t, token, ada.id)];
   await t.close();
   const db = new Sqlite(join(t.directory, "reckon.db"));
   // As schema 36 had it.
   db.exec(`
+    DROP TABLE defects_gone; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
     DROP INDEX session_figures_by_cause; ALTER TABLE trace_sessions DROP COLUMN user_email; ALTER TABLE session_figures DROP COLUMN user_email;
     ALTER TABLE spend_cells DROP COLUMN session_user; PRAGMA user_version = 36;`);
   db.close();

@@ -98,3 +98,28 @@ it("answers for a commit of a repository of SHA-256, whose ids have 64 digits", 
     expect((await ask(t, token, { line: "3", commit })).body.matches).toMatchObject([{ spanId: "write", commit: sha }]);
   expect((await ask(t, token, { line: "3", commit: `${sha}a` })).status).toBe(400);
 });
+
+it("takes no edit of another work tree for one that stands in the commit", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const shas = { a: "a".repeat(39).concat("1"), b: "b".repeat(39).concat("2") };
+  // Two agents change the same line of the same file, each in a work tree of its own, and commit it there one after the other.
+  const session = (id: "a" | "b", edited: number, committed: number) => ({
+    ...{ id, outcome: "success", startedAt: at(0), endedAt: at(50) },
+    prompts: [{ at: at(0), text: `Do ${id}` }],
+    commits: [{ sha: shas[id], at: at(committed) }],
+    spans: [edit(id, edited, { startLine: 3, endLine: 4, added: 2, removed: 1, commit: shas[id] })],
+  });
+  for (const [one, other] of [
+    [session("a", 10, 40), session("b", 20, 50)],
+    [session("a", 10, 50), session("b", 20, 40)],
+  ]) {
+    const sessions = [one, other];
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions } })).status).toBe(200);
+    for (const id of ["a", "b"] as const)
+      expect((await ask(t, token, { line: "4", commit: shas[id] })).body.matches[0]).toMatchObject({
+        ...{ sessionId: id, prompt: `Do ${id}`, band: "strong" },
+      });
+    expect((await ask(t, token, { line: "4", commit: shas.a })).body.matches).toHaveLength(1);
+  }
+});

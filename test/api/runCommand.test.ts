@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createApiToken, revokeApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
-import { setRole } from "../../src/identity/members/members.ts";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
+import { acceptAsNew } from "../../src/identity/sign-in/sign-in.ts";
+import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { entriesProjection } from "../../src/insight/defects/defects.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { REMOTE } from "../../src/surfaces/cli/remote.ts";
+import { makeAccount, PASSWORD } from "../support/accounts.ts";
 import { fillRecords } from "../support/api.ts";
 import { person } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -57,6 +60,41 @@ describe("whose command it is", () => {
         const isTheirs = may.includes(`${scope} ${of}`);
         expect([command, name, status, exit]).toEqual([command, name, isTheirs ? 200 : 403, isTheirs ? 2 : undefined]);
       }
+  });
+
+  it("invites into a team as an admin of it may, for as long as whose token it is may", async () => {
+    const { t, acme } = await started();
+    const { core } = t.instance;
+    const admin = await makeAccount(core, { email: "admin@example.com", team: { id: acme.id, role: "admin" } });
+    const tokenOf = async (userId: string | null) => (await adminToken(t, { teamId: acme.id, userId })).token;
+    const [theirs, nobodys] = [await tokenOf(admin.id), await tokenOf(null)];
+    const invite = (token: string, ...argv: string[]) => send(t, token, ["user", "invite", "--team", "Acme", ...argv]);
+    for (const token of [theirs, nobodys])
+      expect(await invite(token, "--role", "owner")).toMatchObject({
+        exit: 1,
+        err: expect.stringContaining("Only an owner"),
+      });
+    // Only whoever answers for it can be asked who hands out an address.
+    expect(await invite(nobodys, "eve@example.com")).toMatchObject({
+      exit: 1,
+      err: expect.stringContaining("leave the address out"),
+    });
+    expect(t.count("one_time_links")).toBe(0);
+    const links = [await invite(theirs, "eve@example.com"), await invite(nobodys)].map(
+      ({ out = "" }) => out.trim().split("#")[1],
+    );
+    const [named, anybodys] = links as [string, string];
+    const join = (link: string, email: string) =>
+      acceptAsNew(core, link, { email, name: null, password: PASSWORD }, { ip: "192.0.2.1", userAgent: null });
+    // As where the admin had made it on the dashboard: whom single sign-on brings chooses no password before.
+    await addIssuer(core, "corp", { issuer: "https://corp.example/", clientId: "reckon", domains: ["example.com"] });
+    await expect(join(named, "eve@example.com")).rejects.toThrow("come by");
+    await join(anybodys, "joe@else.example");
+    await removeMember(core, acme.id, admin.id);
+    await expect(join(named, "eve@example.com")).rejects.toThrow("may no longer make it");
+    expect(t.rows("SELECT email, role FROM memberships JOIN users ON id = user_id")).toEqual([
+      { email: "joe@else.example", role: "member" },
+    ]);
   });
 
   it("confines a team's token to its team, whatever a command names", async () => {

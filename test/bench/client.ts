@@ -17,7 +17,7 @@ const TELL_PEAK = `data:text/javascript,${encodeURIComponent(
   'import { writeSync } from "node:fs"; process.on("exit", () => writeSync(3, String(process.resourceUsage().maxRSS)));',
 )}`;
 
-export interface Ran {
+interface Ran {
   readonly stdout: string;
   readonly milliseconds: number;
   readonly residentMb: number;

@@ -50,7 +50,7 @@ class SetClock implements Clock {
 
 /** Who opens pages: the team's owner, an admin who leads it, and somebody who sees their own alone. */
 export const VIEWERS = ["owner", "lead", "own"] as const;
-export type Viewer = (typeof VIEWERS)[number];
+type Viewer = (typeof VIEWERS)[number];
 const VIEWER_IDS: Readonly<Record<Viewer, string>> = { owner: personId(0), lead: personId(2), own: personId(1) };
 
 export interface Filled {

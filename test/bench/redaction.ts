@@ -132,7 +132,7 @@ export const repeated = ({ unit }: Hostile, length: number): string =>
   unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
 
 /** @returns nanoseconds a byte that the search of a text takes: of plain text, and of JSON with the text as its only string */
-export function nanosecondsPerByte(hostile: Hostile, length: number): { readonly text: number; readonly json: number } {
+function nanosecondsPerByte(hostile: Hostile, length: number): { readonly text: number; readonly json: number } {
   const text = repeated(hostile, length);
   const json = JSON.stringify([text]);
   const timed = (work: () => unknown, bytes: number): number => {

@@ -12,7 +12,7 @@ export interface Result {
 }
 
 /** A bound on the median: of ours over the floor's, or of ours where there is no floor. */
-export type Aim = { readonly atLeast: number } | { readonly below: number };
+type Aim = { readonly atLeast: number } | { readonly below: number };
 
 /** Something worth knowing beside the figures with aims. */
 export interface Note {
@@ -32,7 +32,7 @@ export interface Judged extends Result {
   readonly met: boolean;
 }
 
-export interface Spread {
+interface Spread {
   readonly median: number;
   readonly least: number;
   readonly most: number;
@@ -50,7 +50,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-export const spread = (values: readonly number[]): Spread => ({
+const spread = (values: readonly number[]): Spread => ({
   median: median(values),
   least: Math.min(...values),
   most: Math.max(...values),

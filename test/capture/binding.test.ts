@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -60,6 +69,65 @@ it("with the same team at another address sends nothing twice", async () => {
   expect(server.verify()).toEqual([]);
 });
 
+it("anew leaves a session that the server has with the device that told it, and tells one as a whole that goes on", async () => {
+  const a = await startAgent();
+  const { server } = a;
+  a.work("s1", 2);
+  a.work("s2", 1);
+  await a.pass();
+  const [old, before] = [deviceOf(a), heldOf(server, deviceOf(a))];
+  await server.revoke(old);
+  a.work("s3", 1);
+  expect((await a.pass()).stopped).toBeTypeOf("string");
+  await a.connect();
+  await a.pass();
+  const told = () => heldOf(server, deviceOf(a)).sessions.map(({ id }) => id);
+  expect(told()).toEqual(["s3"]);
+  a.work("s1", 1, 2);
+  await a.pass();
+  expect(told()).toEqual(["s1", "s3"]);
+  const spans = heldOf(server, deviceOf(a)).spans.filter(({ session }) => session === "s1");
+  expect(spans.length).toBeGreaterThan(before.spans.filter(({ session }) => session === "s1").length);
+  // What it was told of s1 by then, the new device tells as well; s2 is told once.
+  expect(server.rows("SELECT external_id AS id, count(*) AS n FROM trace_sessions GROUP BY 1 ORDER BY 1")).toEqual([
+    { id: "s1", n: 2 },
+    { id: "s2", n: 1 },
+    { id: "s3", n: 1 },
+  ]);
+  // A server that is restored is given again what the new device told, and no more.
+  await server.forgetting(async () => {
+    a.work("s3", 1, 1);
+    await a.pass();
+  });
+  await a.pass();
+  expect(told()).toEqual(["s1", "s3"]);
+  expect(heldOf(server, old)).toEqual(before);
+});
+
+it("anew ends the binding that was, whose seat nobody would give back", async () => {
+  const a = await startAgent();
+  const bindings = () => a.server.rows("SELECT id FROM devices WHERE revoked_at IS NULL");
+  const before = bindings();
+  const old = deviceOf(a);
+  await a.connect();
+  expect(bindings()).toHaveLength(before.length);
+  expect(bindings()).not.toContainEqual({ id: old });
+  a.work("s1", 1);
+  expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
+});
+
+it("brings nothing back that was erased with the device, where the machine is connected again", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.pass();
+  await a.server.erase(deviceOf(a));
+  expect(a.server.rows("SELECT * FROM trace_sessions")).toEqual([]);
+  await a.connect();
+  a.work("s2", 1);
+  await a.pass();
+  expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s2"]);
+});
+
 it("takes nothing that was recorded before to another server through a process that waited meanwhile", async () => {
   const a = await startAgent();
   const { machine, clock, log, places } = a.capture;
@@ -109,6 +177,14 @@ it("keeps what it needs to put settings back as they were, also where database a
   expect([dirname(settings), home].filter(existsSync)).toEqual([]);
 });
 
+it("is ended with --force also where its credentials cannot be read", async () => {
+  const a = await startAgent();
+  writeFileSync(a.capture.places.credentials, "");
+  await expect(disconnectMachine(a.capture, false)).rejects.toThrow("disconnect --force");
+  await disconnectMachine(a.reopen(), true);
+  expect(readdirSync(a.home)).toEqual(["shop"]);
+});
+
 it("leaves no folder behind that was not there before, and those that were", async () => {
   const a = await startAgent();
   expect(existsSync(join(a.home, ".local/state/reckon/agent"))).toBe(true);
@@ -132,6 +208,15 @@ it.each([
   const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
   expect(await reckon(["agent", ...command], { env })).toMatchObject({ code });
   expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
+});
+
+it("says where no folder can be made that none can, as in a home folder that is read-only", async () => {
+  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const state = join(home, "state");
+  symlinkSync(join(home, "is/not/there"), state);
+  const { code, stderr } = await reckon(["agent", "status"], { env: { HOME: home, RECKON_AGENT_HOME: state } });
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`${state}: no folder can be made there`)]);
 });
 
 it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {

@@ -1,6 +1,15 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
@@ -62,6 +71,32 @@ describe("publishing a brain", () => {
       "memory-bank/progress.md": "Half way.",
     });
     expect(readStatus(machine.capture).ignoredBrains).toEqual([{ repo: "git.example.com/acme/shop", files: 1 }]);
+  });
+
+  it("sends nothing that git ignores, and takes no repository for another, though a hook of git's started the agent", async () => {
+    const machine = await startMachine();
+    const shop = machine.repository("shop", { [ERRORS]: "shared", ".claude/brain/private.md": "mine" });
+    write(shop, { ".git/info/exclude": "private.md\n" });
+    const till = machine.repository("till");
+    const commit = (root: string, message: string) =>
+      git(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "-qm", message);
+    commit(till, "one");
+    const linked = join(machine.folder, "linked");
+    git(till, "worktree", "add", "-q", linked);
+    write(till, { ".git/hooks/post-commit": '#!/bin/sh\nenv | grep ^GIT_ > "$PWD/env"\n' });
+    chmodSync(join(till, ".git/hooks/post-commit"), 0o755);
+    commit(linked, "two");
+    const alone = machine.repository("alone");
+    git(alone, "remote", "remove", "origin");
+    commit(alone, "three");
+    machine.capture.rows.putFolder.run(alone, null, "", "", 0);
+    for (const line of readFileSync(join(linked, "env"), "utf8").trim().split("\n"))
+      vi.stubEnv(line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1));
+    await pass(machine);
+    const { repo } = repositoryOf(machine.capture, alone);
+    vi.unstubAllEnvs();
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "shared" });
+    expect(repo).toBe(`root:${git(alone, "rev-parse", "HEAD").trim()}`);
   });
 
   it("tells of a brain that git keeps out as a whole, until it does no more", async () => {
@@ -323,6 +358,40 @@ describe("publishing a brain", () => {
     write(one, { [ERRORS]: "one more" });
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "one more" });
+  });
+
+  it("stands under one address, whatever becomes of that, and under its own where another repository took its place", async () => {
+    const machine = await startMachine();
+    const root = machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop"), "packages/a/x": "" });
+    git(root, "remote", "remove", "origin");
+    git(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "-qm", "one");
+    const errors = () => machine.t.rows("SELECT id, repo_key AS repo, title FROM defects ORDER BY title");
+    // An agent works in the folder, which is looked at again after a day at the latest.
+    const works = async () => {
+      machine.t.clock.advance(25 * 60 * 60_000);
+      repositoryOf(machine.capture, root);
+      await pass(machine);
+      await machine.t.instance.settle();
+    };
+    repositoryOf(machine.capture, join(root, "packages/a"));
+    await works();
+    const first = `root:${git(root, "rev-parse", "HEAD").trim()}`;
+    expect(errors()).toMatchObject([{ repo: first, title: "Login loop" }]);
+    git(root, "remote", "add", "origin", `https://${SHOP}.git`);
+    await works();
+    const [before] = errors();
+    expect(errors()).toMatchObject([{ repo: SHOP, title: "Login loop" }]);
+    git(root, "remote", "set-url", "origin", "git@new.example.com:acme/shop.git");
+    await works();
+    expect(errors()).toMatchObject([{ repo: "new.example.com/acme/shop", title: "Login loop" }]);
+    git(root, "remote", "set-url", "origin", `https://${SHOP}.git`);
+    await works();
+    expect(errors()).toEqual([before]);
+    rmSync(root, { recursive: true });
+    machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Totals") });
+    git(root, "remote", "set-url", "origin", `https://${keyOf("till")}.git`);
+    await works();
+    expect(errors()).toMatchObject([before, { repo: keyOf("till"), title: "Totals" }]);
   });
 
   it.each(["off", "metadata"] as const)("sends no brain where the policy says %s", async (captureMode) => {

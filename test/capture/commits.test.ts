@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { readCredentials } from "../../src/capture/state.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
 import { turn } from "../support/turns.ts";
@@ -9,7 +10,10 @@ import { git } from "../support/work-tree.ts";
 
 /** Commits a file in the machine's work tree at an instant. @returns the commit */
 function commit(agent: TestAgent, path: string, content: string, at: number, ...more: string[]): string {
-  const root = realpathSync(join(agent.home, "shop"));
+  return commitIn(realpathSync(join(agent.home, "shop")), path, content, at, ...more);
+}
+
+function commitIn(root: string, path: string, content: string, at: number, ...more: string[]): string {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
@@ -87,6 +91,33 @@ it.each(["the agent", "a person"])(
     expectAgreement(a);
   },
 );
+
+it("a session in a repository that gets its first origin belongs to that from then on, unless another took its place", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const repos = () =>
+    a.server.rows("SELECT external_id AS id, repo_key AS repo FROM trace_sessions ORDER BY id").map(({ repo }) => repo);
+  const [shop, till] = ["shop", "till"].map((name) => join(a.home, name)) as [string, string];
+  rmSync(join(shop, ".git"), { recursive: true });
+  const roots = [shop, till].map((root) => {
+    mkdirSync(root, { recursive: true });
+    return `root:${commitIn(realpathSync(root), "src/0.ts", "one", at + 10 * SECOND_MS)}`;
+  });
+  for (const [i, cwd] of [shop, till].entries()) a.write(`s${i}`, ...turn({ session: `s${i}`, n: 0, cwd, at }));
+  await a.pass();
+  expect(repos()).toEqual(roots);
+  git(shop, "remote", "add", "origin", "git@github.com:acme/shop.git");
+  rmSync(till, { recursive: true });
+  git(a.home, "init", "-q", till);
+  commitIn(realpathSync(till), "src/0.ts", "another", at + 40 * SECOND_MS);
+  git(till, "remote", "add", "origin", "git@github.com:acme/other.git");
+  a.advance(2 * MINUTE_MS);
+  for (const [i, cwd] of [shop, till].entries())
+    a.write(`s${i}`, ...turn({ session: `s${i}`, n: 1, cwd, at: at + 60 * SECOND_MS }));
+  await a.pass();
+  expect(repos()).toEqual(["github.com/acme/shop", roots[1]]);
+  expectAgreement(a);
+});
 
 it("asks git for branch and commits of a repository whose references lie in tables", async () => {
   const a = await startAgent();
@@ -204,6 +235,82 @@ it("costs little in a work tree of many agents and commits, though each could be
   await a.pass();
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(500);
+});
+
+it("knows a session's commit again once it is rebased or picked for another branch, and answers for its lines", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  const shop = realpathSync(join(a.home, "shop"));
+  const as = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"];
+  commit(a, "README.md", "base", after(-60));
+  git(shop, "checkout", "-q", "-b", "feature");
+  a.write("s1", ...turn({ session: "s1", n: 0, cwd: shop, at, prompt: "Set the cookie" }));
+  a.write("s2", ...turn({ session: "s2", n: 0, cwd: shop, at: after(20), prompt: "Read the cookie" }));
+  const made = commit(a, "src/0.ts", "Set it", after(10));
+  const theirs = commit(a, "src/0.ts", "Read it", after(30));
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  // Hours after the sessions ended.
+  a.advance(120 * MINUTE_MS);
+  git(shop, "checkout", "-q", "main");
+  commit(a, "LICENSE", "upstream", a.server.clock.now());
+  git(shop, "checkout", "-q", "feature");
+  git(shop, ...as, "rebase", "-q", "main");
+  const rebased = git(shop, "rev-parse", "HEAD~1").trim();
+  git(shop, "checkout", "-q", "-b", "release", "main~1");
+  git(shop, ...as, "cherry-pick", rebased);
+  const picked = git(shop, "rev-parse", "HEAD").trim();
+  a.work("s3", 1, 5);
+  await a.pass();
+  const shas = (session: string) =>
+    a.server
+      .rows("SELECT document ->> 'commits' AS commits FROM trace_sessions WHERE external_id = ?", session)
+      .flatMap(({ commits }) => JSON.parse(commits).map(({ sha }: { sha: string }) => sha));
+  expect([made, rebased, picked]).toEqual([...new Set([made, rebased, picked])]);
+  expect(shas("s1")).toEqual([made, rebased, picked]);
+  expect(shas("s2")).toEqual([theirs, git(shop, "rev-parse", "feature").trim()]);
+  expect(shas("s3")).toEqual([]);
+  const headers = { authorization: `Bearer ${readCredentials(a.capture.places)?.token}` };
+  for (const sha of [made, rebased, picked]) {
+    const asked = await fetch(`${a.server.url}/api/prompt-for-line?path=src/0.ts&line=1&commit=${sha}`, { headers });
+    expect(await asked.json()).toMatchObject({ matches: [{ sessionId: "s1", prompt: "Set the cookie" }] });
+  }
+  expectAgreement(a);
+});
+
+it("names files of other work trees of the repository as that does, and finds the commits that were made there", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const after = (seconds: number) => at + seconds * SECOND_MS;
+  const shop = realpathSync(join(a.home, "shop"));
+  commit(a, "README.md", "one", after(-60));
+  const trees = [join(shop, ".claude/worktrees/feature"), join(a.home, "beside")];
+  for (const tree of trees) git(shop, "worktree", "add", "-q", tree);
+  // A repository of its own, which lies within the work tree, too.
+  git(shop, "init", "--quiet", "vendor");
+  // One agent goes over to them from the first, as with Claude Code's EnterWorktree; another stays there, with the same file.
+  const cwds = [shop, ...trees, join(shop, "vendor")];
+  for (const [n, cwd] of cwds.entries()) a.write("s1", ...turn({ session: "s1", n, cwd, at: after(10 * n) }));
+  a.write("s2", ...turn({ session: "s2", n: 1, cwd: shop, at: after(12) }));
+  const [inside, beside] = trees.map((tree, i) => commitIn(tree, `src/${i + 1}.ts`, "new", after(40)));
+  const own = commit(a, "src/1.ts", "theirs", after(42));
+  a.advance(5 * MINUTE_MS);
+  await a.pass();
+  const sessions = a.server.rows("SELECT document FROM trace_sessions ORDER BY external_id");
+  const [one, two] = sessions.map(({ document }) => JSON.parse(document));
+  expect(one.files).toEqual(["src/0.ts", "src/1.ts", "src/2.ts", "vendor/src/3.ts"]);
+  const shasOf = ({ commits }: { commits: { sha: string }[] }) => commits.map(({ sha }) => sha).toSorted();
+  expect([shasOf(one), shasOf(two)]).toEqual([[inside, beside].toSorted(), [own]]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", undefined],
+    ["src/1.ts", inside],
+    ["src/2.ts", beside],
+    ["vendor/src/3.ts", undefined],
+    ["src/1.ts", own],
+  ]);
+  expect(JSON.stringify(sessions)).not.toMatch(/worktrees|beside/);
+  expectAgreement(a);
 });
 
 it("starts no program that a repository names, and fetches nothing that it lacks", async () => {

@@ -40,8 +40,14 @@ describe("the address of a repository's origin", () => {
         "ssh://git@GitHub.com:22/acme/shop",
         '"https://github.com/acme/shop"',
         "ftps://github.com/acme/shop/",
+        "ssh://git@ssh.github.com:443/acme/shop.git",
       ]),
-    ).toEqual(Array(5).fill("github.com/acme/shop"));
+    ).toEqual(Array(6).fill("github.com/acme/shop"));
+    const azure = ["git@ssh.dev.azure.com:v3/acme/web/shop", "https://acme@dev.azure.com/acme/web/_git/shop"];
+    expect(await keysFor([...azure, "ssh://git@altssh.gitlab.com:443/acme/shop"])).toEqual([
+      ...Array(2).fill("dev.azure.com/acme/web/_git/shop"),
+      "gitlab.com/acme/shop",
+    ]);
   });
 
   it("is read as git reads it: comments, names in capitals, and short names of hosts", async () => {

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { getUser, storePerson } from "../../src/identity/people/people.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { reckon } from "../faults/support/process.ts";
 import { withTeam } from "../unit/triage/support.ts";
 
@@ -58,6 +60,12 @@ it("takes errors on, resolves and discusses them from the command line, beside a
   expect(lines).not.toContain(forged);
   expect(lines.slice(-13)).toEqual(expect.arrayContaining([expect.stringMatching(/commented\tLook:$/), `\t${forged}`]));
   expect(lines.join()).not.toContain("\u202e");
+  // Who said it, whose address may be another's by now.
+  await kit.act(fingerprint, { kind: "comment", text: "Mine." }, kit.ada);
+  await kit.core.store.write(() =>
+    storePerson(kit.core, getUser(kit.core, kit.ada.id), { email: "later@example.com", name: null }, COMMAND_LINE),
+  );
+  expect((await json("show", fingerprint)).activity[0]).toMatchObject({ by: "later@example.com", text: "Mine." });
   for (const [args, code, words] of [
     [["resolve", "00000000"], 1, 'no error "00000000"'],
     [["show", "999999"], 1, "no error"],

@@ -7,19 +7,23 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ROOMS } from "../../src/app.ts";
 import { assignDevice, listDevices, renameDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
-import { getUser, storePerson } from "../../src/identity/people/people.ts";
+import { getUser, storePerson, type User } from "../../src/identity/people/people.ts";
+import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
+import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
+import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
 import { LEFT, MOVED } from "../../src/share/moves/tables.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, filesWith, personWith } from "../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
@@ -149,6 +153,28 @@ describe("a team that moves", () => {
         .map(({ action }) => action);
     expect(actions(t)).toEqual(["team.created", "team.moved", "team.exported"]);
     expect(actions(u)).toEqual(["team.created", "team.moved", "team.exported", "team.imported"]);
+  });
+
+  it("gives no error the number of one that is gone, which has it again when it is there again", async () => {
+    const [t, u] = [await startInstance(), await startInstance()];
+    const ada = await t.device(await t.team({ name: "Acme" }));
+    let version = 0;
+    const say = async (on: TestInstance, token: string, ...titles: string[]) => {
+      const content = titles.map((title) => `## 2026-11-20 ${title}\n`).join("\n");
+      const files = [{ path: ".claude/brain/errors.md", content }];
+      await on.post("/api/brain/ingest", { token, json: { repoKey: "shop", version: ++version, files } });
+      await on.instance.settle();
+      return on.rows("SELECT id, title FROM defects WHERE team_id = ? ORDER BY title", ada.team.id);
+    };
+    await say(t, ada.token, "A", "B");
+    await say(t, ada.token, "A");
+    await say(u, (await u.device()).token, "Other");
+    await arrive(u, await leave(t, "Acme"));
+    expect(await say(u, ada.token, "A", "C")).toEqual([
+      { id: 2, title: "A" },
+      { id: 4, title: "C" },
+    ]);
+    expect(await say(u, ada.token, "A", "B", "C")).toContainEqual({ id: 3, title: "B" });
   });
 
   it("comes once, however often it is asked to", async () => {
@@ -542,6 +568,32 @@ describe("a file", () => {
     const u = await startInstance();
     await arrive(u, file);
     expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme" }]);
+  });
+
+  it("brings who made what, whether or not they have another account there or are in the team no more", async () => {
+    const { t, ada } = await shop();
+    const { core } = t.instance;
+    const actor = ({ id, email: label }: User) => ({ kind: "user", id, label, ip: null }) as const;
+    const gone = await makeAccount(core, { email: "gone@example.com" });
+    await setPolicy(core, ada.team.id, { captureMode: "full" } as never, actor(getUser(core, "ada@example.com")));
+    const budget = { scope: "team", subject: "", period: "month", amountUsd: 5 } as const;
+    await setBudget(core, ada.team.id, budget, actor(gone));
+    const erased = await makeAccount(core, { email: "erased@example.com" });
+    await setBudget(core, ada.team.id, { ...budget, period: "week" }, actor(erased));
+    await carryOut(core, await requestErasure(core, resolveTarget(core, { person: erased.id }), "they wanted it"));
+    const view = { place: "/sessions", name: "hers", shared: true } as const;
+    const { id } = getUser(core, "ada@example.com");
+    await saveView(core, ada.team.id, id, { ...view, query: `person=${id}&result=failed` });
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    const known = await makeAccount(u.instance.core, { email: "Ada@example.com" });
+    const { accounts } = await arrive(u, file);
+    expect(accounts).toEqual({ made: [gone.email], known: ["ada@example.com"] });
+    expect(u.rows("SELECT query FROM saved_views")).toEqual([{ query: `person=${known.id}&result=failed` }]);
+    expect(currentVersion(u.instance.core, ada.team.id).createdBy).toBe("Ada@example.com");
+    const budgets = budgetStandings(u.instance.core, ada.team.id).map(({ createdBy }) => createdBy);
+    expect(budgets).toEqual([gone.email, `erased-${erased.id}`]);
+    expect(u.rows("SELECT count(*) AS n FROM memberships")).toEqual([{ n: 1 }]);
   });
 
   it("is erased of somebody who had an account there, with the addresses that they had where it came from", async () => {

@@ -1,6 +1,7 @@
 import { createSign, createVerify } from "node:crypto";
 import {
   chmodSync,
+  linkSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -100,6 +101,16 @@ describe("a directory", () => {
     });
     const reset = await second.control("/_dev/reset");
     expect(reset).toMatchObject({ clock: { now: "2026-11-21T08:00:00.000Z" }, counts: { telemetryEntries: 0 } });
+  });
+
+  it("has what was kept before until the new is whole, so that an instance may be killed while it stops", async () => {
+    const directory = folder();
+    const first = await startLocal({ directory, seed: "kept" });
+    const [mark, before] = ["reckon-dev.json", "before.json"].map((name) => join(directory, name)) as [string, string];
+    linkSync(mark, before);
+    await first.close();
+    const clocks = [before, mark].map((file) => JSON.parse(readFileSync(file, "utf8")).clock);
+    expect(clocks).toEqual([null, expect.any(Object)]);
   });
 
   it("that moved to another port gets a CLI token that is good there", async () => {

@@ -205,17 +205,7 @@ describe("codings and types", () => {
   });
 
   it("refuses stacked and unknown codings with 400", async () => {
-    for (const coding of [
-      "gzip, gzip",
-      "gzip,identity",
-      "deflate",
-      "br",
-      "zstd",
-      "x-gzip",
-      "compress",
-      "gzip;q=1",
-      '"gzip"',
-    ])
+    for (const coding of ["gzip, gzip", "gzip,identity", "deflate", "br", "zstd", "compress", "gzip;q=1", '"gzip"'])
       expectJsonRefusal(await post(TELEMETRY, gzipSync(entry()), { "content-encoding": coding }), 400);
     const twice = requestBytes({
       path: TELEMETRY,

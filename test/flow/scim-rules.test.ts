@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { assignDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createScimToken, listScimTokens, revokeScimToken } from "../../src/identity/directory/directory.ts";
 import { setRole } from "../../src/identity/members/members.ts";
@@ -696,6 +697,8 @@ describe("an address that is another's now", () => {
       const by = { kind: "user", id: account(t, label).id, label, ip } as const;
       await createCode(core, engines.id, undefined, by);
       await createInvitation(core, { teamId: engines.id, role: "member", email: `${name}@else.example` }, by);
+      await setRole(core, engines.id, by.id, "admin");
+      await createApiToken(core, { name, teamId: engines.id, userId: by.id }, by);
       return by.id;
     };
     const [zinnia] = await add(directory, "zinnia");
@@ -712,7 +715,11 @@ describe("an address that is another's now", () => {
       t.rows(
         "SELECT actor_id AS id, actor_label AS label, ip FROM audit_events WHERE action = 'code.created' ORDER BY audit_events.id",
       );
-    const links = () => t.rows("SELECT email, created_by AS by FROM one_time_links ORDER BY created_at, id");
+    const links = () =>
+      t.rows(
+        `SELECT l.email, coalesce(u.email, created_by) AS by FROM one_time_links l LEFT JOIN users u ON u.id = created_by
+         ORDER BY l.created_at, l.id`,
+      );
     return { t, email, former, holder, erase, deeds, links };
   }
 
@@ -748,13 +755,17 @@ describe("an address that is another's now", () => {
   });
 
   it("takes nothing from who had it before when that one is erased", async () => {
-    const { email, former, holder, erase, deeds, links } = await twoOfOneAddress();
+    const { t, email, former, holder, erase, deeds, links } = await twoOfOneAddress();
     await erase(holder);
     expect(deeds()).toEqual([
       { id: former, label: email, ip: "192.0.2.1" },
       { id: former, label: "marigold@acme.example", ip: "192.0.2.1" },
       { id: holder, label: `erased-${holder}`, ip: null },
     ]);
+    // Whose token it was by that address, is not said of who is erased.
+    const owners =
+      "SELECT detail ->> 'owner' AS owner FROM audit_events WHERE action = 'api_token.created' ORDER BY id";
+    expect(t.rows(owners).map(({ owner }) => owner)).toEqual(["erased", "marigold@acme.example", `erased-${holder}`]);
     expect(links().map((link) => link.email)).not.toContain(email);
   });
 });

@@ -146,7 +146,7 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
   await page.getByText("Ruled out: it counts nowhere.").waitFor();
   expect(await page.getByText("1 cause was ruled out").count()).toBe(1);
   const first = () => links(site, "Login loop after the deploy").filter(({ session }) => session === "ses-login")[0];
-  expect(first()).toMatchObject({ band: "strong", verdict: "rejected", by: "ada@example.com" });
+  expect(first()).toMatchObject({ band: "strong", verdict: "rejected", by: ada.userId });
   await page.getByText("1 cause was ruled out").click();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Taken back.").waitFor();
@@ -165,7 +165,7 @@ it("keeps what a person says of a cause, lets it be taken back, and counts it be
       origin: "computed",
       band: "weak",
       verdict: "confirmed",
-      by: "ada@example.com",
+      by: ada.userId,
       sha: null,
       session: "ses-search-1",
     },

@@ -32,8 +32,9 @@ it("shows the default, changes it, keeps what the form does not show, and brings
   });
   expect(site.t.rows("SELECT created_by AS who FROM policies ORDER BY id")).toEqual([
     { who: "command line" },
-    { who: ada.email },
+    { who: ada.userId },
   ]);
+  expect(await page.locator("#history li").first().textContent()).toContain(ada.email);
   expect(
     site.t.rows(
       "SELECT actor_label AS who, action, target_id AS id, detail FROM audit_events WHERE action LIKE 'policy.%' ORDER BY id DESC LIMIT 1",

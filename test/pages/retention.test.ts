@@ -32,6 +32,7 @@ it("shows that all is kept, takes days, warns below half a year, tells of holds 
   ]);
   await placeHold(core, { team: ada.team.id, reason: "A claim is open" });
   await setRetention(core, ada.team.id, "traces", null);
+  site.t.clock.advance(3_600_000);
   await retentionJob.run(core);
   await go("/retention");
   const main = await page.getByRole("main").textContent();

@@ -79,6 +79,19 @@ it("says that it is done to who clicked twice, not that it was done before", asy
   await page.getByText("The invitation is revoked.").waitFor();
 });
 
+it("signs out who is out already, as by another tab", async () => {
+  const site = await startSite();
+  const { page } = await site.open(await site.person());
+  const other = await page.context().newPage();
+  for (const tab of [page, other]) await tab.goto(`${site.url}/overview`);
+  for (const tab of [page, other]) {
+    await tab.locator("details.account summary").click();
+    await tab.getByRole("button", { name: "Sign out" }).click();
+    await tab.getByText("You are signed out.").waitFor({ timeout: 10_000 });
+    expect(tab.url()).not.toContain("next=");
+  }
+});
+
 it("brings in who accepts an invitation by two clicks", async () => {
   const site = await startSite();
   const ada = await site.person();

@@ -3,9 +3,9 @@
  * A transcript is read once into steps, a record each with its events (`src/formats/agents`); both outputs are built from those.
  */
 import { AGENTS } from "../../src/formats/agents/agents.ts";
-import type { TraceSession, TraceSpan } from "../../src/formats/agents/otel.ts";
 import type { Edit, Tokens, ToolCallEvent, TranscriptEvent, Usage } from "../../src/formats/agents/transcript.ts";
-import { asObject, lines } from "../../src/formats/values.ts";
+import { asObject } from "../../src/formats/values.ts";
+import type { TraceSession, TraceSpan } from "./traces.ts";
 
 /** `note` is all that an agent writes down beside the conversation, `unknown` what is no record of it at all. */
 type StepType = "prompt" | "reply" | "tool" | "edit" | "commit" | "result" | "usage" | "note" | "unknown";
@@ -49,6 +49,9 @@ export interface SessionFacts {
   readonly files?: readonly string[];
   readonly commits?: readonly { readonly sha: string; readonly at: string }[];
 }
+
+/** The records of a JSON-lines file: every line that is not empty. */
+export const lines = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
 
 /** @param path where it lies, as the agent names it */
 export function readTranscript(format: string, path: string, text: string): Transcript {

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { readLangfuse, readOtlp, type TraceSession } from "../../src/formats/agents/otel.ts";
 import { asObject, parseJson } from "../../src/formats/values.ts";
 import { catchUpSpend, type SpendGroup, spendReport } from "../../src/insight/spend/spend.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { sessionOf, sumUsage, telemetryOf } from "./convert.ts";
 import { describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
+import { readLangfuse, readOtlp, type TraceSession } from "./traces.ts";
 
 interface Gold {
   readonly file: string;

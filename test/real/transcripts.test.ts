@@ -1,14 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { otlpSpans, readLangfuse, readOtlp, type TraceSession } from "../../src/formats/agents/otel.ts";
-import { asObject, asText, lines, parseJson } from "../../src/formats/values.ts";
+import { asObject, asText, parseJson } from "../../src/formats/values.ts";
 import { isObject } from "../../src/kit/json.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { alterEntries } from "../support/entries.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
-import { firstSteps, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } from "./convert.ts";
+import { firstSteps, lines, sessionOf, sumUsage, type TelemetryEntry, telemetryOf } from "./convert.ts";
 import { brains, describeReal, listData, type RealTranscript, readData, transcripts } from "./data.ts";
 import { diskHolds, type Planted, plants, redacted } from "./planted.ts";
+import { otlpSpans, readLangfuse, readOtlp, type TraceSession } from "./traces.ts";
 
 /**
  * Counted with jq and grep: records of the file, prompts a person typed, model calls and tool calls. Spans are the last three

@@ -81,13 +81,16 @@ function start(command: string, args: readonly string[], env: Record<string, str
 }
 
 /** What a proxy must do: pass the sub-path on, take what is large, and say who asks. */
-async function expectProxied({ server, site }: Awaited<ReturnType<typeof behind>>): Promise<void> {
+async function expectProxied({ server, own, site }: Awaited<ReturnType<typeof behind>>): Promise<void> {
   const status = (path: string) =>
     fetch(`${site}${path}`).then(
       (answer) => answer.status,
       () => 0,
     );
   await until("the proxy passes on", async () => (await status("/reckon/api/health")) === 200);
+  // Caddy keeps connections for two minutes, nginx for one: what is sent on one as Reckon closes it is lost.
+  const direct = await fetch(`http://127.0.0.1:${own}/api/health`);
+  expect(Number(/timeout=(\d+)/.exec(direct.headers.get("keep-alive") ?? "")?.[1])).toBeGreaterThan(120);
   const bare = await fetch(`${site}/reckon`, { redirect: "manual" });
   expect([bare.status, new URL(bare.headers.get("location") as string, `${site}/reckon`).pathname]).toEqual([
     308,
@@ -101,6 +104,8 @@ async function expectProxied({ server, site }: Awaited<ReturnType<typeof behind>
   });
   // Reckon's own answer, as JSON, to a body of a size that proxies refuse unless they are told otherwise.
   expect([large.status, large.headers.get("content-type")]).toEqual([401, expect.stringContaining("json")]);
+  const metadata = await fetch(`${site}/.well-known/oauth-authorization-server/reckon`);
+  expect(await metadata.json()).toMatchObject({ issuer: `${site}/reckon` });
   expect(await status("/elsewhere")).toBe(404);
   expect(server.stderr()).not.toContain("203.0.113.9");
 }

@@ -132,7 +132,7 @@ export async function startSite(options: TestOptions = {}): Promise<Site> {
 }
 
 /** A browser of its own at an instance, signed in as somebody or as nobody. @param options as of `Site.open` */
-export async function openAt(
+async function openAt(
   url: string,
   person?: Person,
   { javaScript = true, scale = process.env.RECKON_TEST_SCREENSHOTS ? 1 : 0.25 }: Parameters<Site["open"]>[1] = {},

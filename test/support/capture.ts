@@ -11,6 +11,7 @@ import { DAY_MS } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { type Listener, listen } from "../../src/platform/http/listen.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startLocal } from "./dev.ts";
 import { withEntries } from "./entries.ts";
@@ -18,7 +19,7 @@ import { TestClock } from "./instance.ts";
 import { makeRepository, textOf, turns } from "./turns.ts";
 
 /** Stands between the client and the server: what it gives is the reply. The body is given as it was before it was compressed. */
-export type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
+type Between = (path: string, answer: () => Promise<Response>, body: string) => Response | Promise<Response>;
 
 export interface TestServer {
   readonly url: string;
@@ -36,6 +37,7 @@ export interface TestServer {
   verify(): readonly unknown[];
   code(): Promise<string>;
   revoke(deviceId: string): Promise<void>;
+  erase(deviceId: string): Promise<void>;
   policy(captureMode: CaptureMode): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: rows of any table
   rows(sql: string, ...parameters: unknown[]): any[];
@@ -105,6 +107,10 @@ export async function startServer(): Promise<TestServer> {
     verify: () => verifyLedger(local.local.core, undefined, () => {}).faults,
     code: async () => (await createCode(local.local.core, teamId)).code,
     revoke: async (deviceId) => local.control(`/_dev/devices/${deviceId}`, { action: "revoke" }),
+    erase: async (device) => {
+      const { core } = local.local;
+      await carryOut(core, await requestErasure(core, resolveTarget(core, { device }), "they wanted it"));
+    },
     policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode })),
     rows: (sql, ...parameters) => {
       const { db } = local.local.core.store;

@@ -19,7 +19,7 @@ export interface LocalAnswer {
   readonly body: any;
 }
 
-export interface LocalAsk {
+interface LocalAsk {
   readonly token?: string;
   readonly json?: unknown;
   readonly body?: string;

@@ -33,7 +33,7 @@ export function layOutEntries(db: Database): void {
   db.exec("CREATE INDEX temp.telemetry_entries_by_seq ON telemetry_entries (stream_id, seq)");
 }
 
-export function dropEntries(db: Database): void {
+function dropEntries(db: Database): void {
   db.exec("DROP TABLE temp.telemetry_entries");
 }
 

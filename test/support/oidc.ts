@@ -8,7 +8,7 @@ import { freePort } from "./free-port.ts";
 
 /** Issuers of OpenID Connect on loopback, and a browser that goes to them and back. */
 
-export interface Claims {
+interface Claims {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly name?: string;

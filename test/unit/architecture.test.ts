@@ -138,6 +138,16 @@ describe("the house", () => {
     }
   });
 
+  it("names each room in the guide, in the row of its floor", () => {
+    const rows = readFileSync("docs/dev.md", "utf8").split("\n");
+    const rooms = new Set(paths.filter((path) => path.split("/").length > 3).map(roomOf));
+    const unnamed = [...rooms].filter((room) => {
+      const [floor, ...name] = room.split("/");
+      return !rows.some((row) => row.startsWith(`| \`${floor}/\``) && row.includes(`\`${name.join("/")}\``));
+    });
+    expect(unnamed.filter((room) => !UNDIVIDED.includes(room))).toEqual([]);
+  });
+
   it("prepares statements in rows files only, each table in one room", () => {
     const tables = new Set(
       [...readFileSync("schema.sql", "utf8").matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)].map(([, name]) => name),

@@ -4,6 +4,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import type { Answer } from "../client.ts";
 import type { Exchange } from "../exchange.ts";
 import { knownPolicy, quietNow } from "../policy.ts";
+import { isStill } from "../repository.ts";
 import { isDue } from "../schedule.ts";
 import type { Capture } from "../state.ts";
 import {
@@ -16,7 +17,7 @@ import {
   withoutSecrets,
 } from "./snapshot.ts";
 import { type RememberedContents, StoredContents } from "./stored-contents.ts";
-import { newestTree, readOutgoing, type Tree, type TreeFile, treesAt, unignoredFiles } from "./tree.ts";
+import { newestTree, placeOf, readOutgoing, type Tree, type TreeFile, treesAt, unignoredFiles } from "./tree.ts";
 
 /** What is remembered of a brain that was published. */
 interface Remembered extends RememberedContents {
@@ -24,6 +25,8 @@ interface Remembered extends RememberedContents {
   readonly seen?: string;
   /** What was sent. */
   readonly digest?: string;
+  /** Of the repository that it was read from, see `placeOf`. */
+  readonly place?: string;
   /** How many files stay on the machine because git ignores them; null: all, because git did not say. */
   readonly ignored?: number | null;
 }
@@ -107,7 +110,9 @@ class Publication {
       this.#remember({ ...this.#known, ...looked }, this.#sentAt);
       return false;
     }
-    const outcome = await this.#send(files, (caps) => compose(tree, candidates, caps));
+    const place = placeOf(tree.root);
+    const left = await this.#leave(place);
+    const outcome = left ? await this.#send(files, (caps) => compose(tree, candidates, caps)) : "later";
     if (outcome === "later") {
       this.#remember(this.#known, this.#sentAt);
       return false;
@@ -115,10 +120,29 @@ class Publication {
     const { clock } = this.#exchange.capture;
     // What was refused is not sent again before it changes.
     this.#remember(
-      { ...looked, ...this.#stored.remembered(), digest },
+      { ...looked, ...this.#stored.remembered(), digest, place },
       outcome === "sent" ? clock.now() : this.#sentAt,
     );
     return outcome === "sent";
+  }
+
+  /**
+   * Takes the brain away from under the other names that its repository was known by, as before it had an origin or got another one: all
+   * that it tells would count twice.
+   * @returns whether that is done
+   */
+  async #leave(place: string): Promise<boolean> {
+    const { capture } = this.#exchange;
+    const trees = treesByRepository(capture);
+    for (const { repo, manifest } of capture.rows.brains.all()) {
+      const known: Remembered = asObject(parseJson(manifest));
+      if (repo === this.#repo || known.place !== place || trees.get(repo)?.some((root) => isStill(root, repo)))
+        continue;
+      const before = new Publication(this.#exchange, repo);
+      if ((await before.#send([], () => [])) === "later") return false;
+      before.#remember({ digest: digestOf([]) }, capture.clock.now());
+    }
+    return true;
   }
 
   async #send(

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { RULES_VERSION, redactText } from "../../redact/redact.ts";
-import { git, isStill } from "../repository.ts";
+import { commonDirectory, git, isStill } from "../repository.ts";
 import { byRank } from "./rank.ts";
 
 /** A markdown file of a brain, as it lies in a work tree. */
@@ -67,6 +67,13 @@ export function lookAt(root: string): Tree | undefined {
   const ignores = statOf(join(root, ".gitignore"));
   facts.push(`ignores ${ignores?.size} ${ignores?.mtimeMs}`);
   return { root, files, changedAt, signature: sha256Hex(facts.join("\n")) };
+}
+
+/** What all work trees of one repository have in common, and no other that lies there later. */
+export function placeOf(root: string): string {
+  const common = commonDirectory(join(root, ".git"));
+  const { ino, birthtimeMs } = statOf(common) ?? {};
+  return `${common}\0${ino} ${birthtimeMs}`;
 }
 
 /** The work trees of one repository that are there. */

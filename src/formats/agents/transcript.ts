@@ -114,19 +114,19 @@ export interface Usage extends Tokens {
 }
 
 /** The session goes on from an earlier event; what came after that was taken back by the person. */
-export interface RewindEvent extends Common {
+interface RewindEvent extends Common {
   readonly type: "rewind";
   /** The key of the prompt that was taken back first, with all behind it; absent where the record does not say. */
   readonly from?: string | undefined;
 }
 
 /** The session has ended, as far as its agent says so. */
-export interface EndEvent extends Common {
+interface EndEvent extends Common {
   readonly type: "end";
 }
 
 /** A record whose kind no reader knows: counted, so that a new version of an agent is noticed. */
-export interface UnknownEvent {
+interface UnknownEvent {
   readonly type: "unknown";
   /** The kind as written, or `unreadable`. */
   readonly kind: string;
@@ -155,7 +155,7 @@ export interface TranscriptReader {
 }
 
 /** Where in a store a transcript was found. */
-export interface TranscriptPlace {
+interface TranscriptPlace {
   /** The file's path below the agent's store, with `/` between folders; `""` where it is no file. */
   readonly path: string;
 }

@@ -1,7 +1,7 @@
 import { sha256 } from "../../kit/hash.ts";
 
 /** Digits of a fingerprint that leave the machine. */
-export const WIRE_DIGITS = 8;
+const WIRE_DIGITS = 8;
 
 /**
  * A text as fingerprints see it: lower case, without punctuation and symbols (Unicode P and S) and without what only serves

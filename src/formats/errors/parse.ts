@@ -18,7 +18,7 @@ export interface ParsedFile {
 }
 
 /** Entries of one file at most; one of a MiB with a line of text under each heading has as many. */
-export const MAX_ENTRIES = 5_000;
+const MAX_ENTRIES = 5_000;
 const MAX_HEADING_CHARS = 1_000;
 const MAX_TITLE_CHARS = 500;
 const MAX_RULE_CHARS = 4_000;
@@ -48,9 +48,34 @@ export function parseFile(markdown: string): ParsedFile {
   }
 }
 
+const CONFLICT = /^<{7}(?: |$)/m;
+
+/**
+ * A file's lines. Of what a merge left to be resolved (git-merge(1), HOW CONFLICTS ARE PRESENTED) the markers and all but our side are
+ * blank: both would have entries twice, and rules with markers in them.
+ */
+function linesOf(markdown: string): string[] {
+  const lines = splitLines(markdown);
+  if (!CONFLICT.test(markdown)) return lines;
+  let begun: number | undefined;
+  let ends: number | undefined;
+  let parted = false;
+  for (const [i, line] of lines.entries()) {
+    if (CONFLICT.test(line)) [begun, ends, parted] = [i, undefined, false];
+    else if (begun === undefined) continue;
+    else if (line === "=======" || /^\|{7}(?: |$)/.test(line))
+      [ends, parted] = [ends ?? i, parted || line === "======="];
+    else if (parted && /^>{7}(?: |$)/.test(line)) {
+      lines.fill("", begun, begun + 1).fill("", ends, i + 1);
+      begun = undefined;
+    }
+  }
+  return lines;
+}
+
 /** Parses a file a few KiB a step. */
 export function* parseSteps(markdown: string): Generator<void, ParsedFile, void> {
-  const lines = splitLines(markdown);
+  const lines = linesOf(markdown);
   const entries: Unnumbered[] = [];
   let skipped = 0;
   let begun: Begun | undefined;

@@ -1,13 +1,11 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { fail, unauthorized } from "../../kit/problem.ts";
 import { rows } from "./rows.ts";
 import type { ApiPrincipal } from "./tokens.ts";
 
 /** For so long it is known how often a token was used. */
 const KEPT_DAYS = 400;
-
-const dayOf = (now: number) => Math.floor(now / DAY_MS);
 
 /**
  * Counts a read of an API token's; what was found may be shown once this has resolved. Programs that page ask thousands of times
@@ -20,14 +18,14 @@ export async function recordApiRead(core: Core, { tokenId }: ApiPrincipal, opera
     const sql = rows(core.store);
     const now = core.clock.now();
     if (sql.touch.run(now, tokenId).changes === 0) fail(unauthorized, "The bearer token is not valid.");
-    if (sql.countRead.get(tokenId, dayOf(now), operation) === 1)
-      sql.dropDaysBefore.run(tokenId, dayOf(now) - KEPT_DAYS);
+    if (sql.countRead.get(tokenId, dayNumber(now), operation) === 1)
+      sql.dropDaysBefore.run(tokenId, dayNumber(now) - KEPT_DAYS);
   });
 }
 
 /** How often a token was used today, and in the last 30 days, today included, by operation. */
 export function apiReads(core: Core, tokenId: string) {
-  const today = dayOf(core.clock.now());
+  const today = dayNumber(core.clock.now());
   const month: Record<string, number> = {};
   let ofToday = 0;
   for (const { day, operation, reads } of rows(core.store).readsSince.all(tokenId, today - 29)) {

@@ -9,7 +9,7 @@ import { rows, type TokenRow } from "./rows.ts";
 import { openAccount, TYP } from "./tokens.ts";
 
 /** A person's command-line tool, by its access token. */
-export interface CliPrincipal {
+interface CliPrincipal {
   readonly tokenId: string;
   readonly userId: string;
   readonly email: string;

@@ -3,6 +3,7 @@ import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { newConnectCode, normalizeConnectCode, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { makers } from "../people/people.ts";
 import { findTeam } from "../teams/teams.ts";
 import { type OpenCode, rows } from "./rows.ts";
 
@@ -80,7 +81,7 @@ function storeCode(
   const id = digest.subarray(0, ID_BYTES).toString("hex");
   const now = core.clock.now();
   const expiresAt = now + lifetimeMs;
-  rows(core.store).insertCode.run({ digest, teamId, now, expiresAt, createdBy: by.label, personId, uses });
+  rows(core.store).insertCode.run({ digest, teamId, now, expiresAt, createdBy: makers.of(by), personId, uses });
   recordEvent(core, by, {
     action: "code.created",
     teamId,
@@ -109,7 +110,8 @@ export function listOpenCodes(
   personId: string | null = null,
   limit: number = CODE_LIMITS.listed,
 ): OpenCode[] {
-  return rows(core.store).openCodes.all({ teamId, now: core.clock.now(), personId, limit });
+  const codes = rows(core.store).openCodes.all({ teamId, now: core.clock.now(), personId, limit });
+  return codes.map((code) => ({ ...code, createdBy: code.createdBy && makers.called(core, code.createdBy) }));
 }
 
 /**

@@ -1,26 +1,16 @@
 import { type Core, slot } from "../../core.ts";
 import { isWellFormedToken, tokenDigest } from "../../kit/tokens.ts";
-import { findTeam } from "../teams/teams.ts";
-import { rows } from "./rows.ts";
+import { findTeam, type Team } from "../teams/teams.ts";
+import { rows, type TokenRow } from "./rows.ts";
 
 /** A machine's credential as the database knows it, whatever its state. */
-export interface DevicePrincipal {
-  readonly deviceId: string;
-  readonly teamId: string;
+export interface DevicePrincipal
+  extends TokenRow,
+    Pick<
+      Team,
+      "tier" | "seats" | "subscription" | "subscriptionChangedAt" | "periodEndAt" | "suspendedAt" | "movedTo"
+    > {
   readonly teamName: string;
-  readonly tier: "none" | "starter" | "team" | "enterprise";
-  readonly seats: number;
-  readonly subscription: "active" | "trialing" | "past_due" | "canceled" | "none";
-  readonly subscriptionChangedAt: number;
-  readonly periodEndAt: number | null;
-  readonly suspendedAt: number | null;
-  /** The address of the instance that serves the team now; null while this one does. */
-  readonly movedTo: string | null;
-  readonly lastSeenAt: number | null;
-  readonly revokedAt: number | null;
-  readonly tokenHash: Buffer;
-  readonly tokenExpiresAt: number | null;
-  readonly tokenReplacedAt: number | null;
 }
 
 /** Devices remembered at most; the one asked for longest ago goes first. */

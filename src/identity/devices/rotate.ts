@@ -16,7 +16,7 @@ import type { DevicePrincipal } from "./principals.ts";
 import { rows } from "./rows.ts";
 
 /** Why a token cannot be rotated, or undefined when it can. What a person did (revoke) outranks what time did (expire). */
-export function judgeRotation(device: DevicePrincipal, now: number): ProblemRow | undefined {
+function judgeRotation(device: DevicePrincipal, now: number): ProblemRow | undefined {
   if (device.revokedAt !== null) return tokenRevoked;
   if (device.tokenReplacedAt !== null) return alreadyRotated;
   if (device.tokenExpiresAt !== null && device.tokenExpiresAt <= now) return tokenExpired;

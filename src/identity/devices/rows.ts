@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../kit/clock.ts";
 import { statements } from "../../platform/store/store.ts";
 
 export interface CodeRow {
@@ -76,7 +76,6 @@ interface NewCode {
   readonly uses: number;
 }
 
-const HOUR_MS = 60 * MINUTE_MS;
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
     (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL

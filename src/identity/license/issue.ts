@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { conflict, fail, invalid, unavailable } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { getTeam } from "../teams/teams.ts";
 import { mintLicense } from "./mint.ts";
 import { type Entitlement, judgeSubscription } from "./rules.ts";
@@ -35,7 +35,7 @@ export async function issueLicense(
   core: Core,
   idOrName: string,
   days = core.config.licenseDays,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<IssuedLicense> {
   if (core.config.signing === "off") fail(unavailable, "licence signing is switched off (RECKON_SIGNING=off)");
   if (!(Number.isSafeInteger(days) && days >= 1 && days <= MAX_LICENSE_DAYS))

@@ -194,29 +194,29 @@ export function requireRank(actor: Role | undefined, subject: Role | undefined, 
     );
 }
 
-/**
- * Puts an existing account into a team, or gives it another role there.
- * @param actorRole the role of the person who does it; undefined for an operator and the command line, who may everything
- */
+/** Puts an existing account into a team, or gives it another role there, as an operator or the command line, who may everything. */
 export function setRole(
   core: Core,
   teamId: string,
   idOrEmail: string,
   role: Role,
   by: Actor = COMMAND_LINE,
-  actorRole?: Role,
 ): Promise<void> {
-  return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by, actorRole));
+  return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by));
 }
 
-/** Gives somebody who is in a team another role there. @throws Problem 404 for anybody else */
+/**
+ * Gives somebody who is in a team another role there.
+ * @param actorRole the role of the person who does it
+ * @throws Problem 404 for anybody else, 403 for a role above the own
+ */
 export function changeRole(
   core: Core,
   teamId: string,
   userId: string,
   role: Role,
   by: Actor,
-  actorRole?: Role,
+  actorRole: Role,
 ): Promise<void> {
   return core.store.write(() => {
     const { email } = getMember(core, teamId, userId);

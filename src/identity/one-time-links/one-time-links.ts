@@ -21,7 +21,7 @@ import {
   requireRank,
   roleIn,
 } from "../members/members.ts";
-import { type ErasedPerson, emailKey, findUser, getUser, hasUsers, readEmail } from "../people/people.ts";
+import { type ErasedPerson, emailKey, findUser, getUser, hasUsers, makers, readEmail } from "../people/people.ts";
 import { type InvitationRow, type LinkRow, rows } from "./rows.ts";
 
 export type { LinkRow };
@@ -40,7 +40,7 @@ export interface OneTimeLink {
 
 const PATHS = { setup: "/setup", invitation: "/invitation", reset: "/reset-password" } as const;
 
-type NewLink = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId">>;
+type NewLink = Pick<LinkRow, "kind"> & Partial<Pick<LinkRow, "teamId" | "role" | "email" | "userId" | "makerId">>;
 
 function storeLink(core: Core, link: NewLink, by: Actor): OneTimeLink {
   const token = newToken("rkl", core.random);
@@ -52,11 +52,11 @@ function storeLink(core: Core, link: NewLink, by: Actor): OneTimeLink {
     role: null,
     email: null,
     userId: null,
+    makerId: by.kind === "user" ? by.id : null,
     ...link,
     id,
     tokenHash: tokenDigest(token),
-    createdBy: by.label,
-    makerId: by.kind === "user" ? by.id : null,
+    createdBy: makers.of(by),
     createdAt: now,
     expiresAt,
   });
@@ -75,11 +75,12 @@ export function createSetupLink(core: Core): Promise<OneTimeLink | undefined> {
 /**
  * Invites whoever opens the link into a team.
  * @param email only this address, when given
+ * @param makerId whose right it lends, where that is not who invites: whose the token is
  * @param actorRole the role of the person who invites; undefined for operators and the command line
  */
 export function createInvitation(
   core: Core,
-  invitation: { readonly teamId: string; readonly role: Role; readonly email?: string | null },
+  invitation: Pick<NewLink, "email" | "makerId"> & { readonly teamId: string; readonly role: Role },
   by: Actor = COMMAND_LINE,
   actorRole?: Role,
 ): Promise<OneTimeLink> {
@@ -87,7 +88,7 @@ export function createInvitation(
   const email = invitation.email ? readEmail(invitation.email) : null;
   return core.store.write(() => {
     requireRank(actorRole, undefined, role);
-    const link = storeLink(core, { kind: "invitation", teamId, role, email }, by);
+    const link = storeLink(core, { ...invitation, kind: "invitation", email }, by);
     recordEvent(core, by, {
       action: "invitation.made",
       teamId,
@@ -228,13 +229,12 @@ export function revokeResetLinks(core: Core, userId: string): void {
   rows(core.store).revokeLinksOf.run(core.clock.now(), "reset", userId, userId);
 }
 
-/** Row change: links that were made for a person, and their name in those that they made. @returns how many changed */
-export function eraseLinksOf(core: Core, { id: userId, email, mark }: ErasedPerson): number {
+/** Row change: links that were made for a person. @returns how many went */
+export function eraseLinksOf(core: Core, { id: userId, email }: ErasedPerson): number {
   const sql = rows(core.store);
-  const limit = MAX_ERASED_ROWS / 2;
   const isTheirs = (link: Pick<LinkRow, "email" | "userId">) =>
     link.userId === userId || emailKey(link.email ?? "") === emailKey(email);
-  const theirs = sql.named.all(userId).filter(isTheirs).slice(0, limit);
+  const theirs = sql.named.all(userId).filter(isTheirs).slice(0, MAX_ERASED_ROWS);
   for (const { id } of theirs) sql.drop.run(id);
-  return theirs.length + sql.renameMaker.run({ mark, email, limit }).changes;
+  return theirs.length;
 }

@@ -56,13 +56,9 @@ export const rows = statements((db) => ({
   revokeLinksOf: db.prepare<[number, "setup" | "reset", string | null, string | null]>(
     "UPDATE one_time_links SET revoked_at = ? WHERE kind = ? AND (? IS NULL OR user_id = ?) AND used_at IS NULL AND revoked_at IS NULL",
   ),
-  // Walks of the table, for a person who is erased.
+  // A walk of the table, for a person who is erased.
   named: db.prepare<[string], { id: string; email: string | null; userId: string | null }>(
     "SELECT id, email, user_id AS userId FROM one_time_links WHERE user_id = ? OR email IS NOT NULL",
   ),
   drop: db.prepare<[string]>("DELETE FROM one_time_links WHERE id = ?"),
-  renameMaker: db.prepare<[{ mark: string; email: string; limit: number }]>(
-    `UPDATE one_time_links SET created_by = @mark WHERE id IN (
-       SELECT id FROM one_time_links WHERE created_by = @email LIMIT @limit)`,
-  ),
 }));

@@ -71,7 +71,7 @@ export function pageOfUsers(
   core: Core,
   text: string,
   limit: number,
-  after = "",
+  after: string,
 ): { readonly rows: ListedUser[]; readonly next: string | undefined } {
   const users = rows(core.store).usersFrom.all({ after, ...soughtText(text), limit: limit + 1 });
   const page = users.slice(0, limit);
@@ -170,6 +170,15 @@ export const formerAddresses = {
     forgetFormers(core);
     return rows(core.store).dropFormer.run(userId).changes;
   },
+};
+
+/** Who made something, as records keep it: addresses change, and are given to others. */
+export const makers = {
+  /** The id of a person or a device; what whoever else is called. */
+  of: ({ kind, id, label }: Actor): string => (kind === "user" || kind === "device" ? id : null) ?? label,
+
+  /** What a person is called now. */
+  called: (core: Core, maker: string): string => rows(core.store).userById.get(maker)?.email ?? maker,
 };
 
 /** Makes somebody an operator, or no longer one. @throws Problem for the last one */

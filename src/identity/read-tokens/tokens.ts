@@ -13,8 +13,8 @@ import { findUser, getUser } from "../people/people.ts";
 import { rows, type TokenRow } from "./rows.ts";
 import { type ReadScope, readScope } from "./scope.ts";
 
-export const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
-export const MAX_LIFETIME_MS = 365 * DAY_MS;
+const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
+const MAX_LIFETIME_MS = 365 * DAY_MS;
 const MIN_LIFETIME_MS = MINUTE_MS;
 const MAX_NAME_CHARS = 100;
 /** Tokens of one person that work at the same time. */
@@ -151,7 +151,7 @@ export function revokeReadToken(core: Core, userId: string, id: string, by: Acto
 }
 
 /** Ends anybody's read token; for the command line. @throws Problem (404) when there is none */
-export function revokeAnyReadToken(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+export function revokeAnyReadToken(core: Core, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => revokeRow(core, id, undefined, by));
 }
 

@@ -22,7 +22,7 @@ const MAX_VIEWS = 50;
 /** Views of a page that are shown. */
 const MAX_SHOWN = 200;
 
-export const tooManyViews = problem({
+const tooManyViews = problem({
   name: "tooManyViews",
   status: 409,
   code: "too_many_views",

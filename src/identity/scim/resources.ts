@@ -64,7 +64,7 @@ const Names = v.optional(
     v.metadata({ maxLength: 2_000 }),
   ),
 );
-export const SHOWN = { attributes: Names, excludedAttributes: Names };
+const SHOWN = { attributes: Names, excludedAttributes: Names };
 const Whole = v.optional(
   v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, "must be a whole number"), v.metadata({ type: "integer" })),
 );

@@ -29,8 +29,8 @@ const IGNORED = new Set(
   ),
 );
 
-/** Reads somebody whole, as POST and PUT send them. @param active where it does not say @throws Problem */
-export function draftIn(body: Readonly<Record<string, unknown>>, active = true): UserDraft {
+/** Reads somebody whole, as POST and PUT send them. Who is not said to be inactive is active. @throws Problem */
+export function draftIn(body: Readonly<Record<string, unknown>>): UserDraft {
   const members = membersOf(body);
   const text = (name: string) => textIn(members.get(name.toLowerCase()), name);
   const name = members.get("name") ?? undefined;
@@ -44,7 +44,7 @@ export function draftIn(body: Readonly<Record<string, unknown>>, active = true):
     formatted: textIn(parts.get("formatted"), "name.formatted"),
     displayName: text("displayName"),
     email: members.has("emails") ? emailIn(members.get("emails")) : undefined,
-    active: given === undefined ? active : booleanIn(given, "active"),
+    active: given === undefined || booleanIn(given, "active"),
   };
 }
 

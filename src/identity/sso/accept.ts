@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { MINUTE_MS } from "../../kit/clock.ts";
+import { HOUR_MS } from "../../kit/clock.ts";
 import { withoutMisleading } from "../../kit/escape-invisible.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, forbidden, Problem } from "../../kit/problem.ts";
@@ -44,7 +44,7 @@ export async function acceptVouched(
       const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
       syncMemberships(core, user, issuer.id, rolesNow(core, issuer, user, vouched), by);
       rows(core.store).touchIdentity.run(core.clock.now(), issuer.id, vouched.subject);
-      const lifetimeMs = issuer.sessionHours * 60 * MINUTE_MS;
+      const lifetimeMs = issuer.sessionHours * HOUR_MS;
       const session = storeSession(core, user.id, origin, { previousId, method: issuer.name, lifetimeMs });
       recordEvent(core, by, {
         action: "session.started",

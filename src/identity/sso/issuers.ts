@@ -14,30 +14,13 @@ import { type GroupRow, type IssuerRow, rows } from "./rows.ts";
 export type GroupMap = GroupRow;
 
 /** An issuer of OpenID Connect that vouches for people here. */
-export interface Issuer {
-  readonly id: string;
-  /** In addresses and on the command line: lower-case letters, digits, hyphens. */
-  readonly name: string;
-  /** Its issuer identifier, as it stands in its tokens (OpenID Connect Discovery 1.0, section 4). */
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Null for a public client, which proves itself by PKCE alone. */
-  readonly clientSecret: string | null;
-  /** On the button of the sign-in page. */
-  readonly label: string;
-  /** Requested beside `openid`, separated by spaces. */
-  readonly scopes: string;
-  /** The claim that lists a person's groups. */
-  readonly groupsClaim: string;
+export interface Issuer extends Omit<IssuerRow, "domains" | "jit" | "trustEmail"> {
   /** Of the e-mail addresses by which an account that is there may be linked at first. */
   readonly domains: readonly string[];
   /** Whether somebody without an account gets one. */
   readonly jit: boolean;
   /** Whether its e-mail addresses count as verified although it does not say so. */
   readonly trustEmail: boolean;
-  /** How long a sign-in lasts before it is asked again. */
-  readonly sessionHours: number;
-  readonly createdAt: number;
   readonly groups: readonly GroupMap[];
 }
 

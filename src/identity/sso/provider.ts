@@ -18,7 +18,7 @@ export interface Vouched {
 }
 
 /** The issuer cannot be asked, or does not answer as OpenID Connect demands. */
-export const issuerUnavailable = problem({
+const issuerUnavailable = problem({
   name: "issuerUnavailable",
   status: 502,
   code: "issuer_unavailable",

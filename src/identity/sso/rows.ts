@@ -4,17 +4,24 @@ import type { Role } from "../members/members.ts";
 /** An issuer as it is stored. */
 export interface IssuerRow {
   readonly id: string;
+  /** In addresses and on the command line: lower-case letters, digits, hyphens. */
   readonly name: string;
+  /** Its issuer identifier, as it stands in its tokens (OpenID Connect Discovery 1.0, section 4). */
   readonly issuer: string;
   readonly clientId: string;
+  /** Null for a public client, which proves itself by PKCE alone. */
   readonly clientSecret: string | null;
+  /** On the button of the sign-in page. */
   readonly label: string;
+  /** Requested beside `openid`, separated by spaces. */
   readonly scopes: string;
+  /** The claim that lists a person's groups. */
   readonly groupsClaim: string;
   /** A JSON list of domains, in lower case. */
   readonly domains: string;
   readonly jit: 0 | 1;
   readonly trustEmail: 0 | 1;
+  /** How long a sign-in lasts before it is asked again. */
   readonly sessionHours: number;
   readonly createdAt: number;
 }

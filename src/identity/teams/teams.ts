@@ -145,7 +145,7 @@ export function pageOfTeams(
   core: Core,
   text: string,
   limit: number,
-  after = "",
+  after: string,
 ): { readonly rows: Team[]; readonly next: string | undefined } {
   const teams = rows(core.store).teamsFrom.all({ after, ...soughtText(text), limit: limit + 1 });
   const page = teams.slice(0, limit);

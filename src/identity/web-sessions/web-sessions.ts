@@ -177,8 +177,8 @@ export function endSessionsBy(core: Core, method: string): void {
   rows(core.store).endAllBy.run(core.clock.now(), method);
 }
 
-/** Signs a person out everywhere, this browser included unless kept. */
-export async function signOutEverywhere(core: Core, userId: string, by: Actor, keepSessionId?: string): Promise<void> {
+/** Signs a person out everywhere but in one browser. */
+export async function signOutEverywhere(core: Core, userId: string, by: Actor, keepSessionId: string): Promise<void> {
   await core.store.write(() => {
     const count = endSessionsOf(core, userId, keepSessionId);
     if (count > 0) recordEvent(core, by, { action: "session.ended_all", teamId: null, detail: { count } });

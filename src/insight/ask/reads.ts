@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import type { ReadPrincipal } from "../../identity/read-tokens/read-tokens.ts";
 import { listReadTokens, touchReadToken } from "../../identity/read-tokens/read-tokens.ts";
 import type { Decision } from "../../kit/buckets.ts";
-import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber, SECOND_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { fail, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { beginning } from "../../kit/strings.ts";
@@ -30,7 +30,7 @@ export async function recordRead(core: Core, { tokenId, userId }: ReadPrincipal,
   await core.store.write(() => {
     const sql = rows(core.store);
     const now = core.clock.now();
-    const day = dayOf(now);
+    const day = dayNumber(now);
     if (!touchReadToken(core, tokenId)) fail(unauthorized, "The bearer token is not valid.");
     // The first of parallel reads to get here count; nothing changes once the cap is reached.
     const reads = sql.countRead.get(tokenId, day, core.config.limitReadDaily);
@@ -40,16 +40,13 @@ export async function recordRead(core: Core, { tokenId, userId }: ReadPrincipal,
   });
 }
 
-/** The day of an instant: days since the epoch, UTC, by the wall clock. */
-export const dayOf = (now: number): number => Math.floor(now / DAY_MS);
-
 /**
  * What is left of a daily cap. Unlike a bucket, which refills all the time, it is whole again at midnight UTC.
  * @param used reads already counted today
  * @param now wall-clock milliseconds
  */
 export function judgeDay(used: number, cap: number, now: number): Decision {
-  const untilMidnight = Math.max(1, Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / SECOND_MS));
+  const untilMidnight = Math.max(1, Math.ceil(((dayNumber(now) + 1) * DAY_MS - now) / SECOND_MS));
   const allowed = used < cap;
   return {
     allowed,
@@ -62,7 +59,7 @@ export function judgeDay(used: number, cap: number, now: number): Decision {
 
 /** How often a token was used today. */
 export const readsToday = (core: Core, tokenId: string): number =>
-  rows(core.store).readsOn.get(tokenId, dayOf(core.clock.now())) ?? 0;
+  rows(core.store).readsOn.get(tokenId, dayNumber(core.clock.now())) ?? 0;
 
 /** What a token may ask: in a minute, and in a day. */
 export const READ_LIMITS: readonly Limit[] = [
@@ -77,7 +74,7 @@ export const READ_LIMITS: readonly Limit[] = [
 ];
 
 /** A read, for the token's owner. */
-export interface Read extends ReadRow {
+interface Read extends ReadRow {
   readonly tokenName: string;
 }
 

@@ -36,7 +36,7 @@ export interface Context {
 
 type SectionMatch = Awaited<ReturnType<typeof findSections>>["matches"][number];
 
-export interface TeamFound extends SectionMatch {
+interface TeamFound extends SectionMatch {
   readonly teamId: string;
   readonly teamName: string;
   /** The score in units of what one word that stands in a single section of this brain adds. */
@@ -67,7 +67,7 @@ export function readableTeams(core: Core, { userId, scope }: ReadPrincipal): { i
  * Puts what several teams' brains hold into the order that one brain would show it: sections with all the words before others,
  * which are left out when there are enough of the former, and each group by weight.
  */
-export function mergeFound(hits: readonly TeamFound[], wholes: number): TeamFound[] {
+function mergeFound(hits: readonly TeamFound[], wholes: number): TeamFound[] {
   const shown = wholes >= MIN_FULL_MATCHES ? hits.filter(({ matchesAll }) => matchesAll) : [...hits];
   return shown.sort((a, b) => Number(b.matchesAll) - Number(a.matchesAll) || b.weight - a.weight);
 }

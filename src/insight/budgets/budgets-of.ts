@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { makers } from "../../identity/people/people.ts";
+import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
@@ -12,12 +13,12 @@ import { type BudgetRow, type Period, rows, type Scope } from "./rows.ts";
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 /** Percent, each. */
 const MAX_THRESHOLD = 1_000;
-export const MAX_THRESHOLDS = 5;
+const MAX_THRESHOLDS = 5;
 export const MAX_USD = 10_000_000;
 const MAX_BUDGETS = 100;
 const MAX_SUBJECT = 1_024;
 
-export const tooManyBudgets = problem({
+const tooManyBudgets = problem({
   name: "tooManyBudgets",
   status: 409,
   code: "too_many_budgets",
@@ -32,7 +33,7 @@ export interface Budget extends Omit<BudgetRow, "thresholds" | "amountCents"> {
 
 /** `early`: too little of the period has gone by to say. */
 export const BUDGET_STATES = ["on track", "will exceed", "exceeded", "early"] as const;
-export type BudgetState = (typeof BUDGET_STATES)[number];
+type BudgetState = (typeof BUDGET_STATES)[number];
 
 /** A budget with where it stands in the period of now. */
 export interface BudgetStanding extends Budget {
@@ -51,31 +52,29 @@ export interface BudgetStanding extends Budget {
   readonly reached: readonly number[];
 }
 
-export const readBudget = ({ amountCents, thresholds, ...row }: BudgetRow): Budget => ({
+export const readBudget = (core: Core, { amountCents, thresholds, ...row }: BudgetRow): Budget => ({
   ...row,
+  createdBy: makers.called(core, row.createdBy),
   amountUsd: amountCents / 100,
   thresholds: JSON.parse(thresholds) as number[],
 });
 
-/** A day since the epoch, as `2026-11-01`. */
-export const dayText = (day: number) => isoInstant(day * DAY_MS).slice(0, 10);
-
 /** Where a budget stands. @param stale whether what was known a while ago will do */
-export function standingOf(core: Core, row: BudgetRow, stale = false): BudgetStanding {
+function standingOf(core: Core, row: BudgetRow, stale: boolean): BudgetStanding {
   const { span, byDay, usedNano, unpricedTokens } = measure(core, row, stale);
-  const budget = readBudget(row);
+  const budget = readBudget(core, row);
   const { amountUsd } = budget;
   const usedUsd = usedNano / 1e9;
   const { usd, exceedsOn } = forecast(row.period, span, core.clock.now(), amountUsd, (day) => byDay.get(day) ?? 0);
   const isOver = usedUsd >= amountUsd;
   return {
     ...budget,
-    from: dayText(span.first),
-    to: dayText(span.last),
+    from: dateOfDay(span.first),
+    to: dateOfDay(span.last),
     usedUsd,
     unpricedTokens,
     forecastUsd: usd,
-    exceedsOn: exceedsOn === null || isOver ? null : dayText(exceedsOn),
+    exceedsOn: exceedsOn === null || isOver ? null : dateOfDay(exceedsOn),
     state: isOver ? "exceeded" : usd === null ? "early" : usd > amountUsd ? "will exceed" : "on track",
     reached: rows(core.store)
       .crossings.all(row.id, span.first)
@@ -126,7 +125,7 @@ export async function setBudget(
     const key = { teamId, scope, subject, period };
     const before = sql.like.get(key);
     const given = { amountCents, thresholds: JSON.stringify(percents) };
-    if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(before);
+    if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(core, before);
     if (!before && (sql.count.get(teamId) ?? 0) >= MAX_BUDGETS) fail(tooManyBudgets);
     const row = before
       ? { ...before, ...given }
@@ -135,7 +134,7 @@ export async function setBudget(
           ...given,
           id: newId("bgt", core.clock, core.random),
           createdAt: core.clock.now(),
-          createdBy: by.label,
+          createdBy: makers.of(by),
         };
     if (before) {
       sql.change.run({ id: row.id, ...given });
@@ -148,7 +147,7 @@ export async function setBudget(
       target: { kind: "budget", id: row.id },
       detail: { scope, subject, period, amountUsd: amountCents / 100, thresholds: percents },
     });
-    return readBudget(row);
+    return readBudget(core, row);
   });
 }
 
@@ -167,6 +166,6 @@ export function removeBudget(core: Core, teamId: string, id: string, by: Actor =
       target: { kind: "budget", id },
       detail: { scope, subject, period },
     });
-    return readBudget(row);
+    return readBudget(core, row);
   });
 }

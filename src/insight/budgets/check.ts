@@ -1,10 +1,10 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
+import { DAY_MS, dateOfDay, SECOND_MS } from "../../kit/clock.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { listEvents, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
-import { dayText, readBudget } from "./budgets-of.ts";
+import { readBudget } from "./budgets-of.ts";
 import { type Measured, measure, measureEnded } from "./measure.ts";
 import { type BudgetRow, rows } from "./rows.ts";
 
@@ -25,8 +25,8 @@ interface Reached {
 /** Row change: tells that a threshold was reached, in the transaction that keeps it. Whoever is to hear of it is told here. */
 function reached(core: Core, { budget, threshold, measured: { span, usedNano }, ended }: Reached): void {
   const { id, teamId, scope, subject, period } = budget;
-  const { amountUsd } = readBudget(budget);
-  const days = { from: dayText(span.first), to: dayText(span.last) };
+  const { amountUsd } = readBudget(core, budget);
+  const days = { from: dateOfDay(span.first), to: dateOfDay(span.last) };
   recordEvent(core, SYSTEM, {
     action: "budget.reached",
     teamId,
@@ -62,7 +62,7 @@ async function recordReached(core: Core, budget: BudgetRow, measured: Measured, 
   const { span, usedNano } = measured;
   const known = new Set(sql.crossings.all(budget.id, span.first).map(({ threshold }) => threshold));
   const amountNano = budget.amountCents * 1e7;
-  const over = readBudget(budget).thresholds.filter(
+  const over = readBudget(core, budget).thresholds.filter(
     (threshold) => !known.has(threshold) && usedNano / amountNano >= threshold / 100,
   );
   if (over.length === 0) return;

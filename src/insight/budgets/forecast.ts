@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import type { Period } from "./rows.ts";
 
 /** What a period comes to if it goes on as it went, in days since the epoch, UTC. */
@@ -11,7 +11,7 @@ export interface Span {
 
 /** The period that an instant lies in. */
 export function spanAt(period: Period, now: number): Span {
-  const today = Math.floor(now / DAY_MS);
+  const today = dayNumber(now);
   if (period === "week") {
     // The epoch was a Thursday.
     const first = today - ((((today + 3) % 7) + 7) % 7);
@@ -60,7 +60,7 @@ export function forecast(
   amount: number,
   spentOn: (day: number) => number,
 ): Forecast {
-  const today = Math.floor(now / DAY_MS);
+  const today = dayNumber(now);
   const weekend = weekendWeight(first, spentOn);
   const weightOf = (day: number) => (isWeekend(day) ? weekend : 1);
   const over = now / DAY_MS - today;

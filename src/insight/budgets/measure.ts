@@ -1,6 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 import { sourcesOf } from "../../identity/ownership/ownership.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import { spendReport, spendVersion } from "../spend/spend.ts";
 import { HISTORY_DAYS, type Span, spanAt } from "./forecast.ts";
 import type { BudgetRow } from "./rows.ts";
@@ -40,7 +40,7 @@ function measureUntil(core: Core, budget: BudgetRow, now: number, name: string, 
   const { teamId, scope, subject, period } = budget;
   const span = spanAt(period, now);
   const sources = scope === "person" ? sourcesOf(core, teamId, subject) : undefined;
-  const version = JSON.stringify([spendVersion(core), span.first, Math.floor(now / DAY_MS), sources]);
+  const version = JSON.stringify([spendVersion(core), span.first, dayNumber(now), sources]);
   const before = known(core).get(name);
   const found =
     stillKnown(core, name, version) ??

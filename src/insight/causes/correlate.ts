@@ -87,7 +87,8 @@ function changesOf(
     if (!stored) {
       const id = newId("lnk", core.clock, core.random);
       const times = { createdAt: now, updatedAt: now };
-      changes.push(() => sql.insert.run({ ...copyOf(defect), ...link, ...times, id, teamId, origin: "computed" }));
+      const row = { ...copyOf(defect), ...link, ...times, id, teamId, origin: "computed", saidBy: null } as const;
+      changes.push(() => sql.insert.run(row));
     } else if (!isSame(stored, link)) {
       const { sessionId: _, ...columns } = link;
       changes.push(() => sql.update.run({ ...columns, id: stored.id, updatedAt: now }));

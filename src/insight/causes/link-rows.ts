@@ -28,6 +28,8 @@ export interface LinkRow extends EntryCopy {
   /** JSON, see Reason in desired-links.ts. */
   readonly evidence: string;
   readonly verdict: "confirmed" | "rejected" | null;
+  /** Whose word it is, where it is somebody's: a person or a device by id. */
+  readonly saidBy: string | null;
   readonly decidedBy: string | null;
   readonly decidedAt: number | null;
   readonly createdAt: number;
@@ -79,7 +81,7 @@ export const hasHumanVerdict = ({ origin, verdict }: Pick<LinkRow, "origin" | "v
 
 const COLUMNS = `l.id, l.team_id AS teamId, l.repo_key AS repoKey, l.path, l.heading, l.ordinal, l.date, l.fingerprint, l.band,
   l.origin, l.session_id AS sessionId, l.commit_sha AS 'commit', l.prompt_excerpt AS promptExcerpt, l.evidence, l.verdict,
-  l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt,
+  l.said_by AS saidBy, l.decided_by AS decidedBy, l.decided_at AS decidedAt, l.created_at AS createdAt, l.updated_at AS updatedAt,
   l.entry_id AS entryId, l.gone_after AS goneAfter`;
 
 /** Windows by primary key, people's verdicts by causal_links_by_entry. */
@@ -155,9 +157,9 @@ export const linkRows = statements((db) => ({
   listedById: db.prepare<[string, string], ListedRow>(`${LISTED} WHERE l.id = ? AND l.team_id = ?`),
   insert: db.prepare<[Omit<LinkRow, "verdict" | "decidedBy" | "decidedAt" | "goneAfter">]>(
     `INSERT INTO causal_links (id, team_id, repo_key, path, heading, ordinal, date, fingerprint, band, origin, session_id,
-       commit_sha, prompt_excerpt, evidence, created_at, updated_at, entry_id)
+       commit_sha, prompt_excerpt, evidence, created_at, updated_at, entry_id, said_by)
      VALUES (@id, @teamId, @repoKey, @path, @heading, @ordinal, @date, @fingerprint, @band, @origin, @sessionId,
-       @commit, @promptExcerpt, @evidence, @createdAt, @updatedAt, @entryId)
+       @commit, @promptExcerpt, @evidence, @createdAt, @updatedAt, @entryId, @saidBy)
      ON CONFLICT (entry_id, session_id) WHERE origin = 'computed' DO NOTHING`,
   ),
   update: db.prepare<[Pick<LinkRow, "id" | "band" | "commit" | "promptExcerpt" | "evidence" | "updatedAt">]>(

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { findDeviceOf } from "../../identity/devices/devices.ts";
+import { makers } from "../../identity/people/people.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Defect, defectFacts } from "../defects/defects.ts";
 import type { Reason } from "./desired-links.ts";
@@ -7,7 +9,7 @@ import { hasHumanVerdict, type ListedRow, linkRows, type PlaceRow } from "./link
 
 /** A defect put down to a session, as pages and replies show it. Instants are milliseconds since the epoch. */
 export interface Link
-  extends Omit<ListedRow, "teamId" | "goneAfter" | "sessionId" | "externalId" | "outranked" | "evidence"> {
+  extends Omit<ListedRow, "teamId" | "goneAfter" | "sessionId" | "externalId" | "outranked" | "evidence" | "saidBy"> {
   readonly label: "Caused by" | "Probably caused by" | "Possibly caused by";
   /** Whether figures count it. */
   readonly counts: boolean;
@@ -18,8 +20,8 @@ export interface Link
   readonly evidence: readonly Reason[];
 }
 
-export function readLink(row: ListedRow): Link {
-  const { teamId: _, goneAfter: __, sessionId, externalId, outranked, evidence, ...rest } = row;
+export function readLink(core: Core, row: ListedRow): Link {
+  const { teamId, goneAfter: _, sessionId, externalId, outranked, evidence, saidBy, decidedBy, ...rest } = row;
   const humanVerdict = hasHumanVerdict(row);
   return {
     ...rest,
@@ -27,9 +29,16 @@ export function readLink(row: ListedRow): Link {
     counts: row.verdict !== "rejected" && outranked === 0 && (humanVerdict || row.band !== "weak"),
     sessionNumber: sessionId,
     sessionId: externalId,
-    evidence: JSON.parse(evidence) as Reason[],
+    decidedBy: decidedBy && makers.called(core, decidedBy),
+    evidence:
+      row.origin === "person"
+        ? [{ kind: "person", says: `${saidBy === null ? "Somebody" : sayer(core, teamId, saidBy)} said so.` }]
+        : (JSON.parse(evidence) as Reason[]),
   };
 }
+
+const sayer = (core: Core, teamId: string, id: string): string =>
+  findDeviceOf(core, teamId, id)?.label ?? makers.called(core, id);
 
 function labelOf(band: Confidence, humanVerdict: boolean): Link["label"] {
   if (humanVerdict || band === "strong") return "Caused by";
@@ -102,7 +111,7 @@ export async function listLinks(core: Core, teamId: string, filter: LinkFilter =
       if (!entries.has(place.entryId) || !isListed(filter, place)) continue;
       total++;
       if (!past) continue;
-      if (links.length < limit) links.push(readLink(sql.listedById.get(place.id, teamId) as ListedRow));
+      if (links.length < limit) links.push(readLink(core, sql.listedById.get(place.id, teamId) as ListedRow));
       else more = true;
     }
   }
@@ -120,7 +129,9 @@ const entriesAmong = (core: Core, teamId: string, links: readonly Pick<PlaceRow,
 
 /** Everything that an entry is put down to, rejected links too, the weightiest first. */
 export function linksOfEntry(core: Core, teamId: string, { id }: Pick<Defect, "id">): Link[] {
-  return linkRows(core.store).listedOfEntry.all(id, teamId).map(readLink);
+  return linkRows(core.store)
+    .listedOfEntry.all(id, teamId)
+    .map((row) => readLink(core, row));
 }
 
 /** The entries that are put down to a session, newest first. @param sessionNumber the number under which it is kept */
@@ -128,7 +139,7 @@ export function linksOfSession(core: Core, teamId: string, sessionNumber: number
   const links = linkRows(core.store)
     .listedOfSession.all(sessionNumber, teamId)
     .filter(({ verdict }) => verdict !== "rejected")
-    .map(readLink);
+    .map((row) => readLink(core, row));
   if (links.length === 0) return links;
   const entries = entriesAmong(core, teamId, links);
   return links.filter(({ entryId }) => entries.has(entryId));

@@ -41,7 +41,10 @@ function followEdits(core: Core, teamId: string, query: LineQuery, path: string)
     .map(({ edit, band }) => matchOf(core, edit, meant.length > 1 ? "weak" : band));
 }
 
-/** Those edits that stand in a commit: made at or before it, or said to be its own. */
+/**
+ * Those edits that stand in a commit: said to be its own, or made at or before it; of the latter none that another commit took after
+ * one of its own was made of the same file. In the same work tree that one would have gone with it.
+ */
 function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[], commit: string): LineEditRow[] {
   const sha = readSha(commit);
   if (sha === null) return [];
@@ -51,10 +54,17 @@ function beforeCommit(core: Core, teamId: string, edits: readonly LineEditRow[],
   // A note of the commit came after it, and sessions go on.
   const noted = commitNotes.ofCommit(core, teamId, sha).map(({ createdAt }) => createdAt);
   const until = instants.length === 0 ? undefined : Math.min(Math.max(...instants), ...noted);
+  const isOwn = ({ commit }: LineEditRow) => commit !== null && isSameCommit(commit, sha);
+  const fileOf = ({ repoKey, path }: LineEditRow) => `${repoKey}\n${path}`;
+  // The newest come first.
+  const firstOwn = new Map(edits.filter(isOwn).map((edit) => [fileOf(edit), edit.at ?? 0]));
   return edits.filter(
     (edit) =>
-      (edit.commit !== null && isSameCommit(edit.commit, sha)) ||
-      (until !== undefined && edit.at !== null && edit.at <= until),
+      isOwn(edit) ||
+      (until !== undefined &&
+        edit.at !== null &&
+        edit.at <= until &&
+        (edit.commit === null || edit.at <= (firstOwn.get(fileOf(edit)) ?? until))),
   );
 }
 

@@ -1,11 +1,11 @@
 import type { Core } from "../../core.ts";
 import { readSha } from "../../formats/edits.ts";
+import { makers } from "../../identity/people/people.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type Defect, listDefects } from "../defects/defects.ts";
 import { correlateRepository } from "./correlate.ts";
 import { countCaused } from "./count-caused.ts";
-import type { Reason } from "./desired-links.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { copyOf, linkRows } from "./link-rows.ts";
 import { type Link, readLink } from "./links.ts";
@@ -95,7 +95,6 @@ export async function createLink(
   if (typeof known === "string") return known;
   const { window, commit, at } = known;
   const prompt = window && promptAt(promptsOf(core, window.sessionId), at);
-  const reasons: Reason[] = [{ kind: "person", says: `${by.label} said so.` }];
   const sessionId = window?.sessionId ?? null;
   const linkId = await core.store.write(() => {
     const sql = linkRows(core.store);
@@ -120,7 +119,8 @@ export async function createLink(
       sessionId,
       commit,
       promptExcerpt: excerptOf(cause.promptExcerpt ?? prompt?.text),
-      evidence: JSON.stringify(reasons),
+      evidence: "[]",
+      saidBy: makers.of(by),
       createdAt: now,
       updatedAt: now,
     });
@@ -140,7 +140,7 @@ export async function createLink(
 /** A link of the team. @returns undefined when it has no such link */
 export function getLink(core: Core, teamId: string, id: string): Link | undefined {
   const row = linkRows(core.store).listedById.get(id, teamId);
-  return row && readLink(row);
+  return row && readLink(core, row);
 }
 
 /**
@@ -161,7 +161,7 @@ export async function decideLink(
     const link = sql.byId.get(linkId, teamId);
     if (!link || link.verdict === verdict) return link;
     const now = core.clock.now();
-    sql.decide.run(verdict, verdict && by.label, verdict && now, now, linkId);
+    sql.decide.run(verdict, verdict && makers.of(by), verdict && now, now, linkId);
     recordEvent(core, by, {
       action: verdict === null ? "link.reopened" : `link.${verdict}`,
       teamId,

@@ -6,7 +6,7 @@ import { newestDecisions } from "./decisions.ts";
 import { stillOpen } from "./metrics.ts";
 
 /** A line of the briefing. */
-export interface Item {
+interface Item {
   readonly kind: "open" | "rule" | "decision";
   /** On one line; cut where it is long. */
   readonly text: string;
@@ -26,7 +26,7 @@ export interface Item {
 export type Medium = "markdown" | "json";
 
 /** The briefing as JSON. */
-export interface BriefingBody {
+interface BriefingBody {
   readonly ok: true;
   /** null: all repositories, or one whose key took more than half of the room. */
   readonly repoKey: string | null;

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { DAY_MS, isoDate } from "../../kit/clock.ts";
 import { inHashSlices } from "../../kit/hash-slices.ts";
 import { soughtText } from "../../kit/strings.ts";
 import { classRange } from "./class-changes.ts";
@@ -58,7 +58,7 @@ const classesOfEntries = (core: Core, teamId: string, ids: readonly number[]): M
 const holdsErrors = (core: Core, teamId: string): boolean => pageRows(core.store).anyError.get(teamId) === 1;
 
 /** A day some days before now, YYYY-MM-DD. */
-const dayBefore = (core: Core, days: number): string => isoInstant(core.clock.now() - days * DAY_MS).slice(0, 10);
+const dayBefore = (core: Core, days: number): string => isoDate(core.clock.now() - days * DAY_MS);
 
 export const errorCalendar = {
   entriesByDay,

@@ -1,9 +1,10 @@
 import type { Core } from "../../core.ts";
 import type { DefectKind } from "../../formats/brain-kinds.ts";
 import type { Entry } from "../../formats/errors/entry.ts";
-import { onWire } from "../../formats/errors/fingerprint.ts";
+import { fold, onWire } from "../../formats/errors/fingerprint.ts";
 import type { ParsedFile } from "../../formats/errors/parse.ts";
 import { DAY_MS } from "../../kit/clock.ts";
+import { sha256 } from "../../kit/hash.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { RowChange } from "../../platform/projections/projections.ts";
 import type { ClassChanges } from "./class-changes.ts";
@@ -18,7 +19,7 @@ interface FilePlace {
 
 /**
  * Row changes that make a file's rows like what was read of it; the last notes that they are. An entry that was there before
- * keeps its row and with it its number, wherever it stands now. Only the first of them may be made: what is left is found again.
+ * keeps its row and with it its number, wherever it stands now, and one that is there again gets the number that it had. Only the first of them may be made: what is left is found again.
  * @param strays rows of files of the repository that are gone: an entry may have come from there
  * @param classes is told of the classes that each change touches
  */
@@ -41,11 +42,13 @@ export function changesOf(
     const { heading, ordinal, line } = entry;
     if (!row) {
       changes.push(() => {
+        // As one that stood in another branch alone.
+        const before = sql.takeGone.get(teamId, repoKey, digestOf(path, entry)) ?? null;
         const added = Number(
-          sql.insert.run(teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry)).lastInsertRowid,
+          sql.insert.run(before, teamId, repoKey, path, kind, heading, ordinal, ...columnsOf(entry)).lastInsertRowid,
         );
         classes.join(entry.fingerprint, added);
-        if (kind === "error") notifyNew(core, { teamId, repoKey, id: added }, entry);
+        if (kind === "error" && before === null) notifyNew(core, { teamId, repoKey, id: added }, entry);
       });
       continue;
     }
@@ -62,7 +65,7 @@ export function changesOf(
     } else if (row.line !== line) changes.push(() => sql.move.run(line, row.id));
   }
   return [
-    ...removals(core, gone, classes),
+    ...removals(core, { teamId, repoKey }, gone, classes),
     ...parked,
     ...changes,
     () => sql.setFile.run(teamId, repoKey, path, kind, blobId, entries.length, skipped),
@@ -95,16 +98,29 @@ function notifyNew(
 export function removalOf(core: Core, { teamId, repoKey, path }: FilePlace, classes: ClassChanges): RowChange[] {
   const sql = rows(core.store);
   return [
-    ...removals(core, sql.ofFile.all(teamId, repoKey, path), classes),
+    ...removals(core, { teamId, repoKey }, sql.ofFile.all(teamId, repoKey, path), classes),
     () => sql.dropFile.run(teamId, repoKey, path),
   ];
 }
 
-const removals = (core: Core, gone: Iterable<DefectRow>, classes: ClassChanges): RowChange[] =>
-  Array.from(gone, ({ id, fingerprint }) => () => {
+const removals = (
+  core: Core,
+  { teamId, repoKey }: Omit<FilePlace, "path">,
+  gone: Iterable<DefectRow>,
+  classes: ClassChanges,
+): RowChange[] =>
+  Array.from(gone, (row) => () => {
+    const { id, path, fingerprint } = row;
+    rows(core.store).putGone.run(teamId, repoKey, digestOf(path, row), id);
     rows(core.store).remove.run(id);
     classes.touch(fingerprint);
   });
+
+const DIGEST_BYTES = 16;
+
+/** What an entry that was gone is known by when it is there again: its file, date, title and rule, and its place among equal ones. */
+const digestOf = (path: string, { date, title, fingerprint, ordinal }: Entry | DefectRow): Buffer =>
+  sha256(JSON.stringify([path, date, fold(title), fingerprint.toString("hex"), ordinal])).subarray(0, DIGEST_BYTES);
 
 /** Columns from `date` on, as the table has them. */
 function columnsOf(entry: Entry): unknown[] {

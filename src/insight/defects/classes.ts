@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { onWire } from "../../formats/errors/fingerprint.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { DAY_MS, isoDate } from "../../kit/clock.ts";
 import { inHashSlices } from "../../kit/hash-slices.ts";
 import { dailyRows } from "./daily-rows.ts";
 import { readErrors } from "./of-errors.ts";
@@ -108,8 +108,5 @@ export function countEndedClasses(
   if (observed.length === 0 || fingerprints.length === 0) return undefined;
   const sql = rows(core.store);
   const ofRules = JSON.stringify(fingerprints);
-  return observed.reduce(
-    (sum, { teamId, at }) => sum + (sql.ended.get(ofRules, teamId, isoInstant(at).slice(0, 10)) ?? 0),
-    0,
-  );
+  return observed.reduce((sum, { teamId, at }) => sum + (sql.ended.get(ofRules, teamId, isoDate(at)) ?? 0), 0);
 }

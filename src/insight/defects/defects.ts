@@ -17,4 +17,4 @@ export { findClass, pageOfClasses } from "./error-classes.ts";
 export { defectFacts } from "./facts.ts";
 export { entriesAnew, entriesProjection, freshenEntries } from "./follow-brains.ts";
 export { listDefects, newestEntryId } from "./list.ts";
-export { brainMetrics, countEntries, weeklyHistory } from "./metrics.ts";
+export { brainMetrics, countEntries } from "./metrics.ts";

@@ -50,7 +50,7 @@ const ABOVE_ALL: Buffer = Buffer.alloc(DIGITS / 2 + 1, 0xff);
 export async function pageOfClasses(
   core: Core,
   teamId: string,
-  query: ClassFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
+  query: ClassFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined },
 ): Promise<{ readonly rows: ErrorClass[]; readonly older: string | undefined }> {
   const size = pageSize(query.limit);
   const shown: Counted[] = [];

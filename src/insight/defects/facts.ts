@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, isoDate } from "../../kit/clock.ts";
 import { factRows } from "./fact-rows.ts";
 import type { DefectRow } from "./rows.ts";
 
@@ -8,7 +8,7 @@ const LAST = "9999-12-31";
 const textOf = (day: number) => {
   const at = day * DAY_MS;
   if (at < Date.parse(FIRST)) return FIRST;
-  return at > Date.parse(LAST) ? LAST : new Date(at).toISOString().slice(0, 10);
+  return at > Date.parse(LAST) ? LAST : isoDate(at);
 };
 
 /** The first day from one on, in days since the epoch, on which entries of a team's current brains are dated. */

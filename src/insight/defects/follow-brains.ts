@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
+import { MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
 import { brainSequence, currentBrains, readBlob } from "../../record/brain/brain.ts";
@@ -24,10 +25,14 @@ export const entriesProjection: Projection = {
   skip: (core, checkpoint) => brainSequence.next(core, checkpoint)?.snapshotId,
 };
 
-/** What makes a repository's entries like its current brain, whatever that was before: after something of it was erased. */
-export function entriesAnew(core: Core, teamId: string, repoKey: string): AsyncIterable<() => void> {
+/**
+ * What makes a repository's entries like its current brain, whatever that was before, and forgets those that are gone: after something
+ * of it was erased.
+ */
+export async function* entriesAnew(core: Core, teamId: string, repoKey: string): AsyncGenerator<() => void> {
   const current = currentBrains(core, teamId).find((brain) => brain.repoKey === repoKey);
-  return storeBrain(core, current ?? { teamId, repoKey, snapshotId: 0, files: [] });
+  yield* storeBrain(core, current ?? { teamId, repoKey, snapshotId: 0, files: [] });
+  yield* whileAny("entries", () => rows(core.store).dropGone.run(teamId, repoKey, MAX_ERASED_ROWS).changes);
 }
 
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */

@@ -120,7 +120,7 @@ export const briefing = endpoint(
 );
 
 /** Whether JSON is named with a higher quality value than markdown (RFC 9110 section 12.5.1); wildcards leave the default. */
-export function prefersJson(accept: string | null): boolean {
+function prefersJson(accept: string | null): boolean {
   const quality = (media: string) => {
     const range = accept?.split(",").find((accepted) => accepted.split(";")[0]?.trim().toLowerCase() === media);
     return range === undefined ? 0 : Number(/;\s*q\s*=\s*([\d.]+)/i.exec(range)?.[1] ?? 1);

@@ -8,7 +8,7 @@ import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
 import { readErrors } from "./of-errors.ts";
 import { type DefectRow, rows } from "./rows.ts";
-import { type DayCount, type Trend, trendRange, type Week, weeklyTrend, weeksUntil } from "./trend.ts";
+import { type DayCount, type Trend, trendRange, weeklyTrend } from "./trend.ts";
 
 /** What the errors files of a team or of one of its repositories come to. */
 export interface Metrics extends Trend {
@@ -48,18 +48,10 @@ async function totalsOf(core: Core, teamId: string, repoKey: string | undefined)
   return found.reduce((sum, one) => ({ total: sum.total + one.total, open: sum.open + one.open }));
 }
 
-/** How many entries of errors files each day of the last rolling weeks has. */
-function daysOf(core: Core, teamId: string, repoKey: string | undefined, weeks?: number): DayCount[] {
-  const { from, to } = trendRange(core.clock.now(), weeks);
+/** How many entries of errors files each day of the four rolling weeks has. */
+function daysOf(core: Core, teamId: string, repoKey: string | undefined): DayCount[] {
+  const { from, to } = trendRange(core.clock.now());
   return rows(core.store).days(teamId, repoKey, from, to);
-}
-
-/**
- * How many entries of errors files each of the last rolling weeks has, oldest first; the last four are those of the trend.
- * @param repoKey all the team's repositories without it
- */
-export function weeklyHistory(core: Core, teamId: string, weeks: number, repoKey?: string): Week[] {
-  return weeksUntil(daysOf(core, teamId, repoKey, weeks), core.clock.now(), weeks);
 }
 
 /** The newest entries of errors files that say they are open. */

@@ -91,8 +91,8 @@ export const rows = statements((db) => ({
   // By the unique index of defects (team_id, repo_key, path, …).
   ofFile: db.prepare<[string, string, string], DefectRow>(`${DEFECT} WHERE team_id = ? AND repo_key = ? AND path = ?`),
   insert: db.prepare(
-    `INSERT INTO defects (team_id, repo_key, path, kind, heading, ordinal, date, title, line, open, fingerprint, rule,
-     commits, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO defects (id, team_id, repo_key, path, kind, heading, ordinal, date, title, line, open, fingerprint, rule,
+     commits, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   // By defects_by_fingerprint.
   countOfClass: db
@@ -109,6 +109,21 @@ export const rows = statements((db) => ({
   park: db.prepare<[number]>("UPDATE defects SET ordinal = -id WHERE id = ?"),
   move: db.prepare<[number, number]>("UPDATE defects SET line = ? WHERE id = ?"),
   remove: db.prepare<[number]>("DELETE FROM defects WHERE id = ?"),
+  // All by the primary key of defects_gone.
+  putGone: db.prepare<[string, string, Buffer, number]>(
+    "INSERT OR REPLACE INTO defects_gone (team_id, repo_key, digest, id) VALUES (?, ?, ?, ?)",
+  ),
+  // Null where another has the number by now, as it may where the team came from another instance.
+  takeGone: db
+    .prepare<[string, string, Buffer], number | null>(
+      `DELETE FROM defects_gone WHERE team_id = ? AND repo_key = ? AND digest = ?
+       RETURNING iif(EXISTS (SELECT 1 FROM defects d WHERE d.id = defects_gone.id), NULL, id)`,
+    )
+    .pluck(),
+  dropGone: db.prepare<[string, string, number]>(
+    `DELETE FROM defects_gone WHERE (team_id, repo_key, digest) IN (
+       SELECT team_id, repo_key, digest FROM defects_gone WHERE team_id = ? AND repo_key = ? LIMIT ?)`,
+  ),
   // The end of the table's own b-tree.
   newestId: db.prepare<[], number | null>("SELECT max(id) FROM defects").pluck(),
   list: scoped<[string, string], DefectRow>(

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../kit/clock.ts";
+import { dateOfDay, dayNumber, HOUR_MS } from "../../kit/clock.ts";
 
 /** Seven days and the entries dated in them. */
 export interface Week {
@@ -20,10 +20,7 @@ export interface Trend {
 const WEEKS = 4;
 const WEEK_DAYS = 7;
 /** Calendars are at most this far ahead of UTC (UTC+14). */
-const FURTHEST_AHEAD_MS = 14 * 60 * 60_000;
-
-const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
-const dayOf = (instant: number) => Math.floor(instant / DAY_MS);
+const FURTHEST_AHEAD_MS = 14 * HOUR_MS;
 
 /** How many entries a day has. */
 export interface DayCount {
@@ -34,16 +31,16 @@ export interface DayCount {
 
 /** The first day of the weeks that end now, and the last that counts: where it is tomorrow already, entries say so. */
 export function trendRange(now: number, weeks = WEEKS): { readonly from: string; readonly to: string } {
-  return { from: dayText(dayOf(now) - weeks * WEEK_DAYS + 1), to: dayText(dayOf(now + FURTHEST_AHEAD_MS)) };
+  return { from: dateOfDay(dayNumber(now) - weeks * WEEK_DAYS + 1), to: dateOfDay(dayNumber(now + FURTHEST_AHEAD_MS)) };
 }
 
 /** Counts entries in rolling weeks of seven days, oldest first, the last one ending now. */
 export function weeksUntil(days: readonly DayCount[], now: number, weeks = WEEKS): Week[] {
-  const today = dayOf(now);
+  const today = dayNumber(now);
   const { to } = trendRange(now);
   return Array.from({ length: weeks }, (_, i) => {
     const last = today - (weeks - 1 - i) * WEEK_DAYS;
-    const [start, end] = [dayText(last - WEEK_DAYS + 1), dayText(last)];
+    const [start, end] = [dateOfDay(last - WEEK_DAYS + 1), dateOfDay(last)];
     const until = i === weeks - 1 ? to : end;
     const count = days.reduce((sum, day) => sum + (day.date >= start && day.date <= until ? day.count : 0), 0);
     return { start, end, count };

@@ -9,6 +9,7 @@ export const SHA_CHARS = 12;
 const MAX_COMMITS = 40;
 const MAX_NAME_CHARS = 200;
 
+/** What search everywhere finds a session by. */
 export function wordsOf(source: Pick<SessionSource, "document" | "externalId" | "repoKey" | "branch">): FindsRow {
   const { document, externalId, repoKey } = source;
   const branch = (source.branch ?? "").slice(0, MAX_NAME_CHARS).toWellFormed();

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { findUsers } from "../../identity/people/people.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { rows, type ViewRow } from "./rows.ts";
 
@@ -15,7 +15,7 @@ const MAX_SHOWN = 50;
 /** Notes that somebody opens a session, before it is shown; once a day (UTC) is enough. @throws StoreUnavailable */
 export async function noteView(core: Core, view: Omit<ViewRow, "day" | "at">): Promise<void> {
   const at = core.clock.now();
-  const day = Math.floor(at / DAY_MS);
+  const day = dayNumber(at);
   if (rows(core.store).has.get(view.sessionId, view.userId, day) !== undefined) return;
   await core.store.write(() => rows(core.store).note.run({ ...view, day, at }));
 }

@@ -1,8 +1,9 @@
 import type { Core } from "../../core.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { type EraseStep, MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps.ts";
 import { sessionTwins } from "../../record/traces/traces.ts";
 import { readSaid } from "./follow.ts";
-import { dayOf, keptSums, putSaid } from "./kept-sums.ts";
+import { keptSums, putSaid, putUser } from "./kept-sums.ts";
 import { NO_START, rows } from "./rows.ts";
 
 /** Erases a session's row, but for what it used where figures of spend stay: it may go on. What was only exported of it and stood in no list is shown in its place. */
@@ -20,7 +21,7 @@ async function* eraseSession(core: Core, sessionId: number): AsyncGenerator<Eras
     const gone = sql.ofSession.get(sessionId);
     if (!gone) return {};
     const { teamId, deviceId, externalId, startedAt } = gone;
-    keptSums(core).change(teamId, dayOf(startedAt));
+    keptSums(core).change(teamId, dayNumber(startedAt));
     sql.hide.run({ teamId, deviceId, externalId, noStart: NO_START });
     sql.dropIfUnused.run(deviceId, externalId);
     return {};
@@ -32,4 +33,4 @@ const eraseUnused = (core: Core, deviceId: string): Generator<EraseStep> =>
   whileAny("session figures", () => rows(core.store).dropUnused.run(deviceId, MAX_ERASED_ROWS).changes);
 
 /** Erasing the rows of sessions. */
-export const sessionErasure = { eraseSession, eraseUnused };
+export const sessionErasure = { eraseSession, eraseUnused, putUser };

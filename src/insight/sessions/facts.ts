@@ -1,12 +1,12 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import { factRows, type SessionFact } from "./fact-rows.ts";
 import { NO_START } from "./rows.ts";
 
 /** The first day from one on, in days since the epoch, on which sessions of a team began. */
 function nextDay(core: Core, teamId: string, from: number): number | undefined {
   const at = factRows(core.store).nextStart.get(teamId, startOf(from));
-  return at === undefined || at === null ? undefined : Math.floor(at / DAY_MS);
+  return at === undefined || at === null ? undefined : dayNumber(at);
 }
 
 /** Those of nobody knows when come first. */

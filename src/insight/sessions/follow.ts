@@ -16,7 +16,7 @@ import {
   sessionsAfter,
   sessionTwins,
 } from "../../record/traces/traces.ts";
-import { putSaid } from "./kept-sums.ts";
+import { putSaid, putUser } from "./kept-sums.ts";
 import { NO_START, rows, type SaidRow } from "./rows.ts";
 
 /** Sessions of several deliveries that share a transaction: each is a row. */
@@ -50,6 +50,7 @@ async function* changesOf(core: Core, sessionIds: readonly number[]): AsyncGener
     await yieldNow();
     const said = await readSaid(core, id);
     if (said) yield () => putSaid(core, said);
+    for (const one of sessionTwins.unnamedOf(core, id)) yield () => putUser(core, one);
   }
 }
 

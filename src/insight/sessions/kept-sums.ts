@@ -1,6 +1,7 @@
 import { type Core, slot } from "../../core.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { KeptByDay } from "../../kit/kept-by-day.ts";
+import { placeOfSession } from "../../record/traces/traces.ts";
 import type { SumRow } from "./list-rows.ts";
 import { NO_START, rows, type SaidRow, type SessionName } from "./rows.ts";
 
@@ -9,8 +10,6 @@ const MAX_SUMS = 10_000;
 
 /** Sums of the days on which sessions began, as long as nothing of these changed; whatever changes a row says so. */
 export const keptSums = slot(() => new KeptByDay<SumRow>(MAX_SUMS, () => 1));
-
-export const dayOf = (start: number): number => Math.floor(start / DAY_MS);
 
 /** Row change: keeps what a session's document says of it. */
 export function putSaid(core: Core, said: SaidRow): void {
@@ -21,11 +20,21 @@ export function putSaid(core: Core, said: SaidRow): void {
     return;
   }
   rows(core.store).putSaid.run(said);
-  keptSums(core).change(said.teamId, dayOf(said.startedAt));
+  keptSums(core).change(said.teamId, dayNumber(said.startedAt));
+}
+
+/** Row change: keeps whose a session is where that changed though the session did not, as another device tells of it. */
+export function putUser(
+  core: Core,
+  { id, deviceId, externalId }: Pick<SessionName, "deviceId" | "externalId"> & { id: number },
+): void {
+  const userEmail = placeOfSession(core, deviceId, externalId)?.userEmail ?? "";
+  const changed = rows(core.store).setUser.get({ sessionId: id, userEmail });
+  if (changed) keptSums(core).change(changed.teamId, dayNumber(changed.startedAt));
 }
 
 /** Says that the row of a session changed, or is about to. */
 export function noteChanged(core: Core, { teamId, deviceId, externalId }: SessionName): void {
   const start = rows(core.store).start.get(deviceId, externalId);
-  if (start !== undefined) keptSums(core).change(teamId, dayOf(start));
+  if (start !== undefined) keptSums(core).change(teamId, dayNumber(start));
 }

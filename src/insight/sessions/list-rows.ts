@@ -1,26 +1,9 @@
 import { type Preparer, statements } from "../../platform/store/store.ts";
+import type { SaidRow } from "./rows.ts";
 
 /** A session as lists show it. */
-export interface ListRow {
+export interface ListRow extends Omit<SaidRow, "teamId" | "sessionId"> {
   readonly id: number;
-  readonly externalId: string;
-  readonly deviceId: string;
-  readonly repoKey: string;
-  /** `""` for what nobody said, as for agent, model and outcome. */
-  readonly branch: string;
-  readonly agent: string;
-  readonly model: string;
-  readonly outcome: string;
-  readonly result: string;
-  readonly title: string | null;
-  /** See `NO_START`. */
-  readonly startedAt: number;
-  /** Milliseconds; -1 where nobody said. */
-  readonly duration: number;
-  readonly commits: number;
-  readonly failedSteps: number;
-  /** Whom the agent names as signed in; `""` for nobody. */
-  readonly userEmail: string;
   readonly caused: number;
   readonly tokens: number;
   readonly unpriced: number;
@@ -131,7 +114,7 @@ const OF_DEVICES = `device_id IN (SELECT value FROM json_each(@deviceIds)) AND +
 const FEW = 3_000;
 
 /** Rows that are walked over before a filter that few pass is answered from all of them. */
-export const WINDOW = 2_000;
+const WINDOW = 2_000;
 
 /**
  * Three ways beyond a place. `near` walks the index of the order over a window and no further: what most lists need is there. `edge`

@@ -60,7 +60,7 @@ export interface SessionPage extends Page<SessionItem> {
 }
 
 /** Sessions that lists and sums look at: a team's newest. */
-export const MAX_EXAMINED = 100_000;
+const MAX_EXAMINED = 100_000;
 /** What one page may look through for a text: sessions, and characters of them. */
 const MAX_SEARCHED = { sessions: 10_000, chars: 16_000_000 };
 type Spending = keyof typeof MAX_SEARCHED;
@@ -188,7 +188,7 @@ function outermost({ from, to }: Narrowed, { sort = "started" }: SessionsQuery, 
   return up ? [NO_START, -1] : [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 }
 
-/** Billionths of a dollar. */
+/** Billionths in a dollar. */
 const NANO = 1e9;
 
 /** A filter as statements take it; a team's newest 100,000 sessions before its end are looked at. */
@@ -215,6 +215,7 @@ export function narrowedTo(core: Core, teamId: string, filter: SessionFilter): N
   };
 }
 
+/** Dollars of billionths; null where nothing has a price, which is kept as -1. */
 export const usdOfNano = (nano: number): number | null => (nano < 0 ? null : nano / NANO);
 
 function itemOf({ place: _, startedAt, duration, costNano, result, ...row }: ListRow): SessionItem {

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { keepSession } from "./follow.ts";
-import { dayOf, keptSums, noteChanged } from "./kept-sums.ts";
+import { keptSums, noteChanged } from "./kept-sums.ts";
 import { NO_START, rows, type SessionName } from "./rows.ts";
 
 /** What other rooms found out about sessions and say in the transactions in which they do. All are row changes. */
@@ -53,7 +54,7 @@ export function forgetSpent(core: Core): void {
 export function noteCaused(core: Core, sessionId: number, caused: number): void {
   if (caused > 0) keepSession(core, sessionId);
   const changed = rows(core.store).setCaused.get({ sessionId, caused });
-  if (changed) keptSums(core).change(changed.teamId, dayOf(changed.startedAt));
+  if (changed) keptSums(core).change(changed.teamId, dayNumber(changed.startedAt));
 }
 
 /** What is noted of a repository's sessions as causes; those of nothing are left out. */

@@ -100,6 +100,10 @@ export const rows = statements((db) => ({
     `SELECT team_id AS teamId, device_id AS deviceId, external_id AS externalId, started_at AS startedAt
      FROM session_figures WHERE session_id = ?`,
   ),
+  setUser: db.prepare<[{ sessionId: number; userEmail: string }], BegunRow>(
+    `UPDATE session_figures SET user_email = @userEmail WHERE session_id = @sessionId AND user_email <> @userEmail
+     RETURNING team_id AS teamId, started_at AS startedAt`,
+  ),
   // By session_figures' unique index (device_id, external_id).
   dropIfUnused: db.prepare<[string, string]>(
     "DELETE FROM session_figures WHERE device_id = ? AND external_id = ? AND session_id IS NULL AND tokens = 0 AND cost_nano <= 0",

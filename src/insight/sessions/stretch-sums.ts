@@ -1,9 +1,9 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { stretchOf } from "../../kit/kept-by-day.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { dayOf, keptSums } from "./kept-sums.ts";
+import { keptSums } from "./kept-sums.ts";
 import { listRows, type Narrowed, type SumRow } from "./list-rows.ts";
 
 /** What the sessions that a filter leaves come to, by stretches of the days on which they began. */
@@ -30,7 +30,7 @@ export function* sumsByStretch(core: Core, narrowed: Narrowed): Generator<Stretc
   const statement = filtered ? narrow : plain;
   const next = (start: number) => nextStart.get(teamId, start, to) ?? undefined;
   for (let start = next(from); start !== undefined; ) {
-    const days = stretchOf(dayOf(start), [dayOf(from), dayOf(to - 1)]);
+    const days = stretchOf(dayNumber(start), [dayNumber(from), dayNumber(to - 1)]);
     const end = (days[1] + 1) * DAY_MS;
     // Where what is asked for begins or ends within a day, that is another question.
     const range = { from: Math.max(from, days[0] * DAY_MS), to: Math.min(to, end) };

@@ -11,7 +11,7 @@ import { type Report, sessionOf } from "./usage-record.ts";
  * Up to so many reports of one call are kept, and of one request. Sessions that go on from a copy of another repeat its calls; what
  * were more of them would be read anew with each that follows, and says what the others say.
  */
-export const MAX_REPORTS = 64;
+const MAX_REPORTS = 64;
 
 /**
  * Calls with an id, in one transaction: feeds what is stored of each to `dedupe`. What is reported by the id of a request alone is

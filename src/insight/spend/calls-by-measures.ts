@@ -9,7 +9,7 @@ import { rows } from "./rows.ts";
  * Up to so many different rows of equal measures in one session are reconciled. Sessions hold a handful; what made up more would
  * be read anew with each that follows, so beyond it every report counts for itself.
  */
-export const MAX_RECONCILED = 64;
+const MAX_RECONCILED = 64;
 
 /** How much more often, or more seldom, a row is reported than is stored. */
 interface Repeated {

@@ -44,6 +44,7 @@ export const requestKey = (id: string, messageId?: string): Buffer =>
 export const sessionKey = (what: "own-usage" | "own-cost", deviceId: string, session: string): Buffer =>
   ofKind(SESSION, digest(what, deviceId, session).subarray(0, KEY_BYTES - 1));
 
+/** Whether a key leads from a request to the message that it is counted by. */
 export const isLink = (key: Buffer): boolean => key[0] === REQUEST && key.length > KEY_BYTES;
 /** Whether a call is known by an id of its provider's. */
 export const hasId = (key: Buffer): boolean => key[0] === MESSAGE || (key[0] === REQUEST && !isLink(key));

@@ -10,7 +10,7 @@ import { sessionKey } from "./dedupe-key.ts";
 import { eraseRows } from "./erase-rows.ts";
 import { keptDays } from "./kept-days.ts";
 import { spendEntriesProjection } from "./project-entries.ts";
-import { nameCells } from "./project-sessions.ts";
+import { nameCells, nameCellsAnew } from "./project-sessions.ts";
 import { readEntry } from "./read-entry.ts";
 import { addSession } from "./session-reports.ts";
 import { type Report, TELEMETRY, type UsageRecord } from "./usage-record.ts";
@@ -41,6 +41,15 @@ function* eraseReports(core: Core, session: { readonly id: number; readonly team
       applyChanges(core, new Map(some));
       return { usages: some.length };
     };
+}
+
+/** Row change: has what a session used count for whose it is, where what said so is gone. */
+function putUser(
+  core: Core,
+  teamId: string,
+  session: { readonly deviceId: string; readonly externalId: string },
+): void {
+  for (const _ of nameCellsAnew(core, teamId, session));
 }
 
 function* inSteps(work: Slices<void>): Generator<EraseStep> {
@@ -206,4 +215,4 @@ function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseSt
 }
 
 /** Erasing figures of spend. */
-export const spendErasure = { eraseSessionSpend, eraseSpend, eraseUser };
+export const spendErasure = { eraseSessionSpend, eraseSpend, eraseUser, putUser };

@@ -1,5 +1,5 @@
 import { listTeams } from "../../identity/teams/teams.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { figure, type Metric, survey } from "../../platform/metrics/metrics.ts";
 import { spendReport } from "./report.ts";
@@ -9,7 +9,7 @@ const spent = survey(async (core) => {
   const yieldNow = cooperative(core.clock);
   const now = new Date(core.clock.now());
   const first = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
-  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+  const today = dayNumber(now.getTime()) * DAY_MS;
   const sums = { today: { usd: 0, unpriced: 0 }, month: { usd: 0, unpriced: 0 } };
   for (const { id } of listTeams(core))
     for (let day = first; day <= today; day += DAY_MS) {

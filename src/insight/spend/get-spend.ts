@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { teamRead } from "../../identity/api-tokens/api-tokens.ts";
 import { sourcesOf } from "../../identity/ownership/ownership.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { isoDate } from "../../kit/clock.ts";
 import { fail, forbidden, malformed, notFound } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { Count, identifier, line, RepoKey, whole } from "../../platform/http/fields.ts";
@@ -135,8 +135,8 @@ export const spend = endpoint(
     await recordReader(core, principal, "getSpend");
     return {
       ok: true,
-      since: isoInstant(period.from).slice(0, 10),
-      until: isoInstant(period.to).slice(0, 10),
+      since: isoDate(period.from),
+      until: isoDate(period.to),
       by,
       currency: "USD" as const,
       priceTable: { date: prices.date, overridden: prices.overridden },

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../kit/clock.ts";
 import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
 
 /** Periods: the whole days, UTC, that spend is asked for, as people write them. */
@@ -14,7 +14,7 @@ const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
 const LAST_DAY = Date.parse("9999-12-31T00:00:00Z");
 
 /** What `since` is when nobody says. */
-export const DEFAULT_SINCE = "30d";
+const DEFAULT_SINCE = "30d";
 
 /** @returns milliseconds since the epoch; undefined when the text is no date and no date-time that exists */
 const readDate = (text: string): number | undefined => (isUntil(text) ? Date.parse(text) : undefined);
@@ -35,7 +35,7 @@ export function readPeriod(
   const to = until === undefined ? now : (readDate(until) ?? now);
   const days = DAYS.exec(since)?.[1];
   const first = days === undefined ? (readDate(since) ?? to) : to - (Number(days) - 1) * DAY_MS;
-  if (Math.floor(first / DAY_MS) > Math.floor(to / DAY_MS)) return undefined;
+  if (dayNumber(first) > dayNumber(to)) return undefined;
   const within = (at: number) => Math.min(Math.max(at, FIRST_DAY), LAST_DAY);
   return { from: within(first), to: within(to) };
 }

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import type { Usage } from "../../formats/usage.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { contextTier } from "./context-tier.ts";
 import { currentPrices } from "./current-prices.ts";
 import { usdOf } from "./price-table.ts";
@@ -21,7 +21,7 @@ export interface PricedCall {
 export function priceCalls(core: Core, calls: readonly PricedCall[]): (number | null)[] {
   const { table } = currentPrices(core);
   return calls.map(({ usage, model, at }) => {
-    const cost = table.cost(model ?? "", Math.floor(at / DAY_MS), contextTier(usage.context), tokensIn(usage));
+    const cost = table.cost(model ?? "", dayNumber(at), contextTier(usage.context), tokensIn(usage));
     return cost === undefined ? null : usdOf(cost);
   });
 }

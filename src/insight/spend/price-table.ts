@@ -18,6 +18,7 @@ const pico = (usdPerMillion: number) => Math.round(usdPerMillion * 1e6);
 /** Trillionths in a dollar. */
 const PICO = 1e12;
 
+/** Dollars of trillionths. */
 export const usdOf = (picoUsd: bigint): number => Number(picoUsd) / PICO;
 
 function ratesOf({ input, output, cacheWrite = input, cacheWrite1h = cacheWrite, cacheRead = input }: Prices): Rates {

@@ -3,7 +3,7 @@ import { each, inSlices, type Slices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
-import { readMetered, sessionsAfter } from "../../record/traces/traces.ts";
+import { placeOfSession, readMetered, sessionsAfter, sessionTwins } from "../../record/traces/traces.ts";
 import { applySome, type Changes, emptyOlder, PROJECTIONS } from "./changes.ts";
 import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
@@ -85,7 +85,18 @@ function* gatherAll(core: Core, changes: Changes, sessions: readonly ReadSession
   for (const { session, reported } of sessions) {
     yield* addSession(core, changes, session, reported);
     yield* nameCells(core, session);
+    for (const one of sessionTwins.unnamedOf(core, session.id)) yield* nameCellsAnew(core, session.teamId, one);
   }
+}
+
+/** The same where that changed though the session did not, as another device tells of it. */
+export function* nameCellsAnew(
+  core: Core,
+  teamId: string,
+  session: Pick<MeteredSession, "deviceId" | "externalId">,
+): Slices<void> {
+  const said = placeOfSession(core, session.deviceId, session.externalId);
+  if (said) yield* nameCells(core, { teamId, ...session, ...said });
 }
 
 /** Cells bear what their session says of itself; its model may have a price where none was known. */

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { peopleBySource } from "../../identity/ownership/ownership.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dateOfDay, dayNumber } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { type Days, stretchOf } from "../../kit/kept-by-day.ts";
 import { currentPrices } from "./current-prices.ts";
@@ -62,7 +62,7 @@ export function* readDays(
     return { groups, total };
   };
   const name = sha256Hex(JSON.stringify([by, repoKey, deviceIds, sources, table.version])).slice(0, 32);
-  const all: Days = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
+  const all: Days = [dayNumber(from), dayNumber(to)];
   const next = (day: number) => sql.nextDay.get(teamId, day, all[1]) ?? undefined;
   for (let day = next(all[0]); day !== undefined; ) {
     // A session is mostly of one day.
@@ -77,12 +77,10 @@ export function* readDays(
 }
 
 function groupOf({ key, ofDevice, model }: GroupRow, by: ReadBy): Group {
-  const text = typeof key === "number" ? dayText(key) : key;
+  const text = typeof key === "number" ? dateOfDay(key) : key;
   const of = by === "day" ? model : ofDevice;
   return { name: JSON.stringify([text, of]), key: text, of };
 }
-
-const dayText = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** What groups are of: those of sources, the person's whose they are now where people are asked for. */
 export function personOf(core: Core, teamId: string, by: Grouping): (one: Summed) => Summed {

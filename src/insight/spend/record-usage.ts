@@ -1,5 +1,5 @@
 import type { Usage } from "../../formats/usage.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import { contextTier } from "./context-tier.ts";
 import { measuresKey, messageKey, requestKey } from "./dedupe-key.ts";
 import { type Dimensions, type Measures, NO_MEASURES, type Tokens, type UsageRecord } from "./usage-record.ts";
@@ -71,6 +71,6 @@ function recordOf(
   context: number,
 ): UsageRecord {
   const { teamId } = origin;
-  const dimensions = { ...origin, day: Math.floor(at / DAY_MS), context, otlp };
+  const dimensions = { ...origin, day: dayNumber(at), context, otlp };
   return { teamId, key, source, dimensions, measures, times: 1 };
 }

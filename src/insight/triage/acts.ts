@@ -46,7 +46,7 @@ interface Change {
  * @throws Problem 404 for no such class, 409 when somebody else changed it meanwhile, 400 for what will not do
  */
 export async function act(core: Core, subject: Subject, what: Act, by: Actor, seen?: number): Promise<boolean> {
-  const change = readAct(core, subject, what);
+  const change = readAct(core, subject, what, by);
   return core.store.write(() => {
     const sql = rows(core.store);
     const { teamId, fingerprint } = subject;
@@ -75,7 +75,7 @@ const blank = (teamId: string, fingerprint: string, entryId: number): WordRow =>
 });
 
 /** Judges an act before the transaction. @returns what it changes of a word as that is by then */
-function readAct(core: Core, { teamId }: Subject, what: Act): (word: WordRow) => Change | undefined {
+function readAct(core: Core, { teamId }: Subject, what: Act, by: Actor): (word: WordRow) => Change | undefined {
   const now = core.clock.now();
   const awake = { snoozed: null, snoozedUntil: null };
   switch (what.kind) {
@@ -97,7 +97,7 @@ function readAct(core: Core, { teamId }: Subject, what: Act): (word: WordRow) =>
       return readSnooze(what.until, now);
     case "comment": {
       const body = readComment(what.text);
-      return () => ({ event: "commented", body });
+      return (word) => (isLast(core, word, body, by) ? undefined : { event: "commented", body });
     }
     case "link": {
       const tracker = what.url === null ? null : readTracker(what.url);
@@ -120,6 +120,12 @@ function readSnooze(until: number | null, now: number): (word: WordRow) => Chang
           word: { snoozed, snoozedUntil: until, ...(word.state === "resolved" ? {} : { stateAt: now }) },
           body: until === null ? null : isoInstant(until),
         };
+}
+
+/** Whether it was said last, and by the same: clicked twice, or sent once more because no answer came. */
+function isLast(core: Core, word: WordRow, body: string, by: Actor): boolean {
+  const last = rows(core.store).events.get(word.teamId, word.class, 1);
+  return last?.body === body && last.entryId === word.entryId && last.actorId === by.id;
 }
 
 function readComment(typed: string): string {

@@ -14,7 +14,7 @@ export interface ClassFilter extends Pick<HashSlice, "low" | "high"> {
   readonly only: string | null;
 }
 
-export interface ClassRange extends ClassFilter {
+interface ClassRange extends ClassFilter {
   /** JSON array of states. */
   readonly states: string;
   /** The class to begin beyond, and its key in the list's order; null for the top. */

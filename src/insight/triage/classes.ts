@@ -111,6 +111,7 @@ export interface ClassCounts {
   readonly entries: number;
 }
 
+/** How many classes of errors, and entries of theirs, are in which state. */
 export async function countClasses(core: Core, teamId: string, query: ClassQuery = {}): Promise<ClassCounts> {
   const counted = await readSlices(core, teamId, query, (filter) => classRows(core.store).counts.all(filter));
   const sumOf = (name: "classes" | "nobodys" | "entries", states: readonly State[]) =>

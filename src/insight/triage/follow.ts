@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { DAY_MS, isoDate } from "../../kit/clock.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { recordCameAgain } from "./came-again.ts";
 import { rows, type WordRow } from "./rows.ts";
@@ -80,7 +80,9 @@ function reopen(core: Core, word: WordRow | undefined, came: readonly ClassEntry
   if (!word || (word.state !== "resolved" && word.snoozed !== "again")) return;
   // Who snoozes until a day has heard of it until then.
   if (word.snoozed === "until" && (word.snoozedUntil ?? 0) > core.clock.now()) return;
-  const since = isoInstant((word.stateAt ?? 0) - FURTHEST_BEHIND_MS).slice(0, 10);
+  // Said while the clock was ahead, it was said before now all the same.
+  const said = Math.min(word.stateAt ?? 0, core.clock.now());
+  const since = isoDate(said - FURTHEST_BEHIND_MS);
   const entry = came.find(({ date }) => date >= since);
   if (!entry) return;
   rows(core.store).putWord.run({

@@ -15,7 +15,7 @@ export interface WordRow {
   readonly revision: number;
 }
 
-export const EVENT_KINDS = [
+const EVENT_KINDS = [
   "assigned",
   "unassigned",
   "resolved",

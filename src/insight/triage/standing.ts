@@ -32,7 +32,7 @@ export const isSnoozed = (word: WordRow | undefined, now: number): boolean =>
   word?.snoozed === "again" || (word?.snoozed === "until" && (word.snoozedUntil ?? 0) > now);
 
 /** A class's state: a person's word before the file's, which says open of an entry, or has the class more than once. */
-export function stateOfClass(
+function stateOfClass(
   word: WordRow | undefined,
   { occurrences, open }: Pick<ClassRow, "occurrences" | "open">,
   now: number,

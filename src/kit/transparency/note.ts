@@ -35,7 +35,7 @@ export interface NoteSigner extends NoteKey {
   readonly privateKey: KeyObject;
 }
 
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string;
   /** 8 hex digits. */
   readonly keyId: string;

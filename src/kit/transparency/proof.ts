@@ -30,6 +30,7 @@ export interface GrowthProof {
 const linesOf = (hashes: readonly Uint8Array[]) =>
   hashes.map((one) => `${Buffer.from(one).toString("base64")}\n`).join("");
 
+/** A proof of inclusion as text, see C2SP tlog-proof. */
 export const writeTlogProof = ({ extra, index, hashes, checkpoint }: TlogProof): string =>
   `${PROOF_HEADER}\n${extra ? `extra ${extra.toString("base64")}\n` : ""}index ${index}\n${linesOf(hashes)}\n${checkpoint}`;
 
@@ -43,6 +44,7 @@ export function parseTlogProof(text: string): TlogProof {
   return { extra, index, hashes: hashesOf(head), checkpoint };
 }
 
+/** A proof that a log only grew, as text. */
 export const writeGrowthProof = ({ oldSize, hashes, checkpoint }: GrowthProof): string =>
   `old ${oldSize}\n${linesOf(hashes)}\n${checkpoint}`;
 

@@ -49,7 +49,7 @@ export const tileBytes = ({ level, n, width }: Tile, nodeAt: NodeAt): Buffer =>
   Buffer.concat(Array.from({ length: width }, (_, i) => nodeAt(level * TILE_HEIGHT, n * TILE_WIDTH + i)));
 
 /** Where the hashes lie that a subtree's root is made of. */
-export interface Span {
+interface Span {
   readonly tile: Tile;
   /** The first of them in the tile. */
   readonly from: number;
@@ -57,7 +57,7 @@ export interface Span {
 }
 
 /** Where the subtree's hash can be had from, which is complete in a tree of this size: the n-th of 2^level leaves. */
-export function spanOf(level: number, n: number, size: number): Span {
+function spanOf(level: number, n: number, size: number): Span {
   const tileLevel = Math.floor(level / TILE_HEIGHT);
   const count = 2 ** (level % TILE_HEIGHT);
   const first = n * count;
@@ -70,7 +70,7 @@ export function spanOf(level: number, n: number, size: number): Span {
 }
 
 /** The root over a span of a tile's content. */
-export const rootOfSpan = (content: Buffer, { from, count }: Span): Buffer =>
+const rootOfSpan = (content: Buffer, { from, count }: Span): Buffer =>
   rootOf(
     Array.from({ length: count }, (_, i) => content.subarray((from + i) * HASH_BYTES, (from + i + 1) * HASH_BYTES)),
   );

@@ -11,7 +11,7 @@ export interface Forgotten {
   readonly marks: ReadonlyMap<string, string>;
   /** Texts that name them, such as an address, wherever they stand, with what replaces them. In any case of letters. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Others who went by one of these texts, by id: their labels stay. */
+  /** Others who went by one of these texts, by id: their labels stay, and where nothing tells whom a text means, it is marked as nobody's. */
   readonly others: ReadonlySet<string>;
   /** Actions whose detail tells by what names a target went: of marked ones they go, too. */
   readonly naming: ReadonlySet<string>;
@@ -29,7 +29,9 @@ export function* eraseNames(
   from = 0,
 ): Generator<EraseStep, number> {
   const sql = rows(core.store);
-  const replace = replacer(forgotten.texts);
+  const { texts, others } = forgotten;
+  const marked = replacer(texts);
+  const unsure = others.size === 0 ? marked : replacer(new Map([...texts.keys()].map((text) => [text, "erased"])));
   let after = from;
   let isMore = true;
   while (isMore)
@@ -38,7 +40,8 @@ export function* eraseNames(
       isMore = events.length === MAX_ERASED_ROWS;
       after = events.at(-1)?.id ?? after;
       const changed = events.flatMap((event) => {
-        const next = withoutNames(event, forgotten, replace);
+        const isTheirs = [event.actorId, event.targetId].some((id) => forgotten.marks.has(id ?? ""));
+        const next = withoutNames(event, forgotten, isTheirs ? marked : unsure);
         return isSame(event, next) ? [] : [next];
       });
       rewriteEvents(core, changed, erasure);

@@ -19,7 +19,7 @@ export interface EventFilter {
 }
 
 /** Whom events are of: by id, and by addresses, which stand whole in their labels; not in those of others who had one of them before. */
-export interface Somebody {
+interface Somebody {
   readonly id: string;
   readonly addresses: readonly string[];
   /** By id. */

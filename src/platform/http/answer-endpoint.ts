@@ -107,13 +107,12 @@ export class EndpointSteps implements Steps {
   }
 
   async handle(): Promise<Response> {
-    const { core, event, bearer, drawn, ip, header } = this.#exchange;
+    const { core, event, drawn, ip, header } = this.#exchange;
     const { spec, handle } = this.#endpoint;
     const params = spec.path.includes(":") ? getRouterParams(event, { decode: true }) : {};
     const call: Call = {
       core,
       principal: this.#principal,
-      bearer,
       params,
       query: this.#query,
       body: this.#body,

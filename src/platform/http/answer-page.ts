@@ -78,9 +78,10 @@ export class PageSteps implements Steps {
 
   #requireSignIn(): void {
     const { session, call } = this.#who;
-    if (session || this.#page.spec.access === "anyone") return;
+    const { access, signedOutSince } = this.#page.spec;
+    if (session || access === "anyone") return;
     const isPost = this.#exchange.event.req.method === "POST";
-    throw this.#instead(signInFirst(call, this.#pages.signInPath, isPost));
+    throw this.#instead(signedOutSince ?? signInFirst(call, this.#pages.signInPath, isPost));
   }
 
   #requireAccess(): void {

@@ -78,7 +78,8 @@ const PLAIN_ALONE = "No content coding is accepted here; send plain JSON.";
 function requireCoding(event: H3Event, message: string, allowsGzip = false): boolean {
   const coding = event.req.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (coding === "identity" || coding === "") return false;
-  return (coding === "gzip" && allowsGzip) || fail(malformed, message);
+  // RFC 9110 section 8.4.1.3 has x-gzip for the same.
+  return (/^(?:x-)?gzip$/.test(coding) && allowsGzip) || fail(malformed, message);
 }
 
 function requireDeclaredSize(event: H3Event, maxBytes: number): void {

@@ -63,7 +63,7 @@ export const prepared = <S extends Schema, P, Given, M, Skimmed>(
 ): Prepare<P, M> => ({ by, given, ...(answer ? { answer } : {}) }) as unknown as Prepare<P, M>;
 
 /** What an endpoint is asked with; HEAD is answered as GET. */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface EndpointSpec<
   P,
@@ -124,8 +124,6 @@ export interface EndpointSpec<
 export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly core: Core;
   readonly principal: P;
-  /** The bearer token that was sent, well-formed or not. */
-  readonly bearer: string | undefined;
   /** Parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;

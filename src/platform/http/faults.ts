@@ -122,7 +122,7 @@ export const SHAPE_SCHEMAS = {
   jsonRpc: v.object({
     jsonrpc: v.literal("2.0"),
     // Null in what we refuse; a type that is nothing but null ends generators of clients.
-    id: v.nullable(v.union([v.string(), v.number()])),
+    id: v.union([v.string(), v.number(), v.null()]),
     error: v.object({ code: v.pipe(v.number(), v.integer()), message: error }),
   }),
   rpcStatus: v.object({

@@ -10,7 +10,8 @@ import { SERVED_VERSIONS } from "./version.ts";
 /** How long a client may take over its headers, over a whole request, and between two requests. */
 const HEADERS_MS = 5_000;
 const REQUEST_MS = 30_000;
-const KEEP_ALIVE_MS = 65_000;
+/** Longer than proxies keep a connection for their next request (Caddy two minutes): one that is sent as it is closed is answered 502. */
+const KEEP_ALIVE_MS = 125_000;
 /** A socket on which nothing moves for so long during a request, in either direction, is given up. */
 const STALLED_MS = 30_000;
 const SWEEP_MS = 5_000;

@@ -39,12 +39,15 @@ export function schemaOf(schema: Schema): JsonSchema {
     // Nothing is transformed on the way in, so what comes out of validation is what clients send.
     typeMode: "output",
     errorMode: "ignore",
-    overrideSchema: ({ valibotSchema, jsonSchema }) =>
-      valibotSchema.type === "loose_object" || isOpenObject(valibotSchema)
-        ? { ...jsonSchema, additionalProperties: true }
-        : undefined,
-    overrideAction: ({ valibotAction, jsonSchema }) =>
-      valibotAction.type === "safe_integer" ? { ...jsonSchema, type: "integer" } : undefined,
+    overrideSchema({ valibotSchema, jsonSchema }) {
+      const { type } = valibotSchema;
+      if (type === "loose_object" || isOpenObject(valibotSchema)) return { ...jsonSchema, additionalProperties: true };
+      // Go's generators take any other number for one of 32 bits, too few for money, and need a type to leave a parameter out.
+      if (type === "number") return { ...jsonSchema, format: "double" };
+      return type === "literal" ? { ...jsonSchema, type: typeof jsonSchema.const as "string" } : undefined;
+    },
+    overrideAction: ({ valibotAction, jsonSchema: { format: _, ...plain } }) =>
+      /^(?:safe_)?integer$/.test(valibotAction.type) ? { ...plain, type: "integer" } : undefined,
     ignoreActions: ["check", "trim", "brand", "transform"],
   });
   return rest;
@@ -172,6 +175,7 @@ function parameters(endpoint: Endpoint): Json[] {
 
 function operation(endpoint: Endpoint): Json {
   const { spec } = endpoint;
+  const request = { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` };
   const responses: Json = { [spec.okStatus ?? 200]: successResponse(endpoint) };
   for (const { status, description, schema, example } of spec.also ?? []) {
     responses[status] = {
@@ -199,17 +203,11 @@ function operation(endpoint: Endpoint): Json {
             ...(spec.body.gzip ? { description: "May be sent with `Content-Encoding: gzip`." } : {}),
             content: {
               "application/json": {
-                schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
+                schema: request,
                 ...(spec.example?.body === undefined ? {} : { example: spec.example.body }),
               },
-              ...(spec.body.protobuf ? { [PROTOBUF]: { schema: { type: "string", format: "binary" } } } : {}),
-              ...(spec.body.form
-                ? {
-                    "application/x-www-form-urlencoded": {
-                      schema: { $ref: `#/components/schemas/${componentName(spec.id, "Request")}` },
-                    },
-                  }
-                : {}),
+              ...(spec.body.protobuf ? { [PROTOBUF]: {} } : {}),
+              ...(spec.body.form ? { "application/x-www-form-urlencoded": { schema: request } } : {}),
             },
           },
         }

@@ -30,7 +30,7 @@ export interface SessionPrincipal {
 }
 
 /** A person whose session shows a team. */
-export interface TeamSession extends SessionPrincipal {
+interface TeamSession extends SessionPrincipal {
   readonly team: TeamSeat;
 }
 
@@ -88,6 +88,8 @@ export interface PageSpec<A extends keyof Access> {
   readonly formless?: boolean;
   /** Answers somebody who has signed in since the form was drawn, instead of calling it out of date. */
   readonly signedInSince?: (call: PageCall) => PageReply;
+  /** Answers somebody who is not signed in any more, instead of asking them to. */
+  readonly signedOutSince?: PageReply;
   /** Tells what went wrong, instead of the error page that all have; the status is the error's. */
   readonly renderError?: (call: PageCall, error: PageError) => PageReply;
 }
@@ -203,7 +205,7 @@ export function keepOnTheWay(
 }
 
 /** Goes on to another site, as somebody's browser and nothing else does. */
-export const leave = (location: string, headers: PageReply["headers"] = []): PageReply => ({
+export const leave = (location: string, headers: PageReply["headers"] & {}): PageReply => ({
   status: 303,
   headers: [["location", location], ...headers],
 });

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { SECOND_MS } from "../../kit/clock.ts";
+import { HOUR_MS, SECOND_MS } from "../../kit/clock.ts";
 import { rows } from "./rows.ts";
 import { causeText, type IntervalJob, type QueuedJob, runs } from "./supervise.ts";
 
@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = SECOND_MS;
 /** Pieces of one job that are done one after the other before it looks anew. */
 const BATCH_PIECES = 100;
 const FIRST_RETRY_MS = SECOND_MS;
-const MAX_RETRY_MS = 60 * 60 * SECOND_MS;
+const MAX_RETRY_MS = HOUR_MS;
 
 /**
  * Row change: queues work for a job. Call it inside the transaction that the work follows from, so that neither is without the

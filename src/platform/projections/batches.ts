@@ -22,6 +22,7 @@ export async function* inBatches(changes: RowChanges): AsyncGenerator<() => void
   for await (const batch of together(changes)) yield asOne(batch);
 }
 
+/** Changes as one that makes them in their order. */
 export const asOne = (changes: readonly RowChange[]) => () => {
   for (const change of changes) change();
 };

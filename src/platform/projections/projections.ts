@@ -14,7 +14,6 @@ export {
   catchUp,
   checkpointOf,
   forgetProjections,
-  isBehind,
   passOver,
   restartProjections,
   runProjections,

@@ -235,11 +235,6 @@ export function passOver(core: Core, projections: readonly Projection[]): void {
   for (const { name, newest } of projections) rows(core.store).pass.run({ name, checkpoint: newest?.(core) ?? 0 });
 }
 
-/** Whether the source holds more than the projection has read. */
-export async function isBehind(core: Core, projection: Projection): Promise<boolean> {
-  return (await projection.next(core, standingOf(core, projection).checkpoint, false)) !== undefined;
-}
-
 const LOOK_EVERY_MS = 250;
 
 /** Tells what was delivered last: a number that grows with every delivery, had by one indexed question. */

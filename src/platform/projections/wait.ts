@@ -21,7 +21,7 @@ export const stillReading = problem({
 /** A member for replies made of what stands while nothing can be stored. */
 export const Behind = v.optional(
   v.pipe(
-    v.literal(true),
+    v.boolean(),
     v.description("Only while nothing can be stored: what was delivered last may be missing from this reply."),
   ),
 );

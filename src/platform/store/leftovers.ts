@@ -21,8 +21,13 @@ const ZEROS = Buffer.alloc(PAGE_BYTES);
 const readAt = promisify(read);
 const flush = promisify(fdatasync);
 
+interface Room {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The unallocated room of a page, where anything stands in it. */
-function leftoverIn(page: Buffer): { readonly from: number; readonly to: number } | undefined {
+function leftoverIn(page: Buffer): Room | undefined {
   const from = (HEADER_BYTES[page[0] ?? 0] ?? PAGE_BYTES) + 2 * page.readUInt16BE(3);
   const to = page.readUInt16BE(5);
   return to <= PAGE_BYTES && from < to && page.compare(ZEROS, 0, to - from, from, to) !== 0 ? { from, to } : undefined;
@@ -59,27 +64,28 @@ export class Leftovers {
     const group = Buffer.alloc(GROUP_BYTES);
     for (let at = PAGE_BYTES, bytesRead = GROUP_BYTES; bytesRead === GROUP_BYTES; at += GROUP_BYTES) {
       ({ bytesRead } = await readAt(this.#file, group, 0, GROUP_BYTES, at));
-      const found = pagesWithLeftovers(group.subarray(0, bytesRead)).map((page) => at + page);
-      if (found.length > 0 && !(await whenLogIsEmpty(() => this.#overwriteAt(found)))) return false;
+      const isClean = pagesWithLeftovers(group.subarray(0, bytesRead)).length === 0;
+      if (!isClean && !(await whenLogIsEmpty(() => this.#overwriteIn(group, at)))) return false;
     }
     await flush(this.#file);
     return true;
   }
 
   /**
-   * Nothing is read of what is overwritten, so it may be cut short, and others may read meanwhile; but nobody may write, nor bring back an
-   * older copy of the page: not the log, nor what processes hold in memory, which they let go when something was committed.
+   * Overwrites what a group has. Nothing is read of what is overwritten, so it may be cut short, and others may read meanwhile; but nobody
+   * may write, nor bring back an older copy of the page: not the log, nor what processes hold in memory, which they let go when something
+   * was committed. What the pages are is read anew: by now one may be of another kind.
    */
-  #overwriteAt(places: readonly number[]): boolean {
+  #overwriteIn(group: Buffer, at: number): boolean {
+    const file = this.#file as number;
     this.#db.pragma("shrink_memory");
     let isDone = false;
     this.#tryWrite(() => {
       if ((statSync(`${this.#db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-      const page = Buffer.alloc(PAGE_BYTES);
-      for (const at of places) {
-        readSync(this.#file as number, page, 0, PAGE_BYTES, at);
-        const room = leftoverIn(page);
-        if (room) writeSync(this.#file as number, ZEROS, 0, room.to - room.from, at + room.from);
+      const bytesRead = readSync(file, group, 0, GROUP_BYTES, at);
+      for (const page of pagesWithLeftovers(group.subarray(0, bytesRead))) {
+        const { from, to } = leftoverIn(group.subarray(page, page + PAGE_BYTES)) as Room;
+        writeSync(file, ZEROS, 0, to - from, at + page + from);
       }
       this.#db.pragma(`user_version = ${this.#db.pragma("user_version", { simple: true })}`);
       isDone = true;

@@ -12,7 +12,7 @@ import { findPutAside, putAside } from "./put-aside.ts";
 const APPLICATION_ID = 0x524b4f4e;
 
 /** A step from one schema version to the next; `file` is an asset path. */
-export interface Migration {
+interface Migration {
   readonly version: number;
   readonly file: string;
   /** What follows the file where SQL alone is not enough, in the same transaction; keeps no more than a bounded part in memory. */
@@ -58,6 +58,8 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 36, file: "src/platform/store/migrations/0036-due-by-channel.sql" },
   { version: 37, file: "src/platform/store/migrations/0037-who-was-signed-in.sql" },
   { version: 38, file: "src/platform/store/migrations/0038-sessions-by-cause.sql" },
+  { version: 39, file: "src/platform/store/migrations/0039-entries-gone.sql" },
+  { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
 ];
 
 export interface SchemaPlan {

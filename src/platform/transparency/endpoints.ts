@@ -63,7 +63,7 @@ export const getTile = endpoint(
     auth: "none",
     media: "application/octet-stream",
     ok: v.pipe(
-      v.string(),
+      v.unknown(),
       v.description("A C2SP tlog-tiles tile: up to 256 SHA-256 hashes of a level, in their order."),
     ),
     faults: [notFound],
@@ -75,7 +75,8 @@ export const getTile = endpoint(
   ({ core, params }) => {
     const own = tree(core);
     own.sync();
-    const tile = parseTilePath(`tile/${params.tile}`);
+    // Clients that are generated escape what they put into a path.
+    const tile = parseTilePath(`tile/${params.tile?.replaceAll(/%2f/gi, "/")}`);
     if (!tile || tileWidth(tile.level, tile.n, own.size) < tile.width) fail(notFound, "The tree has no such tile.");
     return new Reply("", { content: tileBytes(tile, own.nodeAt) });
   },

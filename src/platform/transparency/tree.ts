@@ -10,7 +10,7 @@ const STORED_LEAVES = 2 ** STORED_LEVEL;
 const CHUNK = 4_096;
 
 /** The stored leaves are not those of a tree: one is missing. */
-export class BrokenTree extends Error {
+class BrokenTree extends Error {
   override readonly name = "BrokenTree";
 }
 

@@ -19,6 +19,7 @@ export type Failure =
   | { readonly row: ProblemRow; readonly details: ProblemDetails }
   | { readonly message: string; readonly stack: string | undefined };
 
+/** An error as a thread can send it: a problem stays one, of others the message and the stack are left. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Problem) return { row: { ...error.row }, details: error.details };
   if (error instanceof Error) return { message: error.message, stack: error.stack };

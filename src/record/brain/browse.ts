@@ -23,7 +23,7 @@ export function listRepositories(core: Core, teamId: string): Repository[] {
   });
 }
 
-export interface BrainFile {
+interface BrainFile {
   readonly path: string;
   readonly kind: Kind;
   readonly bytes: number;
@@ -101,5 +101,3 @@ export function readFile(
   const current = browseRows(core.store).current.get(teamId, repoKey) === snapshot.snapshotId;
   return { path, kind: kindOf(path), ...blob, snapshot, current };
 }
-
-export type { SnapshotFacts };

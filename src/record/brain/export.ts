@@ -5,7 +5,7 @@ import { type ManifestEntries, rows } from "./rows.ts";
 import { snapshotTexts } from "./store-snapshot.ts";
 
 /** A snapshot and what its files are addressed by. */
-export interface ExportedSnapshot {
+interface ExportedSnapshot {
   readonly snapshotId: number;
   readonly deviceId: string;
   readonly repoKey: string;

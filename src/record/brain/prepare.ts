@@ -67,7 +67,7 @@ type WholeFile = SentFile & { readonly content: string };
 const isWhole = (file: SentFile): file is WholeFile => file.content !== undefined;
 
 /** What reading a snapshot needs to know of where it came. */
-export interface SnapshotGiven {
+interface SnapshotGiven {
   readonly captureMode: CaptureMode;
   /** Whether a content that the team holds may be named: by whether it does, who is told nothing of the team would learn of it. */
   readonly mayName: boolean;

@@ -24,7 +24,7 @@ const STOP_WORDS = new Set(
 export const questionAsked = (question: string): string => beginning(question.toWellFormed(), MAX_QUERY_CHARS);
 
 /** The words of a question that are searched for, without stop words unless it has no others. */
-export function searchTerms(question: string): string {
+function searchTerms(question: string): string {
   const all = [...new Set(words(questionAsked(question).toLowerCase()))];
   const meaningful = all.filter((word) => !STOP_WORDS.has(word));
   return (meaningful.length > 0 ? meaningful : all).slice(0, MAX_TERMS).join(" ");
@@ -34,7 +34,7 @@ export function searchTerms(question: string): string {
  * The stretch of a section that holds most of the words, on one line.
  * @param words in lower case, as the index matched them
  */
-export function snippetOf(text: string, words: readonly string[]): string {
+function snippetOf(text: string, words: readonly string[]): string {
   const at = densestAt(text, words, (SNIPPET_CHARS * 2) / 3);
   const from = Math.max(0, Math.min(at - SNIPPET_CHARS / 6, text.length - SNIPPET_CHARS));
   const cut = text
@@ -45,7 +45,7 @@ export function snippetOf(text: string, words: readonly string[]): string {
   return `${from > 0 ? "…" : ""}${cut}${from + SNIPPET_CHARS < text.length ? "…" : ""}`;
 }
 
-export interface Hit {
+interface Hit {
   readonly filePath: string;
   /** The stretch of the section that holds most of the words, on one line. */
   readonly snippet: string;
@@ -135,12 +135,7 @@ const wordsOf = ({ text, heading, path }: Document, meant: ReadonlySet<string>):
 };
 
 /** Ranked sections of a team's current brain files. */
-export async function searchBrain(
-  core: Core,
-  teamId: string,
-  question: string,
-  scope: SearchScope = {},
-): Promise<Answer> {
+export async function searchBrain(core: Core, teamId: string, question: string, scope: SearchScope): Promise<Answer> {
   const { terms, matches, wholes, others } = await findSections(core, teamId, question, scope);
   const sourceOf = sourceFinder(core, teamId);
   const hits = matches.slice(0, scope.limit ?? DEFAULT_HITS).map(

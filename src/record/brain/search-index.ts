@@ -30,12 +30,12 @@ interface IndexedFile {
   readonly documents: readonly number[];
 }
 
-export interface DocumentFound extends Omit<Ranked, "id"> {
+interface DocumentFound extends Omit<Ranked, "id"> {
   readonly document: Document;
 }
 
 /** The best sections of each group, best first, and how many there are. */
-export interface SectionsFound {
+interface SectionsFound {
   readonly wholes: { readonly count: number; readonly best: readonly DocumentFound[] };
   /** None where there are enough of the former. */
   readonly others: { readonly count: number; readonly best: readonly DocumentFound[] };

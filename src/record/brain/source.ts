@@ -21,7 +21,7 @@ const schema = v.object({
     ),
   ),
   deviceId: v.pipe(v.string(), v.description("The device that published the brain as it stands.")),
-  version: v.pipe(v.number(), v.description("Of the snapshot, as that device counts.")),
+  version: v.pipe(v.number(), v.integer(), v.description("Of the snapshot, as that device counts.")),
   receivedAt: v.pipe(Instant, v.description("When the snapshot arrived.")),
   says: v.pipe(
     v.string(),

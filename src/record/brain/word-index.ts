@@ -43,7 +43,7 @@ export interface Ranked {
 }
 
 /** The best documents, best first, and how many there are. */
-export interface Group {
+interface Group {
   count: number;
   readonly best: Ranked[];
 }

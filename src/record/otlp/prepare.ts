@@ -8,11 +8,13 @@ import { decodeRequest, type Signal } from "./protobuf.ts";
 import type { Place } from "./remembered-traces.ts";
 import { type Translated, translate } from "./translate.ts";
 
+/** In JSON of Protocol Buffers null is what is absent. */
+const Resources = v.nullish(v.array(v.unknown()));
 /** Requests as OTLP/JSON writes them; what lies within is read leniently, as the protocol demands. */
 export const REQUESTS = {
-  logs: openObject({ resourceLogs: v.optional(v.array(v.unknown())) }),
-  traces: openObject({ resourceSpans: v.optional(v.array(v.unknown())) }),
-  metrics: openObject({ resourceMetrics: v.optional(v.array(v.unknown())) }),
+  logs: openObject({ resourceLogs: Resources }),
+  traces: openObject({ resourceSpans: Resources }),
+  metrics: openObject({ resourceMetrics: Resources }),
 } as const;
 
 /** What reading a request needs to know of where it came. */

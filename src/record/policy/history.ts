@@ -15,7 +15,7 @@ export interface PolicyEntry extends PolicyVersion {
 }
 
 /** The policies a team had, newest first, by pages. @param cursor of an earlier page; anything else asks for the first */
-export function listPolicies(core: Core, teamId: string, cursor: string | undefined, limit = 20): Page<PolicyEntry> {
+export function listPolicies(core: Core, teamId: string, cursor: string | undefined, limit: number): Page<PolicyEntry> {
   const { older, newer } = rows(core.store);
   const page = keysetPage<HistoryRow>({
     cursor,
@@ -25,20 +25,20 @@ export function listPolicies(core: Core, teamId: string, cursor: string | undefi
     read: (towards, key, count) =>
       (towards === "older" ? older : newer).all(teamId, key?.[0] ?? Number.MAX_SAFE_INTEGER, count),
   });
-  return { ...page, rows: page.rows.map(entryOf) };
+  return { ...page, rows: page.rows.map((row) => entryOf(core, row)) };
 }
 
-function entryOf({ before, ...row }: HistoryRow): PolicyEntry {
-  const version = versionOf(row);
+function entryOf(core: Core, { before, ...row }: HistoryRow): PolicyEntry {
+  const version = versionOf(core, row);
   const earlier = before === null ? DEFAULT_POLICY : (JSON.parse(before) as Policy);
   return { ...version, change: comparePolicies(earlier, version.policy) };
 }
 
 /** A version of a team's policy; 0 names the default. @returns undefined when the team has no such version */
-export function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
+function findPolicy(core: Core, teamId: string, id: number): PolicyVersion | undefined {
   if (id === 0) return DEFAULT_VERSION;
   const row = Number.isSafeInteger(id) ? rows(core.store).version.get(teamId, id) : undefined;
-  return row && versionOf(row);
+  return row && versionOf(core, row);
 }
 
 /**
@@ -52,7 +52,7 @@ export async function restorePolicy(
   teamId: string,
   id: number,
   by: Actor,
-  basedOn?: number,
+  basedOn: number,
 ): Promise<boolean> {
   const version = findPolicy(core, teamId, id);
   if (!version) fail(notFound, "This team has no such version of its policy.");

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Core } from "../../core.ts";
+import { makers } from "../../identity/people/people.ts";
 import { fail, problem } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { comparePolicies } from "./changes.ts";
@@ -19,15 +20,16 @@ export interface PolicyVersion {
 /** What a team has that never set a policy. */
 export const DEFAULT_VERSION: PolicyVersion = { id: 0, policy: DEFAULT_POLICY, createdAt: null, createdBy: null };
 
-export const versionOf = ({ document, ...row }: VersionRow): PolicyVersion => ({
+export const versionOf = (core: Core, { document, createdBy, ...row }: VersionRow): PolicyVersion => ({
   ...row,
+  createdBy: createdBy && makers.called(core, createdBy),
   policy: JSON.parse(document) as Policy,
 });
 
 /** The policy in force for a team, with who put it in force and when. */
 export function currentVersion(core: Core, teamId: string): PolicyVersion {
   const stored = rows(core.store).current.get(teamId);
-  return stored ? versionOf(stored) : DEFAULT_VERSION;
+  return stored ? versionOf(core, stored) : DEFAULT_VERSION;
 }
 
 /** The policy in force for a team. */
@@ -65,10 +67,12 @@ export function setPolicy(
 ): Promise<boolean> {
   return core.store.write(() => {
     const before = currentVersion(core, teamId);
-    if (basedOn !== undefined && basedOn !== before.id) fail(newerPolicy);
-    // The default may change with a new release; one that was set stays.
+    // The default may change with a new release; one that was set stays. Who sends a change twice has it in force.
     if (before.id !== 0 && isDeepStrictEqual(before.policy, policy)) return false;
-    const { lastInsertRowid } = rows(core.store).insert.run(teamId, JSON.stringify(policy), core.clock.now(), by.label);
+    if (basedOn !== undefined && basedOn !== before.id) fail(newerPolicy);
+    const { lastInsertRowid } = rows(core.store).insert.run(
+      ...[teamId, JSON.stringify(policy), core.clock.now(), makers.of(by)],
+    );
     forgetCaptureMode(core, teamId);
     const { captureMode, requireApprovals, added, removed, actions } = comparePolicies(before.policy, policy);
     recordEvent(core, by, {

@@ -5,7 +5,7 @@ import type { Portion } from "../../log/log.ts";
 import { rows } from "./rows.ts";
 
 /** Whose figures of which repository, and when they were taken. */
-export interface Pulse {
+interface Pulse {
   readonly deviceId: string;
   /** `""` for what came without one. */
   readonly repoKey: string;

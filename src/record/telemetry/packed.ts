@@ -71,6 +71,7 @@ export const isErasedText = (text: Buffer): boolean => text.at(-2) === 0;
 /** The texts of all entries, one by one. */
 export const textsIn = (packed: PackedEntries): Buffer[] => Array.from(packed.seqs, (_, i) => textAt(packed, i));
 
+/** One of the entries, by its place. */
 export function entryAt(packed: PackedEntries, i: number): Entry {
   const [, clientTimestamp = "", payload = ""] = textAt(packed, i).toString().split("\0");
   return { seq: packed.seqs[i] as number, clientTimestamp: clientTimestamp === "" ? null : clientTimestamp, payload };

@@ -32,7 +32,7 @@ export const TelemetryBatch = v.object({
 type ParsedBatch = v.InferOutput<typeof TelemetryBatch>;
 
 /** What reading a batch needs to know of where it came. */
-export interface BatchGiven {
+interface BatchGiven {
   readonly captureMode: CaptureMode;
   readonly maxEntries: number;
   readonly maxPayloadBytes: number;

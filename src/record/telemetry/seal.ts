@@ -1,11 +1,10 @@
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { type Core, slot } from "../../core.ts";
-import { SECOND_MS } from "../../kit/clock.ts";
+import { HOUR_MS, SECOND_MS } from "../../kit/clock.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 
-const HOUR_MS = 60 * 60 * SECOND_MS;
 /** What a block holds at most, unless one segment alone is larger. */
 const MAX_ENTRIES = 1_000;
 export const MAX_BLOCK_BYTES = 1024 * 1024;
@@ -44,7 +43,8 @@ export async function seal(core: Core, maxBlocks: number): Promise<number> {
       at.streamId = 0;
       break;
     }
-    const isQuiet = stream.updatedAt + core.config.sealAfterHours * HOUR_MS <= core.clock.now();
+    // By a clock that was ahead as well.
+    const isQuiet = Math.abs(core.clock.now() - stream.updatedAt) >= core.config.sealAfterHours * HOUR_MS;
     // Whatever becomes of this one, the next turn is another's; or it goes on where it was not done.
     at.streamId = stream.streamId;
     while (blocks < maxBlocks && (await sealBlock(core, stream.streamId, isQuiet))) blocks++;

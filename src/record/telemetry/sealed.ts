@@ -16,7 +16,7 @@ export interface SealedTexts {
 }
 
 /** Entries of one delivery, `bytes` of the texts from `at` on; numbers follow each other from `firstId` on. */
-export interface SealedPart {
+interface SealedPart {
   readonly firstId: number;
   readonly at: number;
   readonly bytes: number;

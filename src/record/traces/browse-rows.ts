@@ -1,5 +1,6 @@
 import { statements } from "../../platform/store/store.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
+import { USER_EMAIL } from "./twin-rows.ts";
 
 export interface SessionListRow extends SessionFacts {
   readonly id: number;
@@ -19,7 +20,7 @@ export interface SpanListRow extends SpanFacts {
 }
 
 const SESSION = `SELECT id, external_id AS externalId, device_id AS deviceId, repo_key AS repoKey, outcome, agent, model, branch,
-    started_at AS startedAt, ended_at AS endedAt, user_email AS userEmail, created_at AS createdAt, updated_at AS updatedAt, delivery_id AS deliveryId
+    started_at AS startedAt, ended_at AS endedAt, ${USER_EMAIL} AS userEmail, created_at AS createdAt, updated_at AS updatedAt, delivery_id AS deliveryId
   FROM trace_sessions`;
 
 /** A span as it is stored. */

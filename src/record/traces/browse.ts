@@ -46,13 +46,6 @@ export interface SessionRow extends LabelledSession {
   readonly firstPrompt: string | null;
 }
 
-interface SessionPage extends Page<SessionRow> {
-  /** Sessions looked at for this page. */
-  readonly examined: number;
-  /** Set when looking stopped before the page was full: all that started after this instant was looked at (null: all with a start), and `older` (or `newer`) goes on. */
-  readonly examinedTo?: number | null;
-}
-
 /** What one page may look at. */
 const MAX_EXAMINED = { sessions: 20_000, bytes: 64_000_000 };
 type Spending = keyof typeof MAX_EXAMINED;
@@ -64,8 +57,8 @@ export async function listSessions(
   core: Core,
   teamId: string,
   query: SessionFilter & { readonly cursor?: string | undefined; readonly limit?: number | undefined } = {},
-): Promise<SessionPage> {
-  const { rows, left, stoppedAt, ...links } = await scanPage({
+): Promise<Page<SessionRow>> {
+  const page = await scanPage({
     cursor: query.cursor,
     limit: query.limit,
     parts: 2,
@@ -74,12 +67,7 @@ export async function listSessions(
     walk: walkSessions.bind(null, core, teamId, query),
     matches: sessionFilter(core, query),
   });
-  return {
-    rows: await withCounts(core, withDeviceLabels(core, rows)),
-    examined: MAX_EXAMINED.sessions - left.sessions,
-    ...links,
-    ...(stoppedAt ? { examinedTo: stoppedAt.at[0] ?? null } : {}),
-  };
+  return { ...page, rows: await withCounts(core, withDeviceLabels(core, page.rows)) };
 }
 
 const keyOf = ({ startedAt, id }: Pick<SessionListRow, "startedAt" | "id">): Key => [startedAt, id];

@@ -1,10 +1,17 @@
 import { statements } from "../../platform/store/store.ts";
+import { USER_EMAIL } from "./twin-rows.ts";
 
 export interface ErasableSession {
   readonly id: number;
   readonly teamId: string;
   readonly deviceId: string;
   readonly externalId: string;
+}
+
+/** A session that names somebody. */
+export interface NamingSession extends ErasableSession {
+  /** 1 where only what was exported of it elsewhere does. */
+  readonly byTwin: 0 | 1;
 }
 
 /** A row as an item of its delivery; null where that had none. */
@@ -41,9 +48,10 @@ export const eraseRows = statements((db) => ({
   session: db.prepare<[number], ErasableSession>(`${SESSION} WHERE id = ?`),
   last: db.prepare<[], number>("SELECT max(id) FROM trace_sessions").pluck(),
   // By primary key, a stretch of it.
-  naming: db.prepare<[number, number], ErasableSession & { userEmail: string }>(
-    `SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId, user_email AS userEmail
-     FROM trace_sessions WHERE id > ? AND id <= ? AND user_email IS NOT NULL`,
+  naming: db.prepare<[number, number], NamingSession & { userEmail: string }>(
+    `SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId, ${USER_EMAIL} AS userEmail,
+       user_email IS NULL AS byTwin
+     FROM trace_sessions WHERE id > ? AND id <= ? AND ${USER_EMAIL} IS NOT NULL`,
   ),
   // A walk of the table, for who types an id.
   named: db.prepare<[string], ErasableSession>(`${SESSION} WHERE external_id = ? ORDER BY id`),

@@ -1,10 +1,12 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, type EraseSteps, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
-import { type ErasableItem, type ErasableSession, eraseRows } from "./erase-rows.ts";
+import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { isHeld, noteErasure } from "./note-erase.ts";
 import { NOTES_MODE } from "./notes.ts";
+import type { Twin } from "./twin-rows.ts";
+import { sessionTwins } from "./twins.ts";
 
 /** The sessions of a portion: those that grew last when it was received. */
 const sessionsOfPortion = (core: Core, { deviceId, repoKey, until, through }: Omit<Portion, "erasureId">) =>
@@ -42,12 +44,14 @@ function looseLabels(core: Core, portion: Omit<Portion, "erasureId">): readonly 
 /**
  * Erases a session with its spans and labels.
  * @param derived what is made of it elsewhere; goes first, and again where the session grew meanwhile
+ * @param onUnnamed row changes for a session that it alone said whose it is
  */
 async function* eraseSession(
   core: Core,
   session: ErasableSession,
   erasureId: string,
   derived: () => EraseSteps,
+  onUnnamed: (session: Twin) => void,
 ): AsyncGenerator<EraseStep> {
   const sql = eraseRows(core.store);
   const { id, deviceId, externalId } = session;
@@ -69,14 +73,16 @@ async function* eraseSession(
     isGone = own?.deliveryId === grownBy;
     if (!own || !isGone) return { sessions: 0 };
     forget(core, [own], ({ document }) => sessionText(externalId, document));
+    const named = sessionTwins.unnamedOf(core, id);
     const sessions = sql.dropSession.run(id).changes;
+    for (const one of named) onUnnamed(one);
     const { deliveryId } = own;
     // Of the delivery that changed it last nothing else is left, or something is.
     if (!isHeld(core, deliveryId)) deliveryErasure.markErased(core, deliveryId, erasureId);
     else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
     return { sessions };
   };
-  if (!isGone) yield* eraseSession(core, session, erasureId, derived);
+  if (!isGone) yield* eraseSession(core, session, erasureId, derived, onUnnamed);
 }
 
 /** Leaves of rows that go what their deliveries' roots are made of. */
@@ -136,7 +142,7 @@ function findSessions(core: Core, named: string): readonly ErasableSession[] {
 const MAX_SEARCHED = 200;
 
 /** The sessions that name somebody as theirs, as many looked through at a time as others wait for. @param isTheirs by an e-mail address */
-function* sessionsNaming(core: Core, isTheirs: (email: string) => boolean): Generator<readonly ErasableSession[]> {
+function* sessionsNaming(core: Core, isTheirs: (email: string) => boolean): Generator<readonly NamingSession[]> {
   const sql = eraseRows(core.store);
   const last = sql.last.get() ?? 0;
   for (let after = 0; after < last; after += MAX_SEARCHED)

@@ -1,5 +1,6 @@
 import { statements } from "../../platform/store/store.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
+import { USER_EMAIL } from "./twin-rows.ts";
 
 export interface SessionSourceRow extends SessionFacts {
   readonly id: number;
@@ -60,7 +61,7 @@ export const followRows = statements((db) => ({
   // By primary key.
   session: db.prepare<[number], SessionSourceRow>(
     `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, outcome, agent, model, branch,
-       started_at AS startedAt, ended_at AS endedAt, user_email AS userEmail, created_at AS createdAt, exported, document FROM trace_sessions WHERE id = ?`,
+       started_at AS startedAt, ended_at AS endedAt, ${USER_EMAIL} AS userEmail, created_at AS createdAt, exported, document FROM trace_sessions WHERE id = ?`,
   ),
   // Within trace_spans_by_arrival.
   range: db.prepare<[sessionId: number, after: number, limit: number], RangeRow>(
@@ -77,7 +78,7 @@ export const followRows = statements((db) => ({
   ),
   // By trace_sessions' unique index (device_id, external_id).
   place: db.prepare<[string, string], SessionPlaceRow>(
-    "SELECT model, branch, agent, user_email AS userEmail FROM trace_sessions WHERE device_id = ? AND external_id = ?",
+    `SELECT model, branch, agent, ${USER_EMAIL} AS userEmail FROM trace_sessions WHERE device_id = ? AND external_id = ?`,
   ),
   // By trace_spans_by_arrival.
   meteredSpans: db.prepare<[sign: number, sessionId: number, after: number, limit: number], MeteredSpanRow>(

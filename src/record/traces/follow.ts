@@ -64,7 +64,7 @@ export function readSessionSource(
   return row && { ...row, document: parsedMembers(row.document, names) };
 }
 
-export interface SpanSource {
+interface SpanSource {
   readonly spanId: string;
   readonly startedAt: number | null;
   readonly endedAt: number | null;

@@ -11,7 +11,7 @@ import { parsedMembers } from "./rules.ts";
 import { SIGNS } from "./signs.ts";
 
 /** A model call of a session. */
-export interface MeteredCall {
+interface MeteredCall {
   readonly usage: Usage;
   /** What its span says that it cost; a cost without usage could be the sum of others and isn't read. */
   readonly costUsd: number | null;

@@ -11,7 +11,7 @@ import { type NoteRow, noteRows } from "./note-rows.ts";
  */
 
 /** A note on its way into the store. */
-export interface SentNote {
+interface SentNote {
   /** Hexadecimal digits as they were sent: no two spellings are one. */
   readonly commit: string;
   /** UTF-8, free of secrets. */

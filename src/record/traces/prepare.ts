@@ -25,7 +25,7 @@ export const TraceBatch = v.object({
 type ParsedBatch = v.InferOutput<typeof TraceBatch>;
 
 /** What reading a batch needs to know of where it came. */
-export interface BatchGiven {
+interface BatchGiven {
   readonly captureMode: CaptureMode;
   readonly maxSessions: number;
   readonly maxSpans: number;

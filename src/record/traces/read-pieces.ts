@@ -9,7 +9,7 @@ import { type ReadSession, type ReadSpan, spanOf } from "./read-batch.ts";
 import { contentId, parsedMembers, readSession, SESSION_FACTS, SPAN_FACTS, spell, spelledMembers } from "./rules.ts";
 
 /** A session that somebody tells of, and those of its spans. What is undefined is not said. */
-export interface Piece {
+interface Piece {
   readonly session: Fields;
   readonly spans: readonly Fields[];
 }

@@ -83,6 +83,7 @@ export const SPAN_FACTS: readonly string[] = [
   ...[IDS, PARENT_IDS, STARTS, ENDS].flat(),
 ];
 
+/** What is understood of a session as it was sent; what cannot be read counts as not said. */
 export function readSession(session: Fields): SessionFacts {
   return {
     externalId: readId(session.id),
@@ -98,12 +99,14 @@ export function readSession(session: Fields): SessionFacts {
 
 export const LABEL_FACTS: readonly string[] = ["sessionId", "spanId", "name"];
 
+/** The same of a label. */
 export const readLabel = ({ sessionId, spanId, name }: Fields): LabelFacts => ({
   sessionId: readId(sessionId) ?? null,
   spanId: readId(spanId) ?? null,
   name: readId(name) ?? null,
 });
 
+/** The same of a span. */
 export function readSpan(span: Fields): SpanFacts {
   const { context, parentSpanContext } = span;
   return {

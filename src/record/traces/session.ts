@@ -19,7 +19,7 @@ export interface Span extends SpanListRow, UnderstoodSpan {
   readonly document: string | null;
 }
 
-export interface Label {
+interface Label {
   readonly spanId: string | null;
   readonly name: string | null;
   /** As sent: text, number or truth value; null for anything else. */

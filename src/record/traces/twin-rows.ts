@@ -4,9 +4,15 @@ import { statements } from "../../platform/store/store.ts";
 export interface Twin {
   readonly id: number;
   readonly deviceId: string;
+  readonly externalId: string;
 }
 
-const TWIN = `SELECT o.id, o.device_id AS deviceId
+/** Of a session, whom its agent names as signed in: where nobody is named when it is told of as a whole, whoever is where it was exported. */
+export const USER_EMAIL = `coalesce(user_email, iif(exported, NULL, (SELECT o.user_email FROM trace_sessions o
+  WHERE o.team_id = trace_sessions.team_id AND o.external_id = trace_sessions.external_id AND o.exported > 0 AND o.user_email IS NOT NULL
+  ORDER BY o.id LIMIT 1)))`;
+
+const TWIN = `SELECT o.id, o.device_id AS deviceId, o.external_id AS externalId
   FROM trace_sessions s JOIN trace_sessions o ON o.team_id = s.team_id AND o.external_id = s.external_id AND o.id <> s.id`;
 
 /** Sessions that stand in no list, by who made them. */
@@ -21,6 +27,9 @@ export const twinRows = statements((db, has) => ({
   exportedOf: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND s.exported = 0 AND o.exported > 0 ORDER BY o.id`),
   wholeOf: db.prepare<[string, string], Twin>(
     `${TWIN} WHERE s.device_id = ? AND s.external_id = ? AND s.exported = 2 AND o.exported = 0 ORDER BY o.id LIMIT 1`,
+  ),
+  unnamed: db.prepare<[number], Twin>(
+    `${TWIN} WHERE s.id = ? AND s.user_email IS NOT NULL AND o.exported = 0 AND o.user_email IS NULL ORDER BY o.id`,
   ),
   otherWhole: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND o.exported = 0 LIMIT 1`),
   // By primary key.

@@ -10,6 +10,9 @@ const exportedOf = (core: Core, id: number): Twin[] => twinRows(core.store).expo
 const wholeOf = (core: Core, deviceId: string, externalId: string): Twin | undefined =>
   twinRows(core.store).wholeOf.get(deviceId, externalId);
 
+/** The sessions that were told of as a whole and name nobody, of one that says whose they are. */
+const unnamedOf = (core: Core, id: number): Twin[] => twinRows(core.store).unnamed.all(id);
+
 /** Whether a session that was told of as a whole is all that keeps those that were only exported from the lists. */
 const isOnlyWhole = (core: Core, id: number): boolean => twinRows(core.store).otherWhole.get(id) === undefined;
 
@@ -24,4 +27,4 @@ function listed<One>(core: Core, some: readonly One[], idOf: (one: One) => numbe
 const unlistedMakers = (core: Core, teamId: string, repoKey: string | null): UnlistedCount[] =>
   twinRows(core.store).unlistedMakers.all({ teamId, repoKey });
 
-export const sessionTwins = { exportedOf, wholeOf, isOnlyWhole, listed, unlistedMakers };
+export const sessionTwins = { exportedOf, wholeOf, unnamedOf, isOnlyWhole, listed, unlistedMakers };

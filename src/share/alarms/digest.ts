@@ -4,7 +4,7 @@ import { listDevices } from "../../identity/devices/devices.ts";
 import { entriesProjection, listDefects, recurredWithin } from "../../insight/defects/defects.ts";
 import { catchUpSpend, spendReport } from "../../insight/spend/spend.ts";
 import { countClasses } from "../../insight/triage/triage.ts";
-import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, HOUR_MS, isoDate, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
@@ -18,7 +18,7 @@ const WEEK_MS = 7 * DAY_MS;
 /** The epoch was a Thursday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 /** On Mondays at 7, UTC. */
-const HOUR_OF_DIGEST_MS = 7 * 60 * MINUTE_MS;
+const HOUR_OF_DIGEST_MS = 7 * HOUR_MS;
 const MAX_TITLES = 3;
 
 /** Sums a week up for each team somebody wants to hear of, once, however often the server was started since. */
@@ -27,23 +27,26 @@ export const digestJob: IntervalJob = {
   everyMs: MINUTE_MS,
   async run(core) {
     if (core.config.outbound.hosts.length === 0) return;
-    const dueAt = lastDigestAt(core.clock.now());
-    // Nobody who asks on a Wednesday is sent last Monday's.
+    const now = core.clock.now();
+    const dueAt = lastDigestAt(now);
+    // Nobody who asks on a Wednesday is sent last Monday's; what is of the future was made by a clock that was ahead.
+    const wasThere = (createdAt: number) => createdAt <= dueAt || createdAt > now;
     const readers = listChannels(core).filter(
       ({ events, disabledAt, createdAt }) =>
-        events.includes("digest.weekly") && disabledAt === null && createdAt <= dueAt,
+        events.includes("digest.weekly") && disabledAt === null && wasThere(createdAt),
     );
     for (const { id: teamId, createdAt } of servedTeams(core)) {
       const key = keyOf(teamId, dueAt);
       if (isTold(core, key)) continue;
       const isAsked =
-        createdAt <= dueAt && readers.some((reader) => reader.teamId === null || reader.teamId === teamId);
+        wasThere(createdAt) && readers.some((reader) => reader.teamId === null || reader.teamId === teamId);
       const data = isAsked && (await sumUp(core, teamId, dueAt - HOUR_OF_DIGEST_MS));
       await core.store.write(() => {
         const sql = rows(core.store);
         // A week that nobody asked for is over, too: whoever asks for the next is not sent it.
         if (sql.begin.run(key, core.clock.now()).changes === 0) return;
-        for (const before of sql.of.all(`digest:${teamId}:`, key)) sql.end.run(before);
+        // The one before stays: by a clock that is set back it is that of now once more.
+        for (const before of sql.of.all(`digest:${teamId}:`, key).slice(0, -1)) sql.end.run(before);
         if (data) notify(core, { type: "digest.weekly", teamId, path: `/overview?to=${data.to}`, data, key });
       });
     }
@@ -75,7 +78,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
   const from = until - WEEK_MS;
   const now = sessions(core, teamId, from, until);
   const before = sessions(core, teamId, from - WEEK_MS, from);
-  const [firstDay, lastDay] = [isoInstant(from).slice(0, 10), isoInstant(until - 1).slice(0, 10)];
+  const [firstDay, lastDay] = [isoDate(from), isoDate(until - 1)];
   const errors = listDefects(core, teamId, { fromDate: firstDay, kinds: ["error"] }).filter(
     ({ date }) => date <= lastDay,
   );

@@ -1,10 +1,10 @@
 import { type Core, slot } from "../../core.ts";
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../kit/clock.ts";
 import { rows } from "./rows.ts";
 
 /** A server that was away for so long has heard nobody meanwhile, whoever spoke. */
 const AWAY_MS = DAY_MS;
-const NOTE_EVERY_MS = 60 * MINUTE_MS;
+const NOTE_EVERY_MS = HOUR_MS;
 
 /** When the server was seen to listen last, and since when it has, as rows beside those of conditions that hold. */
 const SEEN = "listening:seen";

@@ -100,7 +100,11 @@ function eraseSession(
   spend: Spend,
   isKept: Kept,
 ): AsyncGenerator<EraseStep> {
-  return traceErasure.eraseSession(core, session, erasureId, () => derivedOf(core, session, erasureId, spend, isKept));
+  const derived = () => derivedOf(core, session, erasureId, spend, isKept);
+  return traceErasure.eraseSession(core, session, erasureId, derived, (unnamed) => {
+    sessionErasure.putUser(core, unnamed);
+    if (spend !== "stays") spendErasure.putUser(core, session.teamId, unnamed);
+  });
 }
 
 /** A portion is also what telemetry reported of a session in it: with the rest of its device that goes once for all. */

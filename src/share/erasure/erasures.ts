@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
@@ -10,7 +11,7 @@ import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
 import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
-import { devicesOf, digestOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
+import { devicesOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
 
 /** What went, by name. */
 export type Counts = Readonly<Record<string, number>>;
@@ -37,7 +38,7 @@ export function recordErasure(
     action,
     teamId,
     target: { kind: "erasure", id, label: kind },
-    detail: { reason, ...(counts ? { counts } : {}), target: digestOf(target) },
+    detail: { reason, ...(counts ? { counts } : {}), target: sha256Hex(target) },
   });
 }
 
@@ -181,6 +182,7 @@ export async function inSteps(
   }
 }
 
+/** How much an erasure took so far, by kind. */
 export const countsOf = (core: Core, id: string): Counts =>
   JSON.parse(rows(core.store).erasure.get(id)?.counts ?? "{}") as Counts;
 
@@ -259,7 +261,7 @@ export function notedErasure(core: Core, id: string): NotedErasure | undefined {
   const row = rows(core.store).erasure.get(id);
   if (!row) return undefined;
   const { kind, teamId, counts, completedAt, target } = row;
-  return { kind, teamId, counts, completedAt, targetSha256: digestOf(target), reach: () => reachOf(core, target) };
+  return { kind, teamId, counts, completedAt, targetSha256: sha256Hex(target), reach: () => reachOf(core, target) };
 }
 
 /** How many erasures were asked for and are not done. */

@@ -1,10 +1,11 @@
 import type { Core } from "../../core.ts";
 import { findUser } from "../../identity/people/people.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { type Hold, heldOf } from "./holds.ts";
 import type { Target } from "./journal.ts";
-import { addressesOf, digestOf, EVERYTHING, portionsOf, sessionsNaming, teamsOf } from "./targets.ts";
+import { addressesOf, EVERYTHING, portionsOf, sessionsNaming, teamsOf } from "./targets.ts";
 
 /**
  * The hold that keeps a note of a commit which would go with a target, whoever sent it. Looked for outside of a transaction, in slices:
@@ -34,7 +35,7 @@ function* notesOf(core: Core, target: Target, teamId: string): Generator<readonl
     if (portion.teamId !== teamId) continue;
     if (target.kind !== "session") yield traceErasure.notesOf(core, portion, [], true);
     for (const session of traceErasure.sessionsOfPortion(core, portion))
-      if (target.kind !== "session" || digestOf(session.externalId) === target.sessionSha256)
+      if (target.kind !== "session" || sha256Hex(session.externalId) === target.sessionSha256)
         yield traceErasure.notesOf(core, portion, [session], false);
   }
   for (const some of sessionsNaming(core, target))

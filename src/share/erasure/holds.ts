@@ -93,6 +93,7 @@ export interface Held {
   ofNote(deviceId: string, sessions: readonly string[]): Hold | undefined;
 }
 
+/** What of a team is held now. */
 export function heldOf(core: Core, teamId: string): Held {
   const holds = holdRows(core.store).inForce.all(teamId);
   const whole = new Set(holds.flatMap(({ kind, deviceId }) => (kind === "device" && deviceId ? [deviceId] : [])));

@@ -1,13 +1,13 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { deviceIdsOf } from "../../identity/devices/devices.ts";
 import { memberIds, membershipsOf } from "../../identity/members/members.ts";
 import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseOldReads } from "../../insight/ask/ask.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
-import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
+import { DAY_MS, dayNumber, MINUTE_MS } from "../../kit/clock.ts";
 import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
-import type { Portion } from "../../log/log.ts";
+import { type Portion, timedWalk } from "../../log/log.ts";
 import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
@@ -19,8 +19,26 @@ import { RETENTION_KINDS, type Retention, type RetentionKind, retentionOf } from
 import { retentionRows } from "./retention-rows.ts";
 import { rows } from "./rows.ts";
 
-/** How often it is looked whether a night has come: a server that was off then catches up soon after its start. */
+/** How often it is looked whether a night has come: a server that was off catches up after its start. */
 const LOOK_EVERY_MS = MINUTE_MS;
+/** A clock that was set, or that nobody saw go on since the day before, is looked at for so long: gone is gone. */
+const PROVEN_MS = 60 * MINUTE_MS;
+
+/** How far the clock is from the monotonic one, and since when. */
+const steady = slot(({ clock }) => ({ offset: clock.now() - clock.monotonic(), since: clock.monotonic() }));
+
+/** Begins to look at the clock. */
+export const watchClock = (core: Core): unknown => steady(core);
+
+/** Whether the clock was not set for an hour. */
+function isProven(core: Core): boolean {
+  const { clock } = core;
+  const state = steady(core);
+  const offset = clock.now() - clock.monotonic();
+  if (Math.abs(offset - state.offset) > PROVEN_MS) state.since = clock.monotonic();
+  state.offset = offset;
+  return clock.monotonic() - state.since >= PROVEN_MS;
+}
 
 /** Lets what was kept for long enough go, once a day (UTC) and team. */
 export const retentionJob: IntervalJob = {
@@ -33,15 +51,15 @@ export const retentionJob: IntervalJob = {
       .unfinished.all()
       .filter(({ kind }) => kind === "retention");
     const teamIds = new Set([...rules, ...cutShort].flatMap(({ teamId }) => teamId ?? []));
-    for (const teamId of teamIds) if (isDue(core, teamId)) await runRetention(core, teamId);
+    const proven = isProven(core);
+    for (const teamId of teamIds) if (isDue(core, teamId, proven)) await runRetention(core, teamId);
   },
 };
 
-const dayOf = (at: number) => Math.floor(at / DAY_MS);
-
-function isDue(core: Core, teamId: string): boolean {
+function isDue(core: Core, teamId: string, proven: boolean): boolean {
   const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
-  return last === undefined || last.completedAt === null || dayOf(last.requestedAt) < dayOf(core.clock.now());
+  const days = last ? dayNumber(core.clock.now()) - dayNumber(last.requestedAt) : Number.POSITIVE_INFINITY;
+  return (last?.completedAt === null || days > 0) && (days <= 1 || proven);
 }
 
 /**
@@ -103,11 +121,9 @@ async function* stepsOfKind(
   until: number,
   run: Run,
 ): AsyncGenerator<EraseStep> {
+  const through = await timedWalk.lastUpTo(core, teamId, until);
   const portions = deviceIdsOf(core, teamId).map(
-    (deviceId): Portion => ({
-      ...{ teamId, deviceId, repoKey: null, until },
-      ...{ through: Number.MAX_SAFE_INTEGER, erasureId: run.erasureId },
-    }),
+    (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, through, erasureId: run.erasureId }),
   );
   const { devices, isSession, ofNote } = heldOf(core, teamId);
   const isKept: Kept = {

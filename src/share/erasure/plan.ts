@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
@@ -9,7 +10,7 @@ import { traceErasure } from "../../record/traces/traces.ts";
 import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
 import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
-import { digestOf, EVERYTHING, portionsOf, type Resolved, sessionsNaming, teamsOf, withNamed } from "./targets.ts";
+import { EVERYTHING, portionsOf, type Resolved, sessionsNaming, teamsOf, withNamed } from "./targets.ts";
 
 /** What an erasure would take, and what it cannot reach. */
 export interface ErasurePlan {
@@ -45,7 +46,7 @@ async function countsOf(core: Core, target: Resolved["target"], portions: Return
   for (const portion of portions) {
     await yieldNow();
     const isMeant = ({ externalId }: { readonly externalId: string }) =>
-      target.kind !== "session" || digestOf(externalId) === target.sessionSha256;
+      target.kind !== "session" || sha256Hex(externalId) === target.sessionSha256;
     const sessions = target.kind === "entry" ? [] : traceErasure.sessionsOfPortion(core, portion).filter(isMeant);
     const isWhole = target.kind !== "session" && target.kind !== "entry";
     for (const id of traceErasure.notesOf(core, portion, sessions, isWhole)) notes.add(id);

@@ -15,6 +15,7 @@ export const MAX_DAYS = 36_500;
 /** Days by kind; null for ever. */
 export type Retention = Readonly<Record<RetentionKind, number | null>>;
 
+/** For how many days a team keeps what; null for ever. */
 export function retentionOf(core: Core, teamId: string): Retention {
   const days = new Map(
     retentionRows(core.store)

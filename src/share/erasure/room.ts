@@ -1,7 +1,7 @@
 import { room } from "../../platform/rooms/rooms.ts";
 import { resumeErasures } from "./erasures.ts";
 import { erasureMetrics } from "./figures.ts";
-import { retentionJob } from "./nightly.ts";
+import { retentionJob, watchClock } from "./nightly.ts";
 
 export const erasure = room({
   name: "erasure",
@@ -18,6 +18,7 @@ export const erasure = room({
   jobs: [retentionJob],
   metrics: erasureMetrics,
   async open(core) {
+    watchClock(core);
     for (const { id, target } of await resumeErasures(core)) core.log.info("erased", { id, kind: target.kind });
   },
 });

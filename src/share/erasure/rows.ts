@@ -1,6 +1,6 @@
 import { type Preparer, statements } from "../../platform/store/store.ts";
 
-export type ErasureKind = "person" | "device" | "session" | "entry" | "repo" | "retention";
+type ErasureKind = "person" | "device" | "session" | "entry" | "repo" | "retention";
 
 export interface ErasureRow {
   readonly id: string;

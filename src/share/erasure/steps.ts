@@ -5,7 +5,14 @@ import { deviceErasure } from "../../identity/devices/devices.ts";
 import { eraseDirectoryRecords } from "../../identity/directory/directory.ts";
 import { eraseMemberships } from "../../identity/members/members.ts";
 import { eraseLinksOf } from "../../identity/one-time-links/one-time-links.ts";
-import { type ErasedPerson, findUser, formerAddresses, markOf, userErasure } from "../../identity/people/people.ts";
+import {
+  type ErasedPerson,
+  emailKey,
+  findUser,
+  formerAddresses,
+  markOf,
+  userErasure,
+} from "../../identity/people/people.ts";
 import { eraseReadTokens, listReadTokens } from "../../identity/read-tokens/read-tokens.ts";
 import { viewErasure } from "../../identity/saved-views/saved-views.ts";
 import { eraseFactors } from "../../identity/second-factor/second-factor.ts";
@@ -18,18 +25,17 @@ import { sessionViewErasure } from "../../insight/session-views/session-views.ts
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
-import { eraseMakerOfPacks } from "../packs/packs.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseSessions } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
 import type { Erasure, Target } from "./journal.ts";
 import {
   addressesOf,
   devicesOf,
-  digestOf,
   EVERYTHING,
   extentOf,
   type NamedSession,
@@ -49,7 +55,7 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
   switch (target.kind) {
     case "session":
       for (const portion of portions)
-        yield* eraseSessions(core, portion, (id) => digestOf(id) === target.sessionSha256);
+        yield* eraseSessions(core, portion, (id) => sha256Hex(id) === target.sessionSha256);
       return;
     case "entry":
       await deriveWhatWaits(core);
@@ -73,8 +79,9 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       // First, as with bindings: whoever signs in, or connects a machine, meanwhile would leave something again.
       if (person) yield* once("accounts", () => userErasure.close(core, person.id));
       yield* endBindings(core, devicesOf(core, target));
-      yield* eraseContent(core, portions);
+      // Before what their own machines exported, which may be all that says that a session is theirs.
       yield* eraseNamed(core, target, id);
+      yield* eraseContent(core, portions);
       if (person) yield* spendErasure.eraseUser(core, addressesOf(core, person));
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
@@ -104,10 +111,12 @@ async function* eraseNamed(core: Core, target: Target, erasureId: string): Async
     yield () => ({});
   }
   const reached = new Set(namedOn(target));
-  for (const [deviceId, of] of Map.groupBy(sessions, (session) => session.deviceId)) {
+  // Those first that only others say are theirs: once these are gone, nothing does.
+  sessions.sort((a, b) => b.byTwin - a.byTwin);
+  for (const of of Map.groupBy(sessions, ({ deviceId, byTwin }) => `${byTwin} ${deviceId}`).values()) {
+    const { teamId, deviceId } = of[0] as NamedSession;
     if (!reached.has(deviceId)) continue;
     const ids = new Set(of.map(({ externalId }) => externalId));
-    const { teamId } = of[0] as NamedSession;
     const portion = { teamId, deviceId, repoKey: null, erasureId, ...EVERYTHING };
     yield* eraseSessions(core, portion, (id) => ids.has(id));
   }
@@ -137,7 +146,8 @@ function forgottenOf(core: Core, deviceIds: readonly string[], person: ErasedPer
       marks.set(id, `erased-${id}`);
   }
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
-  const others = person ? formerAddresses.holders(core, person.email) : new Set<string>();
+  const others = new Set(person && formerAddresses.holders(core, person.email));
+  others.delete(person?.id ?? "");
   return { marks, texts, others, naming: NAMING };
 }
 
@@ -163,9 +173,11 @@ function* account(core: Core, person: ErasedPerson): Generator<EraseStep> {
     yield* whileAny("links", () => eraseLinksOf(core, known));
     yield* whileAny("names", () => deviceErasure.eraseMakerOfCodes(core, known));
     yield* whileAny("names", () => eraseMakerOfPolicies(core, known));
-    yield* whileAny("names", () => eraseMakerOfPacks(core, known));
     yield* whileAny("names", () => budgetErasure.renameMaker(core, email, mark));
     yield* whileAny("names", () => causeErasure.renameDecider(core, email, mark));
+    // Pages name whoever has no account in the team by their address.
+    for (const name of new Set([email, emailKey(email)]))
+      yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "person", name));
     yield* whileAny("notification addresses", () => eraseAddress(core, email));
     yield* once("names", () => holdRows(core.store).renamePeople.run({ email, mark }).changes);
   }

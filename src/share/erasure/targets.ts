@@ -4,7 +4,7 @@ import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../ident
 import { membershipsOf } from "../../identity/members/members.ts";
 import { emailKey, findUser, formerAddresses, getUser, markOf } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
-import { sha256 } from "../../kit/hash.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { Portion } from "../../log/log.ts";
@@ -53,7 +53,7 @@ export function resolveTarget(core: Core, request: TargetRequest): Resolved {
   }
   if (session !== undefined) {
     const { deviceId, teamId, externalId } = oneSession(core, session);
-    const target = { kind: "session", deviceId, sessionSha256: digestOf(externalId) } as const;
+    const target = { kind: "session", deviceId, sessionSha256: sha256Hex(externalId) } as const;
     return { target, teamId, label: externalId, deviceIds: [deviceId] };
   }
   if (entry !== undefined) {
@@ -73,8 +73,6 @@ function oneRepository(core: Core, repoKey: string, team: string | undefined): R
   const teamId = teamIds.length === 1 ? (teamIds[0] as string) : null;
   return { target: { kind: "repo", teamIds, repoKey }, teamId, label: repoKey, deviceIds };
 }
-
-export const digestOf = (externalId: string): string => sha256(externalId).toString("hex");
 
 /** @throws Problem when there is no such device */
 export function oneDevice(core: Core, id: string): Device {
@@ -148,7 +146,8 @@ export function teamsOf(core: Core, target: Target): readonly string[] {
   return [...new Set([...ofDevices, ...ofPerson])];
 }
 
-export type NamedSession = ReturnType<typeof traceErasure.findSessions>[number];
+export type NamedSession = Yielded<ReturnType<typeof traceErasure.sessionsNaming>>[number];
+type Yielded<Of> = Of extends Generator<infer One> ? One : never;
 
 /** The sessions that name a person as theirs, as exporters do, on devices that are not theirs: some at a time. */
 export function* sessionsNaming(core: Core, target: Target): Generator<readonly NamedSession[]> {

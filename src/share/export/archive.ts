@@ -3,7 +3,7 @@ import { createZstdCompress } from "node:zlib";
 import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { sha256 } from "../../kit/hash.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { TAR_END, tarMember } from "../../kit/tar.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Actor, COMMAND_LINE, type Event, recordAct } from "../../platform/audit/audit.ts";
@@ -104,7 +104,7 @@ class Archive {
 
   async *#file(path: string, text: string): AsyncGenerator<Uint8Array> {
     const content = Buffer.from(text);
-    this.files.push({ path, bytes: content.length, sha256: sha256(content).toString("hex") });
+    this.files.push({ path, bytes: content.length, sha256: sha256Hex(content) });
     this.#onFile(this.files.length);
     yield await tarMember(path, content, this.#at);
   }
@@ -125,7 +125,7 @@ class Archive {
       files: [...this.files],
     };
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
-    this.manifestSha256 = sha256(text).toString("hex");
+    this.manifestSha256 = sha256Hex(text);
     yield* this.#file("MANIFEST.json", text);
   }
 }

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../kit/clock.ts";
+import { DAY_MS, dateOfDay } from "../../kit/clock.ts";
 
 /** Folders of days. What is dated before 1970, or not at all, has one, and what is dated from 2100 on: so that there are only so many. */
 
@@ -8,8 +8,7 @@ const MAX_DAY = Date.UTC(2100, 0, 1) / DAY_MS;
 const BEYOND = 200_000_000;
 
 /** The folder of a day, in days since the epoch: YYYY-MM-DD. */
-export const folderOf = (day: number): string =>
-  new Date(Math.max(MIN_DAY, Math.min(day, MAX_DAY)) * DAY_MS).toISOString().slice(0, 10);
+export const folderOf = (day: number): string => dateOfDay(Math.max(MIN_DAY, Math.min(day, MAX_DAY)));
 
 /** The first and the last day that lie in a folder. */
 export function daysIn(folder: string): { readonly first: number; readonly last: number } {

@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { whereFull } from "../../kit/errors.ts";
 import type { Place } from "./place.ts";
 
 /** A directory of this machine, or what is mounted there. */
@@ -12,6 +13,8 @@ export function directoryPlace(root: string): Place {
       try {
         await file.writeFile(bytes);
         await file.sync();
+      } catch (error) {
+        throw whereFull(root, error, "the lake goes on once there is room");
       } finally {
         await file.close();
       }

@@ -1,11 +1,12 @@
 import { mkdir, rename, rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
 import { entriesProjection } from "../../insight/defects/defects.ts";
 import { freshenSessions } from "../../insight/sessions/sessions.ts";
 import { catchUpSpend } from "../../insight/spend/spend.ts";
-import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
+import { whereFull } from "../../kit/errors.ts";
+import { type Actor, recordAct } from "../../platform/audit/audit.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
@@ -35,8 +36,8 @@ export async function exportParquet(
   core: Core,
   directory: string,
   team: string | undefined,
-  onFile: (files: number) => void = () => {},
-  by: Actor = COMMAND_LINE,
+  onFile: (files: number) => void,
+  by: Actor,
 ): Promise<LakeExport> {
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const [only] = team === undefined ? [] : teams;
@@ -60,7 +61,7 @@ export async function exportParquet(
     return done;
   } catch (error) {
     await remove();
-    throw error;
+    throw whereFull(dirname(partial), error, "the tables did not fit");
   }
 }
 

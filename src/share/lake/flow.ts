@@ -104,12 +104,15 @@ async function claim(core: Core, { name }: Place): Promise<void> {
   await core.store.write(() => sql.setPrices.run(prices));
 }
 
-/** @throws Problem where nothing is left of what was put: what is erased would stay on the disk that is missing, and what is new not come to it */
+/**
+ * @throws Problem where nothing is left of what was put: what is erased would stay on the disk that is missing, and what is new not come
+ *   to it; Error where it cannot be reached, also when nothing is to go there
+ */
 async function requireMounted(core: Core, place: Place): Promise<void> {
-  if (rows(core.store).hasWritten.get() === undefined || !(await place.isEmpty?.())) return;
+  if (!(await place.isEmpty()) || rows(core.store).hasWritten.get() === undefined) return;
   fail(
     unavailable,
-    `${place.name} is empty or not there, and files were put there before: mount it, or where they are gone for good, make it and run "reckon lake check --repair"`,
+    `${place.name} is empty or not there, and files were put there before: bring it back, or where they are gone for good, make it and run "reckon lake check --repair"`,
   );
 }
 

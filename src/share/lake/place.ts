@@ -13,6 +13,6 @@ export interface Place {
   /** Takes one away; also one that is not there, or was put half. */
   remove(path: string): Promise<void>;
   list(): AsyncIterable<Listed>;
-  /** Whether there is nothing at all, as where what it lies on is not mounted; absent where nothing can be mounted. */
-  isEmpty?(): Promise<boolean>;
+  /** Whether there is nothing at all, as where what it lies on is not mounted; false where that cannot be told. */
+  isEmpty(): Promise<boolean>;
 }

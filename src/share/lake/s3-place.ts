@@ -43,11 +43,15 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
       const answer = await askOnce(...what).catch((error) => {
         if (!(error instanceof OutboundFailed) || core.clock.monotonic() >= lateAt) throw error;
       });
-      if (answer && answer.status !== 429 && answer.status < 500) return answer;
+      if (answer && !(await isBusy(answer))) return answer;
       const desired = readRetryAfter(answer?.headers.get("retry-after") ?? undefined, core.clock.now());
       await sleep(Math.min(Math.max(pause, desired), MAX_PAUSE_MS), undefined, signal && { signal });
     }
     return askOnce(...what);
+  };
+  const page = (count: number, more = "") => {
+    const prefix = `&prefix=${encodeURIComponent(lake.prefix)}`;
+    return ask("GET", "", undefined, `?list-type=2&encoding-type=url&max-keys=${count}${prefix}${more}`);
   };
   return {
     name: `${endpoint}/${lake.bucket}/${lake.prefix}`,
@@ -57,17 +61,15 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
     async remove(path) {
       await expectDone(await ask("DELETE", lake.prefix + path), "remove an object", region, "NoSuchKey");
     },
+    async isEmpty() {
+      // Nobody needs that right for a lake that is only written to.
+      const text = await expectDone(await page(1), LIST, region, NOT_ALLOWED);
+      return text.includes("<ListBucketResult") && listedIn(text, lake.prefix).next().done === true;
+    },
     async *list() {
       for (let token: string | undefined = ""; token !== undefined; ) {
         const more = token === "" ? "" : `&continuation-token=${encodeURIComponent(token)}`;
-        const prefix = `&prefix=${encodeURIComponent(lake.prefix)}`;
-        const answer = await ask(
-          "GET",
-          "",
-          undefined,
-          `?list-type=2&encoding-type=url&max-keys=${MAX_KEYS}${prefix}${more}`,
-        );
-        const text = await expectDone(answer, "list the bucket", region);
+        const text = await expectDone(await page(MAX_KEYS, more), LIST, region);
         yield* listedIn(text, lake.prefix);
         token = memberOf(text, "NextContinuationToken");
       }
@@ -75,12 +77,21 @@ export function s3Place(core: Core, lake: Extract<LakePlace, { kind: "s3" }>, si
   };
 }
 
+const LIST = "list the bucket";
+const NOT_ALLOWED = "AccessDenied";
+
+/** Whether to ask once more. S3 says with 400 that it waited too long for the rest of what was put. */
+const isBusy = async (answer: Response) =>
+  answer.status === 429 ||
+  answer.status >= 500 ||
+  (answer.status === 400 && memberOf(await answer.clone().text(), "Code") === "RequestTimeout");
+
 /** As the signature has it: 20261121T080000Z. */
 const isoBasic = (at: number) => new Date(at).toISOString().replace(/[:-]|\.\d{3}/g, "");
 
 /** What to do about it, by what S3 calls it. */
 const ADVICE: Readonly<Record<string, string>> = {
-  AccessDenied: "the key may not; docs/lake.md says what it needs",
+  [NOT_ALLOWED]: "the key may not; docs/lake.md says what it needs",
   ExpiredToken: "temporary credentials are not taken",
   InvalidAccessKeyId: "it knows no such RECKON_LAKE_ACCESS_KEY_ID",
   RequestTimeTooSkewed: "put the clock of this machine right",

@@ -2,7 +2,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { readPayload } from "../../formats/payload.ts";
 import { total } from "../../formats/usage.ts";
 import { asObject, readId, readInstant } from "../../formats/values.ts";
-import { DAY_MS } from "../../kit/clock.ts";
+import { dayNumber } from "../../kit/clock.ts";
 import type { Work } from "../../platform/workers/workers.ts";
 import { encodeTable } from "./encode.ts";
 import type { Row } from "./tables.ts";
@@ -28,7 +28,7 @@ const makeBlock =
     const texts = textsOf(input);
     const days = new Map<number, Row[]>();
     for (const { firstId, at, bytes, receivedAt } of input.parts) {
-      const day = Math.floor(receivedAt / DAY_MS);
+      const day = dayNumber(receivedAt);
       const rows = days.get(day) ?? [];
       days.set(day, rows);
       // Of an erased entry its number is left, which tells nothing.

@@ -2,10 +2,11 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { whereFull } from "../../kit/errors.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { type BackupResult, finishBackup, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { noteBackup } from "./last-backup.ts";
-import { requireOwnKey, whereFull } from "./restore.ts";
+import { requireOwnKey } from "./restore.ts";
 import { readFirst } from "./rows.ts";
 
 /**

@@ -2,6 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
+import { whereFull } from "../../kit/errors.ts";
 import { readSigningKey } from "../../kit/jwt.ts";
 import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
 import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
@@ -16,8 +17,8 @@ import {
   type HoldsGone,
   lockToRestore,
   putInPlace,
+  RESTORE_TAKES,
   type ServedAgain,
-  whereFull,
 } from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
@@ -69,7 +70,7 @@ export async function restoreCopy(
     const lost = findLost(directory, incoming);
     return { ...facts, ...lost, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp) };
   } catch (error) {
-    throw whereFull(directory, error);
+    throw whereFull(directory, error, RESTORE_TAKES);
   } finally {
     removeDatabase(incoming);
     lock.release();

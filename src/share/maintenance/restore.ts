@@ -2,7 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams, teamMoves } from "../../identity/teams/teams.ts";
-import { DataDirectoryError } from "../../kit/errors.ts";
+import { whereFull } from "../../kit/errors.ts";
 import {
   copyDurably,
   leaveToOwner,
@@ -121,7 +121,7 @@ export function restore(file: string, directory: string, stamp: string): Restore
       pricesStay: !facts.ownPrices && existsSync(join(directory, BESIDE.prices)),
     };
   } catch (error) {
-    throw whereFull(directory, error);
+    throw whereFull(directory, error, RESTORE_TAKES);
   } finally {
     // What did not fit must not fill the disk of what is there.
     removeDatabase(incoming);
@@ -166,19 +166,13 @@ export function lockToRestore(directory: string): DirectoryLock {
     makeFolder(directory);
     return lockDirectory(directory);
   } catch (error) {
-    throw whereFull(directory, error);
+    throw whereFull(directory, error, RESTORE_TAKES);
   }
 }
 
-/** Says which disk is full, where one is: SQLite does not, and a copy that fails names what was copied. @returns any other error as it is */
-export function whereFull(
-  directory: string,
-  error: unknown,
-  needs = "a restore takes as much as the database that comes, and as what is there, which is kept aside",
-): unknown {
-  if (!/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code))) return error;
-  return new DataDirectoryError(`${directory} has too little free space: ${needs}`);
-}
+/** What there has to be room for. */
+export const RESTORE_TAKES =
+  "a restore takes as much as the database that comes, and as what is there, which is kept aside";
 
 /** A file that belongs beside a database. */
 export interface FileBeside {

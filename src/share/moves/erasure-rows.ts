@@ -9,6 +9,7 @@ export interface SharedErasure {
   readonly there: string;
 }
 
+/** Erasures that stand here and in the attached file, with what each was of in both. */
 export const sharedErasures = (db: Store["db"]): SharedErasure[] =>
   db
     .prepare<[], SharedErasure>(

@@ -1,9 +1,11 @@
 import { existsSync, linkSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { getTeam, type Team } from "../../identity/teams/teams.ts";
 import { DERIVED, deriveAll } from "../../insight/derived/derived.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { whereFull } from "../../kit/errors.ts";
 import { syncFile } from "../../kit/files.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
@@ -73,10 +75,10 @@ export async function exportTeam(
     detail: { movedTo },
   });
   const partial = `${file}.partial`;
-  local.makeExcerpt(partial, FILE_TABLES);
   const { db } = core.store;
-  attach(db, partial);
   try {
+    local.makeExcerpt(partial, FILE_TABLES);
+    attach(db, partial);
     writeCarelessly(db);
     const done = await atRest(core, () => copyAll(core, id, onProgress));
     detach(db);
@@ -85,6 +87,8 @@ export async function exportTeam(
     linkSync(partial, file);
     syncFile(file);
     return done;
+  } catch (error) {
+    throw whereFull(dirname(resolve(file)), error, "the file takes as much as the server holds of the team");
   } finally {
     if (existsSync(partial)) {
       detachIfNeeded(db);

@@ -5,6 +5,7 @@ import { LEFT, type MovedTable } from "./tables.ts";
 
 /* Of a file that is looked at by itself. */
 
+/** The signed note that says what the file holds. */
 export const manifestNote = (db: Store["db"]): string | undefined =>
   db.prepare<[], string>("SELECT note FROM file_manifest").pluck().get();
 
@@ -36,8 +37,10 @@ export const foreignErasures = (db: Store["db"], teamId: string): number =>
     .pluck()
     .get(teamId) ?? 0;
 
+/** Its leaves with their hashes, in order. */
 export const leafRows = (db: Store["db"]): IterableIterator<{ n: number; sha256: Buffer }> =>
   db.prepare<[], { n: number; sha256: Buffer }>("SELECT n, sha256 FROM main.log_leaves ORDER BY n").iterate();
+/** Its nodes of the log's tree, in order. */
 export const nodeRows = (db: Store["db"]): IterableIterator<NodeRow> =>
   db.prepare<[], NodeRow>("SELECT first, level, sha256 FROM file_nodes ORDER BY first").iterate();
 /** Whether rows name what is not in the file: another team's, once they are numbered anew. */

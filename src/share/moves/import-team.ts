@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { markOf } from "../../identity/people/people.ts";
 import { findTeam, getTeam, type Team } from "../../identity/teams/teams.ts";
 import { DERIVED, deriveAll } from "../../insight/derived/derived.ts";
 import { newId } from "../../kit/ids.ts";
@@ -125,6 +126,10 @@ function takeIn(
         { importLeaf, offsets },
         NARROWED[table.name],
       );
+  // Entries that are gone keep their numbers, of which people's words are.
+  db.exec(
+    "UPDATE sqlite_sequence SET seq = max(seq, ifnull((SELECT max(id) FROM defects_gone), 0)) WHERE name = 'defects'",
+  );
   const { origin, size, root } = head;
   const facts = { team: id, origin, size, root: root.toString("hex"), key: manifest.key };
   const noted = { erasures: erasuresOfInstallation(db), unstatedEvents: unstatedEvents(db) };
@@ -141,7 +146,8 @@ function takeIn(
     detail: { origin, size, leaves, manifest: manifestSha256, madeAt: manifest.madeAt },
   });
   const [made, known] = [false, true].map((isKnown) =>
-    accounts.filter((one) => one.isKnown === isKnown).map(({ email }) => email),
+    // Of who was erased there is nothing but a mark, by which nobody signs in.
+    accounts.filter((one) => one.isKnown === isKnown && one.email !== markOf(one.there)).map(({ email }) => email),
   );
   return { team, leaf, leaves, isThere: false, people: { made: made ?? [], known: known ?? [] } };
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { sha256 } from "../../kit/hash.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type NoteKey, parseNote, verifiedBy } from "../../kit/transparency/note.ts";
@@ -47,7 +47,7 @@ export function readManifest(note: string): {
     fail(invalid, `it is of the form ${format.slice(0, 40)}, which this program does not know: it knows ${FORMAT}`);
   const read = v.safeParse(Manifest, value);
   if (!read.success) fail(invalid, "its manifest cannot be read");
-  return { manifest: read.output, name, sha256: sha256(text).toString("hex") };
+  return { manifest: read.output, name, sha256: sha256Hex(text) };
 }
 
 /** @throws Problem unless the key signed it, under its own name */

@@ -19,6 +19,7 @@ CREATE TABLE file_nodes (
 /** Under which name a file is attached. */
 export const FILE = "moving";
 
+/** Opens a file beside the database, as `FILE`; not within a transaction. */
 export const attach = (db: Store["db"], path: string): unknown => db.prepare(`ATTACH ? AS ${FILE}`).run(path);
 export const detach = (db: Store["db"]): unknown => db.exec(`DETACH ${FILE}`);
 
@@ -169,6 +170,7 @@ export interface NodeRow {
   readonly sha256: Buffer;
 }
 
+/** Writes nodes of the log's tree into the attached file. */
 export function putNodes(db: Store["db"], nodes: Iterable<NodeRow>): void {
   const insert = db.prepare<[number, number, Buffer]>(
     `INSERT INTO ${FILE}.file_nodes (first, level, sha256) VALUES (?, ?, ?)`,
@@ -176,6 +178,7 @@ export function putNodes(db: Store["db"], nodes: Iterable<NodeRow>): void {
   for (const { first, level, sha256 } of nodes) insert.run(first, level, sha256);
 }
 
+/** Writes the signed note that says what the attached file holds. */
 export const putManifest = (db: Store["db"], note: string): unknown =>
   db.prepare(`INSERT INTO ${FILE}.file_manifest (note) VALUES (?)`).run(note);
 
@@ -215,9 +218,11 @@ export interface FilePerson {
   readonly emailKey: string;
 }
 
+/** Everybody whom the attached file names. */
 export const peopleInFile = (db: Store["db"]): FilePerson[] =>
   db.prepare<[], FilePerson>(`SELECT id, email, email_key AS emailKey FROM ${FILE}.users ORDER BY id`).all();
 
+/** The id of the account here that has an address. */
 export const accountOf = (db: Store["db"], emailKey: string): string | undefined =>
   db.prepare<[string], string>("SELECT id FROM main.users WHERE email_key = ?").pluck().get(emailKey);
 export const hasAccount = (db: Store["db"], id: string): boolean =>

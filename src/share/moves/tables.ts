@@ -44,6 +44,7 @@ export interface MovedTable {
 
 const OF_TEAM = "t.team_id = @team";
 const OF_DEVICE = "t.device_id IN (SELECT id FROM main.devices WHERE team_id = @team)";
+const OF_PACK = "t.pack_id IN (SELECT id FROM main.packs WHERE team_id = @team)";
 const DELIVERED = "IN (SELECT id FROM main.deliveries WHERE team_id = @team)";
 const STREAM = "t.stream_id IN (SELECT id FROM main.telemetry_streams WHERE team_id = @team)";
 const OF_SESSION = "t.session_id IN (SELECT id FROM main.trace_sessions WHERE team_id = @team)";
@@ -53,16 +54,25 @@ const PEOPLE = `t.id IN (
   SELECT user_id FROM main.memberships WHERE team_id = @team
   UNION SELECT person_id FROM main.devices WHERE team_id = @team
   UNION SELECT person_id FROM main.connect_codes WHERE team_id = @team
+  UNION SELECT created_by FROM main.connect_codes WHERE team_id = @team
   UNION SELECT user_id FROM main.api_tokens WHERE team_id = @team
   UNION SELECT user_id FROM main.saved_views WHERE team_id = @team
   UNION SELECT user_id FROM main.session_views WHERE team_id = @team
   UNION SELECT owner_id FROM main.triage_words WHERE team_id = @team
   UNION SELECT actor_id FROM main.triage_events WHERE team_id = @team AND actor_kind = 'user'
-  UNION SELECT subject FROM main.budgets WHERE team_id = @team AND scope = 'person')`;
+  UNION SELECT subject FROM main.budgets WHERE team_id = @team AND scope = 'person'
+  UNION SELECT created_by FROM main.budgets WHERE team_id = @team
+  UNION SELECT created_by FROM main.policies WHERE team_id = @team
+  UNION SELECT said_by FROM main.causal_links WHERE team_id = @team
+  UNION SELECT decided_by FROM main.causal_links WHERE team_id = @team)`;
 
 /** Of several teams' targets only what is this one's. */
 const narrowed = (member: string, own: string, target = "t.target") =>
   `json_replace(${target}, '$.${member}', json((SELECT json_group_array(value) FROM json_each(t.target, '$.${member}') WHERE value ${own})))`;
+
+/** A view of one person's, whom it names by id. */
+const VIEWED = `coalesce((SELECT replace(t.query, p.there, p.here) FROM temp.moving_people p
+  WHERE p.there <> p.here AND instr(t.query, p.there) > 0), t.query)`;
 
 const OWN_DEVICE = "IN (SELECT id FROM main.devices WHERE team_id = @team)";
 
@@ -86,10 +96,10 @@ export const MOVED: readonly MovedTable[] = [
   { name: "memberships", where: OF_TEAM, leaving: { source: "NULL" }, arriving: { user_id: "person" } },
   { name: "devices", where: OF_TEAM, arriving: { person_id: "person" } },
   { name: "device_tokens", where: OF_DEVICE },
-  { name: "connect_codes", where: OF_TEAM, arriving: { person_id: "person" } },
+  { name: "connect_codes", where: OF_TEAM, arriving: { person_id: "person", created_by: "person" } },
   { name: "api_tokens", where: OF_TEAM, arriving: { user_id: "person" } },
   { name: "api_token_days", where: "t.token_id IN (SELECT id FROM main.api_tokens WHERE team_id = @team)" },
-  { name: "policies", where: OF_TEAM, arriving: { id: "policies.id" } },
+  { name: "policies", where: OF_TEAM, arriving: { id: "policies.id", created_by: "person" } },
   { name: "policy_violations", where: OF_DEVICE },
   { name: "holds", where: OF_TEAM },
   { name: "retention_rules", where: OF_TEAM },
@@ -222,6 +232,7 @@ export const MOVED: readonly MovedTable[] = [
   { name: "session_views", where: OF_TEAM, arriving: { session_id: SESSION, user_id: "person" } },
   { name: "device_reads", where: OF_DEVICE, arriving: { id: "device_reads.id" } },
   { name: "defects", where: OF_TEAM, arriving: { id: "defects.id" } },
+  { name: "defects_gone", where: OF_TEAM, arriving: { id: "defects.id" } },
   { name: "defect_files", where: OF_TEAM, arriving: { blob_id: "brain_blobs.id" } },
   { name: "triage_classes", where: OF_TEAM, arriving: { newest_id: "defects.id" } },
   { name: "triage_words", where: OF_TEAM, arriving: { entry_id: "defects.id", owner_id: "person" } },
@@ -240,7 +251,13 @@ export const MOVED: readonly MovedTable[] = [
   {
     name: "causal_links",
     where: OF_TEAM,
-    arriving: { session_id: SESSION, entry_id: "defects.id", gone_after: "defects.id" },
+    arriving: {
+      said_by: "person",
+      decided_by: "person",
+      session_id: SESSION,
+      entry_id: "defects.id",
+      gone_after: "defects.id",
+    },
   },
   { name: "spend_cells", where: OF_TEAM, arriving: { id: "spend_cells.id" } },
   { name: "spend_days", where: OF_TEAM },
@@ -248,20 +265,13 @@ export const MOVED: readonly MovedTable[] = [
   {
     name: "budgets",
     where: OF_TEAM,
-    arriving: { subject: { sql: "iif(t.scope = 'person', PERSON(t.subject), t.subject)" } },
+    arriving: { subject: { sql: "iif(t.scope = 'person', PERSON(t.subject), t.subject)" }, created_by: "person" },
   },
   { name: "budget_crossings", where: "t.budget_id IN (SELECT id FROM main.budgets WHERE team_id = @team)" },
-  { name: "saved_views", where: OF_TEAM, arriving: { user_id: "person" } },
+  { name: "saved_views", where: OF_TEAM, arriving: { user_id: "person", query: { sql: VIEWED } } },
   { name: "packs", where: OF_TEAM, leaving: { featured_at: "NULL" } },
-  {
-    name: "pack_versions",
-    where: "t.pack_id IN (SELECT id FROM main.packs WHERE team_id = @team)",
-    arriving: { id: "pack_versions.id" },
-  },
-  {
-    name: "pack_installs",
-    where: `t.pack_id IN (SELECT id FROM main.packs WHERE team_id = @team) AND ${OF_DEVICE}`,
-  },
+  { name: "pack_versions", where: OF_PACK, arriving: { id: "pack_versions.id" } },
+  { name: "pack_installs", where: `${OF_PACK} AND ${OF_DEVICE}` },
 ];
 
 /** What of the marketplace may be left behind. */

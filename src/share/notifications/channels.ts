@@ -27,6 +27,7 @@ export interface Channel extends Omit<ChannelRow, "target" | "events" | "secret"
   readonly events: readonly NoticeName[];
 }
 
+/** A channel without its secrets. */
 export const channelOf = ({ secret: _, previousSecret: __, ...row }: ChannelRow): Channel => ({
   ...row,
   addresses: row.kind === "mail" ? (JSON.parse(row.target) as string[]) : [],
@@ -133,12 +134,14 @@ export function getChannel(core: Core, id: string, teamId?: string | null): Chan
   return channelOf(getRow(core, id, teamId));
 }
 
+/** A channel with its secrets. @param teamId whose it must be, null for the installation; anybody's without it @throws Problem 404 */
 export function getRow(core: Core, id: string, teamId?: string | null): ChannelRow {
   const row = rows(core.store).channel.get(id);
   if (!row || (teamId !== undefined && row.teamId !== teamId)) fail(notFound, "There is no such channel.");
   return row;
 }
 
+/** Row change: keeps for the audit what somebody did with a channel. */
 export function record(
   core: Core,
   by: Actor,

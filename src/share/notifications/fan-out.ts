@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
+import { HOUR_MS, SECOND_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { markAddressed, newNotices, type StoredNotice } from "../../platform/notices/notices.ts";
 import { type Channel, listChannels } from "./channels.ts";
@@ -12,7 +12,6 @@ const TRANSACTION_MS = 10;
 const FOLD_MS = 10 * SECOND_MS;
 /** Messages an hour that people get at most; the rest comes in one when the hour is over. */
 const MAX_HOURLY = 20;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Notices that one message names; of others it tells how many there are. */
 const MAX_NAMED = 200;
 

@@ -1,6 +1,4 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
-
-const HOUR_MS = 60 * MINUTE_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 
 /** When a message is tried, from the first time on: once more after each that failed, and given up after the last. */
 const TRIES_AT_MS: readonly number[] = [

@@ -105,7 +105,7 @@ async function giveUpOld(core: Core, { channelId, firstAt }: MessageRow): Promis
 async function dropOld(core: Core): Promise<void> {
   const state = sending(core);
   const now = core.clock.now();
-  if (now - state.droppedAt < DAY_MS / 24) return;
+  if (Math.abs(now - state.droppedAt) < DAY_MS / 24) return;
   state.droppedAt = now;
   for (const drop of [dropMessagesBefore, dropNoticesBefore])
     for (let after: number | null = 0; after !== null && !state.ends.signal.aborted; ) {

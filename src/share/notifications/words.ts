@@ -85,7 +85,7 @@ function linesOf(core: Core, { type, data }: StoredNotice): string[] {
 }
 
 /** Where more is told of a notice. */
-export const urlOf = ({ config }: Core, { path }: StoredNotice): string => baseUrlOf(config) + path;
+const urlOf = ({ config }: Core, { path }: StoredNotice): string => baseUrlOf(config) + path;
 
 const teamOf = (core: Core, { teamId }: StoredNotice) =>
   teamId === null ? "" : ` · ${visibleLine(findTeam(core, teamId)?.name ?? teamId, 100)}`;

@@ -21,7 +21,7 @@ export interface Choice {
   readonly paths?: readonly string[] | undefined;
 }
 
-export interface ChosenFile {
+interface ChosenFile {
   /** As the brain has it. */
   readonly source: string;
   /** In the archive: below the brain's folder. */
@@ -35,8 +35,7 @@ export interface Chosen {
 }
 
 /** A brain file's path below the brain's folder, however its client spelled it. */
-export const brainPath = (source: string) =>
-  source.startsWith(BRAIN_FOLDER) ? source.slice(BRAIN_FOLDER.length) : source;
+const brainPath = (source: string) => (source.startsWith(BRAIN_FOLDER) ? source.slice(BRAIN_FOLDER.length) : source);
 
 /** Whether a file came with an installed pack. */
 export const isOfPack = (source: string) => brainPath(source).startsWith(PACKS_FOLDER);

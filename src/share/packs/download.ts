@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { findDevice } from "../../identity/devices/devices.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
+import { shellQuoted } from "../../kit/strings.ts";
 import { forgetPacks } from "./list.ts";
 import { whyWithheld } from "./offer.ts";
 import { rows } from "./rows.ts";
@@ -70,8 +71,6 @@ export const archivePath = (name: string, version: string): `/${string}` =>
 /** What a line of `tar -t` may be, as an extended regular expression: one folder, no part that begins with a dot, a text file. */
 const SOUND = "^[^/]+(/[^./:][^/:]*)*/[^./:][^/:]*\\.(md|markdown|txt|json|ya?ml|toml|csv)$";
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
 /**
  * One line for a POSIX shell that puts a pack into the repository it is run in. It stops before anything is unpacked when the
  * archive is not the one with this SHA-256, when it holds anything but plain text files under plain names (whatever the server
@@ -88,7 +87,7 @@ export function installCommand(
     "f=$(mktemp)",
     `trap 'rm -f "$f"' EXIT`,
     // What is wrong comes as text in place of the archive.
-    `{ curl --fail-with-body -sS -H "Authorization: Bearer \${RECKON_DEVICE_TOKEN-}" -o "$f" ${quoted(baseUrl + archivePath(name, version))} || { cat "$f" >&2; false; }; }`,
+    `{ curl --fail-with-body -sS -H "Authorization: Bearer \${RECKON_DEVICE_TOKEN-}" -o "$f" ${shellQuoted(baseUrl + archivePath(name, version))} || { cat "$f" >&2; false; }; }`,
     `echo "${sha256}  $f" | sha256sum -c -`,
     `{ test -z "$(tar -tzf "$f" | LC_ALL=C grep -Eiv '${SOUND}'; tar -tvzf "$f" | grep -v '^-')" || { echo "the pack holds more than text files; nothing is unpacked" >&2; false; }; }`,
     "mkdir -p .claude/brain/packs",

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { parseEntries } from "../../formats/errors/parse.ts";
 import { getTeam, requireCapability } from "../../identity/teams/teams.ts";
-import { sha256 } from "../../kit/hash.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { fail, forbidden, invalid } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { packArchive } from "./archive.ts";
@@ -24,7 +24,7 @@ export interface PackRequest extends Choice {
   readonly tags?: readonly string[] | undefined;
 }
 
-export interface DraftFile extends PackFile {
+interface DraftFile extends PackFile {
   /** Where it comes from in the brain; null for what was made for the pack. */
   readonly source: string | null;
 }
@@ -194,7 +194,7 @@ async function pack(
   return {
     files: [...files, { source: null, ...fileOf(MANIFEST, manifest) }],
     archive,
-    sha256: sha256(archive).toString("hex"),
+    sha256: sha256Hex(archive),
   };
 }
 
@@ -210,7 +210,7 @@ const isReadme = ({ path }: { readonly path: string }) => path.toLowerCase() ===
 const fileOf = (path: string, text: string): PackFile => ({
   path,
   bytes: Buffer.byteLength(text),
-  sha256: sha256(text).toString("hex"),
+  sha256: sha256Hex(text),
 });
 
 /** The first lines of prose in a README, as far as they fit. */

@@ -42,7 +42,7 @@ export interface PackFile {
   readonly sha256: string;
 }
 
-export interface PackVersion {
+interface PackVersion {
   readonly version: string;
   readonly bytes: number;
   readonly sha256: string;

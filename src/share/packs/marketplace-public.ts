@@ -11,7 +11,7 @@ import { rankOf } from "./rank.ts";
 
 const FactorJson = v.object({
   factor: v.string(),
-  value: v.pipe(v.nullable(v.union([v.boolean(), v.number()])), v.description("What was measured; null: not known.")),
+  value: v.pipe(v.union([v.boolean(), v.number(), v.null()]), v.description("What was measured; null: not known.")),
   points: v.pipe(Count, v.description("The points of all factors add up to the rank.")),
   most: Count,
   says: v.string(),

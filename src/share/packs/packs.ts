@@ -10,5 +10,5 @@ export { draftPack, type PackDraft, type PackRequest } from "./draft.ts";
 export type { Pack, PackEntry } from "./entry.ts";
 export { explore } from "./explore.ts";
 export { findOwnPack, getPack, listPacks, listTeamPacks, type OwnPack, whyNotOffered } from "./list.ts";
-export { eraseMakerOfPacks, publishPack } from "./publish.ts";
+export { publishPack } from "./publish.ts";
 export { PACK_RULES } from "./rules.ts";

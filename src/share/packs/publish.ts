@@ -1,6 +1,4 @@
 import type { Core } from "../../core.ts";
-import type { ErasedPerson } from "../../identity/people/people.ts";
-import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, unprocessable } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
@@ -29,7 +27,7 @@ export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMM
     const files = JSON.stringify(draft.files.map(({ source: _, ...file }) => file));
     const digest = Buffer.from(sha256, "hex");
     const content = { version, readme, files, rules, classes, archive, sha256: digest };
-    sql.insertVersion.run({ ...content, packId: id, at: now, by: by.label });
+    sql.insertVersion.run({ ...content, packId: id, at: now });
     // What is said of the pack is said of the version that is offered, which a pre-release is not while there is a stable one.
     if (stored && currentVersion(core, id)?.version === version) sql.updatePack.run(pack);
     recordEvent(core, by, {
@@ -41,7 +39,3 @@ export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMM
     forgetPacks(core);
   });
 }
-
-/** Row change: a person's name in the versions that they published. @returns how many changed */
-export const eraseMakerOfPacks = (core: Core, { email, mark }: ErasedPerson): number =>
-  rows(core.store).renameMaker.run({ email, mark, limit: MAX_ERASED_ROWS }).changes;

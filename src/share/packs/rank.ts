@@ -26,7 +26,7 @@ export interface Factor {
 }
 
 /** Points that each factor can bring; together 100. */
-export const MAX_POINTS = {
+const MAX_POINTS = {
   verified_publisher: 30,
   age: 15,
   installs: 30,

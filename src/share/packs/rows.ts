@@ -47,7 +47,6 @@ interface NewVersion {
   readonly archive: Uint8Array;
   readonly sha256: Uint8Array;
   readonly at: number;
-  readonly by: string;
 }
 
 /**
@@ -105,8 +104,8 @@ export const rows = statements((db) => ({
        featured_at = @featuredAt, removed_at = @removedAt, removed_reason = @removedReason WHERE id = @id AND team_id = @teamId`,
   ),
   insertVersion: db.prepare<[NewVersion]>(
-    `INSERT INTO pack_versions (pack_id, version, readme, files, rules, classes, archive, sha256, created_at, created_by)
-     VALUES (@packId, @version, @readme, @files, @rules, @classes, @archive, @sha256, @at, @by)`,
+    `INSERT INTO pack_versions (pack_id, version, readme, files, rules, classes, archive, sha256, created_at)
+     VALUES (@packId, @version, @readme, @files, @rules, @classes, @archive, @sha256, @at)`,
   ),
   // Both by pack_installs' primary key, its first column or the whole.
   installsOf: db.prepare<[string], { deviceId: string; at: number }>(
@@ -129,10 +128,5 @@ export const rows = statements((db) => ({
   // By packs_by_team.
   publishers: db.prepare<[], { teamId: string; packs: number }>(
     "SELECT team_id AS teamId, count(*) AS packs FROM packs GROUP BY team_id",
-  ),
-  // A walk of the table, for a person who is erased.
-  renameMaker: db.prepare<[{ email: string; mark: string; limit: number }]>(
-    `UPDATE pack_versions SET created_by = @mark WHERE id IN (
-       SELECT id FROM pack_versions WHERE created_by = @email LIMIT @limit)`,
   ),
 }));

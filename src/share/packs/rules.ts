@@ -4,8 +4,8 @@ import { isVersion } from "../../kit/versions.ts";
 
 /** What a pack may be called and said to be. */
 
-export const MAX_TAGS = 10;
-export const MAX_README_BYTES = 64 * 1024;
+const MAX_TAGS = 10;
+const MAX_README_BYTES = 64 * 1024;
 export const MAX_FILES = 500;
 /** Of the files together, before they are packed. */
 export const MAX_PACK_BYTES = 5 * 1024 * 1024;
@@ -16,7 +16,7 @@ export const MAX_VERSIONS = 200;
 export const NO_LICENSE = "All rights reserved";
 
 /** Licences to choose from, none and then some by SPDX identifier (spdx.org/licenses); any other text is taken too. */
-export const LICENSES = [
+const LICENSES = [
   NO_LICENSE,
   "CC-BY-4.0",
   "CC-BY-SA-4.0",

@@ -23,11 +23,11 @@ export interface Release {
 }
 
 /** Where an installer that we serve lies, below the base URL. */
-export const filePath = (platform: string, version: string, name: string): string =>
+const filePath = (platform: string, version: string, name: string): string =>
   `/download/files/${platform}/${version}/${encodeURIComponent(name)}`;
 
 /** Where an installer is fetched from. */
-export function releaseUrl(core: Core, row: Pick<ReleaseRow, "platform" | "version" | "url" | "fileName">): string {
+function releaseUrl(core: Core, row: Pick<ReleaseRow, "platform" | "version" | "url" | "fileName">): string {
   return row.url ?? baseUrlOf(core.config) + filePath(row.platform, row.version, row.fileName ?? "");
 }
 

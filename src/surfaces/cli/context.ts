@@ -5,6 +5,8 @@ import { roleIn } from "../../identity/members/members.ts";
 import { findUser, getUser, type User } from "../../identity/people/people.ts";
 import { getTeam, type Team } from "../../identity/teams/teams.ts";
 import { systemClock } from "../../kit/clock.ts";
+import { StoreUnavailable } from "../../kit/errors.ts";
+import { withPath } from "../../kit/files.ts";
 import { processLog } from "../../kit/log.ts";
 import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
@@ -110,6 +112,8 @@ export const HERE: Place = {
     };
     try {
       return await work(core, createOutput(options.json ?? false, cli.io), { by: COMMAND_LINE, teamId: null });
+    } catch (error) {
+      throw error instanceof StoreUnavailable ? withPath(config.data, error) : error;
     } finally {
       store.close();
     }

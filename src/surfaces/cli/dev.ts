@@ -9,6 +9,7 @@ import { writeFileAtomically } from "../../kit/files.ts";
 import { type Log, processLog } from "../../kit/log.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
+import { shellQuoted } from "../../kit/strings.ts";
 import type { Local } from "../dev/dev.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
@@ -236,8 +237,6 @@ type Facts = ReturnType<typeof describe>;
 
 const asJson = ({ time: _, ...facts }: Facts) => `${JSON.stringify(facts)}\n`;
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
 const asEnv = (made: Facts) =>
   Object.entries({
     RECKON_BASE_URL: made.baseUrl,
@@ -254,7 +253,7 @@ const asEnv = (made: Facts) =>
     RECKON_CLI_TOKEN: made.cliToken,
     RECKON_READ_TOKEN: made.readToken,
   })
-    .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+    .map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`)
     .join("");
 
 const asText = (made: Facts) => `

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
+import { findUser } from "../../identity/people/people.ts";
 import type { Team } from "../../identity/teams/teams.ts";
 import { defectsOfClass, entriesProjection, findDefect, onWire } from "../../insight/defects/defects.ts";
 import {
@@ -125,7 +126,12 @@ function addShow(error: Command, cli: Cli): void {
         const one = await named(core, teamNamed(core, caller, options.team), id);
         const standing = standingAsJson(core, one);
         const activity = timelineOf(core, one.teamId, one.fingerprint, one.entryId).map((event) => ({
-          ...{ at: isoInstant(event.at), kind: event.kind, by: event.actorLabel, entry: event.entryId || null },
+          ...{
+            at: isoInstant(event.at),
+            kind: event.kind,
+            by: findUser(core, event.actorId ?? "")?.email ?? event.actorLabel,
+            entry: event.entryId || null,
+          },
           ...{ to: event.person?.email ?? null, text: event.body },
         }));
         output.result({ ...standing, activity }, () => {

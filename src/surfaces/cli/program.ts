@@ -60,7 +60,7 @@ export function reasonOf(error: unknown): string {
   if (system !== undefined) return path === undefined ? system : `${path}: ${system}`;
   // The store says what it could not do; what stood in its way is the cause.
   const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return error.message + cause;
+  return (path === undefined ? "" : `${path}: `) + error.message + cause;
 }
 
 function* walk(command: Command): Generator<Command> {

@@ -95,7 +95,7 @@ export async function listenOrExplain(instance: Listening): Promise<string> {
  */
 export function untilStopped(
   instance: Pick<Instance, "close">,
-  other?: (stop: (code: number) => void) => void,
+  other: (stop: (code: number) => void) => void,
 ): Promise<number> {
   return new Promise((resolve) => {
     let stopping = false;
@@ -109,6 +109,6 @@ export function untilStopped(
     };
     process.on("SIGTERM", () => stop(0));
     process.on("SIGINT", () => stop(0));
-    other?.(stop);
+    other(stop);
   });
 }

@@ -15,7 +15,7 @@ import {
   spendProgress,
   spendReport,
 } from "../../insight/spend/spend.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { isoDate } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { recordAct } from "../../platform/audit/audit.ts";
@@ -71,7 +71,7 @@ export function spendCommands(program: Command, cli: Cli): void {
         if (person !== undefined && report.groupCount === 0) personNamed(core, caller, person);
         const { date, overridden, problem } = report.prices;
         if (problem !== null) fail(invalid, problem);
-        const [since, until] = [isoInstant(span.from).slice(0, 10), isoInstant(span.to).slice(0, 10)];
+        const [since, until] = [isoDate(span.from), isoDate(span.to)];
         if (options.csv)
           await recordAct(core, caller.by, {
             action: "spend.exported",

@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { whereFull } from "../../kit/errors.ts";
 import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
@@ -25,9 +26,12 @@ export async function readText(file: string): Promise<string> {
 
 /** Writes a text to the file that an option names. @throws Problem naming the file and the reason */
 export async function writeText(file: string, text: string): Promise<void> {
+  const isNew = !existsSync(file);
   try {
     await writeFile(file, text);
   } catch (error) {
+    // A part of it would pass for the whole, and stand in the way of the next.
+    if (isNew) rmSync(file, { force: true });
     fail(invalid, `${file} cannot be written: ${systemErrorText(error) ?? String(error)}`);
   }
 }
@@ -57,7 +61,7 @@ export async function writeArchive(file: string, content: AsyncIterable<Uint8Arr
     syncDirectory(folder);
   } catch (error) {
     rmSync(partial, { force: true });
-    throw error;
+    throw whereFull(folder, error, "what was to be put there did not fit");
   }
   return statSync(file).size;
 }

@@ -10,6 +10,7 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
+import { fail, forbidden } from "../../kit/problem.ts";
 import {
   type Cli,
   type CommonOptions,
@@ -87,7 +88,13 @@ function addInvite(user: Command, cli: Cli): void {
     .action((email: string | undefined, options: CommonOptions & { readonly team: string; readonly role: Role }) =>
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId, name } = teamNamed(core, caller, options.team);
-        const link = await createInvitation(core, { teamId, role: options.role, email: email ?? null }, caller.by);
+        const { by, token } = caller;
+        const isTeams = caller.teamId !== null;
+        if (isTeams && token?.userId === null && email !== undefined)
+          fail(forbidden, "The token is nobody's, who could hand out an address: leave the address out.");
+        const whose = token?.userId ? { makerId: token.userId } : {};
+        const invitation = { teamId, role: options.role, email: email ?? null, ...whose };
+        const link = await createInvitation(core, invitation, by, isTeams ? "admin" : undefined);
         const url = baseUrlOf(core.config) + link.path;
         const expiresAt = isoInstant(link.expiresAt);
         output.result({ teamId, role: options.role, email: email ?? null, url, expiresAt }, () => url);

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "../../kit/clock.ts";
+import { HOUR_MS } from "../../kit/clock.ts";
 import { type Random, seededRandom } from "../../kit/random.ts";
 import type { LocalClock } from "./clock.ts";
 import { demoData } from "./demo/demo.ts";
@@ -58,7 +58,6 @@ export async function buildSeed(options: LocalOptions, clock: LocalClock): Promi
   }
 }
 
-const HOUR_MS = 60 * MINUTE_MS;
 /** How old the demo data of an instance without a seed may be: making it takes longer than starting. */
 const FRESH_HOURS = 6;
 

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeFileAtomically } from "../../kit/files.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { BESIDE, databasePath, removeDatabase } from "../../platform/store/store.ts";
 import type { ClockState } from "./clock.ts";
@@ -50,7 +51,8 @@ function clearLocal(directory: string): void {
 }
 
 export function keep(directory: string, kept: Kept): void {
-  writeFileSync(join(directory, MARK), `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  // Whoever stops an instance may kill it while it still writes: half a file would take all that was kept along.
+  writeFileAtomically(join(directory, MARK), `${JSON.stringify(kept)}\n`, true);
 }
 
 export function writeKey(directory: string, pem: string): void {

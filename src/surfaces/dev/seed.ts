@@ -28,8 +28,8 @@ export interface Credentials {
   readonly readToken: string;
 }
 
-export const TEAM = "Demo";
-export const EMAIL = "demo@example.com";
+const TEAM = "Demo";
+const EMAIL = "demo@example.com";
 /** Who works with the owner. They have no passwords: hashing seven takes longer than all else that is made. */
 const COLLEAGUES = [
   { name: "Mira", role: "admin" },
@@ -42,7 +42,7 @@ const COLLEAGUES = [
 ] as const;
 const CODE_LIFETIME_MS = 30 * DAY_MS;
 /** How long before the start the team and its first person are there, and so how far the demo data may reach back. */
-export const TEAM_AGE_MS = 45 * DAY_MS;
+const TEAM_AGE_MS = 45 * DAY_MS;
 
 export interface CreatedTeam {
   readonly teamId: string;

@@ -19,7 +19,7 @@ export interface InstanceHandle {
   close(): Promise<void>;
 }
 
-export interface InstanceParts {
+interface InstanceParts {
   readonly clock: Clock;
   readonly random: Random;
   /** The instance that takes in the seed, whose limits are the defaults. */

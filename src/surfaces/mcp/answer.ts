@@ -29,7 +29,7 @@ const FOOT_BYTES = 120;
 export function fitted(
   head: string,
   parts: readonly string[],
-  { count = parts.length, bytes = ANSWER_BYTES }: { readonly count?: number; readonly bytes?: number } = {},
+  { count = parts.length, bytes = ANSWER_BYTES }: { readonly count?: number; readonly bytes?: number },
 ): { readonly text: string; readonly shown: number } {
   let text = head;
   let left = bytes - sizeOf(head) - FOOT_BYTES;

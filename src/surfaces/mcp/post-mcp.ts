@@ -20,7 +20,7 @@ const Message = v.pipe(
   v.description("One message of JSON-RPC 2.0, as the Model Context Protocol has them; no batch."),
 );
 const MessageReply = v.pipe(
-  v.looseObject({ jsonrpc: v.literal("2.0"), id: v.nullable(v.union([v.string(), v.number()])) }),
+  v.looseObject({ jsonrpc: v.literal("2.0"), id: v.union([v.string(), v.number(), v.null()]) }),
   v.description("The response of JSON-RPC 2.0 to it."),
 );
 const Refused = v.looseObject({

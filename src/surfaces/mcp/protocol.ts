@@ -15,7 +15,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { programVersion } from "../../kit/assets.ts";
-import { MINUTE_MS } from "../../kit/clock.ts";
+import { HOUR_MS } from "../../kit/clock.ts";
 import { notFound, Problem, rateLimited, unauthorized } from "../../kit/problem.ts";
 import { stillReading } from "../../platform/projections/projections.ts";
 import { getPrompt, PROMPTS } from "./prompts.ts";
@@ -51,7 +51,7 @@ export const WARMING: readonly (() => unknown)[] = [
 ];
 
 /** The lists depend on the token alone, so a client need not ask for them with every turn. */
-const LISTS = { ttlMs: 60 * MINUTE_MS, cacheScope: "private" } as const;
+const LISTS = { ttlMs: HOUR_MS, cacheScope: "private" } as const;
 
 /**
  * Answers one message, of the revision 2026-07-28 or of one that begins with `initialize`.

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
 import { defectsOfClass, freshenEntries, onWire, parseFile } from "../../insight/defects/defects.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { isoDate } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { visibleLine } from "../../kit/strings.ts";
 import { currentBrains } from "../../record/brain/brain.ts";
@@ -35,7 +35,7 @@ export const recordError = tool({
   async call(visit, { title, body, prevention_rule, repo }) {
     const repoKey = repoWithin(visit, repo);
     const [rule, heading] = [clean(prevention_rule, MAX_RULE_CHARS), clean(title, MAX_TITLE_CHARS)];
-    const date = isoInstant(visit.core.clock.now()).slice(0, 10);
+    const date = isoDate(visit.core.clock.now());
     const text = redactText(body.toWellFormed()).text.trim();
     const entry = `## ${date} – ${heading}\n\n${text}\n\n**Prevention rule:** ${rule}\n`;
     const { entries, skipped } = parseFile(entry);

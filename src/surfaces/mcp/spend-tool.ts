@@ -8,7 +8,7 @@ import {
   type SpendFigures,
   spendReport,
 } from "../../insight/spend/spend.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { isoDate } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { ANSWER_BYTES, fitted, word } from "./answer.ts";
 import { repoWithin, requireWholeBrains, teamsOf } from "./reader.ts";
@@ -40,7 +40,7 @@ export const spendTool = tool({
     const period = readPeriod({ since, until }, visit.core.clock.now());
     if (!period) return fail(invalid, "until must not lie before since.");
     const { behind } = await requireSpend(visit.core);
-    const days = `${isoInstant(period.from).slice(0, 10)} to ${isoInstant(period.to).slice(0, 10)}`;
+    const days = `${isoDate(period.from)} to ${isoDate(period.to)}`;
     const counts = { total: 0, shown: 0 };
     const texts = teams.map(({ id, name }) => {
       const { total, groups, prices } = spendReport(visit.core, id, { ...period, by, repoKey });

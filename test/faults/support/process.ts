@@ -28,7 +28,7 @@ export async function until(what: string, ask: () => boolean | Promise<boolean>,
   }
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

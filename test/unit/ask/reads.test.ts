@@ -1,12 +1,8 @@
 import { expect, it } from "vitest";
-import { dayOf, judgeDay } from "../../../src/insight/ask/reads.ts";
+import { judgeDay } from "../../../src/insight/ask/reads.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 
 const MIDNIGHT = 20_000 * DAY_MS;
-
-it("begins a day at midnight UTC", () => {
-  expect([dayOf(MIDNIGHT - 1), dayOf(MIDNIGHT), dayOf(MIDNIGHT + DAY_MS - 1)]).toEqual([19_999, 20_000, 20_000]);
-});
 
 it("allows until the cap is reached, then says how long it is to midnight, never less than a second", () => {
   const noon = MIDNIGHT + DAY_MS / 2;

@@ -6,7 +6,6 @@ import {
   listDefects,
   newestWith,
   onWire,
-  weeklyHistory,
 } from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -127,19 +126,6 @@ it("lists the entries of a day in the order of their files, however often these 
   expect(listDefects(core, team).map(({ title }) => title)).toEqual(await read());
   await put(3, { [errors]: titled("B", "C", "D"), "security.md": `${titled("Z")}## 2026-11-21 New\n` });
   expect(await read()).toEqual(["New", "B", "C", "D", "Z"]);
-});
-
-it("counts weeks as far back as asked, the last four as the trend does", async () => {
-  const { core, team } = await published();
-  const weeks = weeklyHistory(core, team, 30);
-  expect(weeks).toHaveLength(30);
-  expect(weeks.slice(-2)).toEqual([
-    { start: "2026-11-08", end: "2026-11-14", count: 1 },
-    { start: "2026-11-15", end: "2026-11-21", count: 1 },
-  ]);
-  expect(weeks.reduce((sum, { count }) => sum + count, 0)).toBe(3);
-  expect(weeklyHistory(core, team, 26).reduce((sum, { count }) => sum + count, 0)).toBe(2);
-  expect(weeklyHistory(core, team, 4, "elsewhere").map(({ count }) => count)).toEqual([0, 0, 0, 0]);
 });
 
 it("finds a text in any case, with nothing in it that stands for others, however the entries were made for it", async () => {

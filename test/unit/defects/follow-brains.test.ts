@@ -1,10 +1,16 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Core } from "../../../src/core.ts";
-import { entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
-import { catchUp, failures, isBehind } from "../../../src/platform/projections/projections.ts";
+import { type Defect, entriesProjection, listDefects } from "../../../src/insight/defects/defects.ts";
+import { act, standingOfEntry } from "../../../src/insight/triage/triage.ts";
+import type { Actor } from "../../../src/platform/audit/audit.ts";
+import { areCaughtUp, catchUp, failures } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { git } from "../../support/work-tree.ts";
 
 const publish = (
   t: TestInstance,
@@ -44,7 +50,7 @@ it("takes the entries of current errors, security and anti-patterns files, and o
     ...{ heading: "2026-11-20 – Login loop", ordinal: 0, open: false, rule: "Set Path." },
     ...{ commits: ["abc1234"], files: ["src/a.ts"] },
   });
-  expect(await isBehind(t.instance.core, entriesProjection)).toBe(false);
+  expect(areCaughtUp(t.instance.core, [entriesProjection])).toBe(true);
 });
 
 it("leaves the rows alone that a new version did not change, whichever line they moved to", async () => {
@@ -142,6 +148,86 @@ it("never gives a number again, so that an address of a page means one entry or 
     expect(found.filter((id) => seen.has(id))).toEqual([]);
     for (const id of found) seen.add(id);
   }
+});
+
+it("gives an entry that is there again its number, with what was said of it, and tells of it once", async () => {
+  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+  const one = await t.device();
+  const other = await t.device(one.team);
+  const { core } = t.instance;
+  const entry = (title: string, rule = "Set Path.") => `## 2026-11-20 ${title}\n\n**Prevention rule:** ${rule}\n\n`;
+  const [both, theirs] = [
+    entry("Login loop") + entry("Cart lost") + entry("Cart lost"),
+    entry("Totals", "Round once."),
+  ];
+  await publish(t, one, "a", 1, { [ERRORS]: theirs + both });
+  await follow(t);
+  const before = list(t, one);
+  const login = before.find(({ title }) => title === "Login loop") as Defect;
+  const by: Actor = { kind: "command", id: null, label: "command line", ip: null };
+  const subject = {
+    teamId: one.team.id,
+    fingerprint: login.fingerprint.toString("hex").slice(0, 8),
+    entryId: login.id,
+  };
+  await act(core, subject, { kind: "resolve" }, by);
+  const told = () =>
+    t.rows("SELECT data ->> 'title' AS title FROM notices WHERE type LIKE 'defect.%'").map(({ title }) => title);
+  expect(told().toSorted()).toEqual(["Cart lost", "Cart lost", "Login loop", "Totals"]);
+  // The brain of a machine where another branch is checked out, then of one that has them all, some of them in another place.
+  for (const [i, device] of [other, one, other, one].entries()) {
+    await publish(t, device, "a", i + 2, { [ERRORS]: device === one ? both + theirs : theirs });
+    await follow(t);
+  }
+  const idsOf = (entries: readonly Defect[]) => entries.map(({ title, ordinal, id }) => [title, ordinal, id]).sort();
+  expect(idsOf(list(t, one))).toEqual(idsOf(before));
+  expect(standingOfEntry(core, one.team.id, subject.fingerprint, login)).toMatchObject({
+    state: "resolved",
+    isWord: true,
+  });
+  expect(told()).toHaveLength(4);
+  expect(t.count("defects_gone")).toBe(0);
+});
+
+it("reads one side of what a merge left unresolved, and the other once it is resolved", async () => {
+  const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+  const device = await t.device();
+  const repo = mkdtempSync(join(tmpdir(), "reckon-merge-"));
+  onTestFinished(() => rmSync(repo, { recursive: true }));
+  const put = (content: string) => writeFileSync(join(repo, "errors.md"), content);
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "merge.conflictStyle=diff3"];
+  const commit = () => git(repo, ...author, "commit", "-qam", "one");
+  let version = 0;
+  const read = async () => {
+    await publish(t, device, "a", ++version, { [ERRORS]: readFileSync(join(repo, "errors.md"), "utf8") });
+    await follow(t);
+    return list(t, device).map(({ id, title, rule, line }) => ({ id, title, rule, line }));
+  };
+  const entry = (title: string, more = "") =>
+    `## 2026-11-20 ${title}\n\nIt broke.\n${more}\n**Prevention rule:** Look twice.\n`;
+  git(repo, "init", "-q", "-b", "main");
+  put(`# Errors\n\n${entry("Old")}`);
+  git(repo, "add", ".");
+  commit();
+  git(repo, "checkout", "-q", "-b", "feature");
+  put(`# Errors\n\n${entry("Theirs")}\n${entry("Old", "Badly.\n")}\nMore.\n`);
+  commit();
+  git(repo, "checkout", "-q", "main");
+  put(`# Errors\n\n${entry("Ours")}\n${entry("Old")}\nFixed.\n`);
+  commit();
+  const before = await read();
+  expect(before.map(({ title, rule }) => [title, rule])).toEqual(
+    ["Ours", "Old"].map((title) => [title, "Look twice."]),
+  );
+  expect(() => git(repo, ...author, "merge", "-q", "feature")).toThrow();
+  expect(readFileSync(join(repo, "errors.md"), "utf8")).toMatch(/^<{7} .*^\|{7} .*^={7}$.*^>{7} /ms);
+  const told = t.count("notices");
+  const anyLine = (entries: typeof before) => entries.map((one) => ({ ...one, line: 0 }));
+  expect(anyLine(await read())).toEqual(anyLine(before));
+  expect(t.count("notices")).toBe(told);
+  put(`# Errors\n\n${entry("Theirs")}\n${entry("Ours")}\n${entry("Old", "Badly.\n")}`);
+  expect(anyLine(await read())).toEqual(expect.arrayContaining(anyLine(before)));
+  expect(t.count("notices")).toBe(told + 1);
 });
 
 it("stores a file whose thousand equal headings all change places, piece by piece", async () => {

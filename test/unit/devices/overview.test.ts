@@ -9,6 +9,7 @@ import {
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { readUserAgent } from "../../../src/redact/redact.ts";
 import { deviceOverview } from "../../../src/surfaces/web/dashboard/devices/list.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const ANN = { kind: "user", id: "usr_1", label: "ann@acme.example", ip: null } as const;
@@ -109,7 +110,8 @@ describe("open codes", () => {
     const { code: used } = await createCode(core, team.id);
     await createCode(core, other.id);
     await createCode(core, team.id, MINUTE_MS);
-    await createCode(core, team.id, 5 * MINUTE_MS, ANN);
+    const { id } = await makeAccount(core, { email: ANN.label });
+    await createCode(core, team.id, 5 * MINUTE_MS, { ...ANN, id });
     await t.post("/api/connect/exchange", { json: { code: used, consent: { version: "1" } } });
     t.clock.advance(2 * MINUTE_MS);
     const open = listOpenCodes(core, team.id);

@@ -11,7 +11,7 @@ import { signIn } from "../../../src/identity/sign-in/sign-in.ts";
 import { recordDeviceRead } from "../../../src/insight/ask/ask.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
-import { setPolicy } from "../../../src/record/policy/policy.ts";
+import { currentVersion, setPolicy } from "../../../src/record/policy/policy.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
 import {
@@ -103,7 +103,7 @@ it("erases a person with their devices, from accounts, audit and whatever they m
     { label: `erased-${mine.id}` },
   ]);
   expect(t.rows("SELECT device_id AS id FROM device_reads")).toEqual([{ id: other.deviceId }]);
-  expect(t.rows("SELECT created_by FROM policies")).toEqual([{ created_by: `erased-${id}` }]);
+  expect(currentVersion(core, device.team.id).createdBy).toBe(`erased-${id}`);
   expect(report(t).faults).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { saveView } from "../../../src/identity/saved-views/saved-views.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import {
   carryOut,
@@ -11,6 +12,7 @@ import {
 } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
@@ -23,11 +25,11 @@ async function shared() {
   const own = await t.device(await t.team({ name: "Acme" }));
   const all = await t.device(own.team);
   await personWith(t, own, ADA.person);
-  const exported = async (session: string, email: string, text: string) => {
+  const exported = async (session: string, email: string, text: string, by = all) => {
     const about = { "session.id": session, "user.email": email };
     const prompt = ["user_prompt", { ...about, prompt: text }] as const;
     const json = claudeLogs(prompt, claudeCall(`req_${session}`, about));
-    expect((await t.post("/v1/logs", { token: all.token, json })).status).toBe(200);
+    expect((await t.post("/v1/logs", { token: by.token, json })).status).toBe(200);
   };
   await exported("s-ada", "Ada@Example.com", "marigold");
   await exported("s-bob", "bob@example.com", "lavender");
@@ -39,7 +41,7 @@ async function shared() {
   );
   expect((await t.post("/api/agent-traces/ingest", { token: all.token, json: edited })).status).toBe(200);
   await t.instance.settle();
-  return { t, all, core: t.instance.core };
+  return { t, own, all, exported, core: t.instance.core };
 }
 
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
@@ -112,4 +114,54 @@ it("erases with what names no repository what agents exported, of which nothing 
   expect(t.rows("SELECT * FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
   expect(t.rows("SELECT sum(usages) AS usages FROM spend_cells")).toEqual([{ usages: null }]);
   expect(faults(t)).toEqual([]);
+});
+
+it("erases what another machine's client told of sessions that were exported in a person's name, also where it is interrupted", async () => {
+  const { t, core, own, all, exported } = await shared();
+  const machine = await t.device(own.team);
+  const told = async (session: string, text: string) => {
+    const entries = [{ seq: session.length, payload: { type: "edit", sessionId: session, path: `${text}.ts` } }];
+    const sessions = [{ id: session, outcome: "ok", title: text, files: [], spans: [{ id: "a", name: text }] }];
+    for (const [path, json] of Object.entries({
+      "/api/telemetry/ingest": { repoKey: "shop", entries },
+      "/api/agent-traces/ingest": { repoKey: "shop", sessions },
+    }))
+      expect((await t.post(path, { token: machine.token, json })).status).toBe(200);
+    await t.instance.settle();
+  };
+  // Over everybody's token, and over that of her own machine, which goes with her.
+  await exported("s-peony", ADA.person, "peony", all);
+  await exported("s-tulip-1", ADA.person, "tulip", own);
+  await told("s-peony", "peony");
+  await told("s-tulip-1", "tulip");
+  await told("s-machine-1", "lavender");
+  const target = resolveTarget(core, ADA);
+  expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 5 });
+  const erasure = await requestErasure(core, target, "they wanted it");
+  const onStep = ({ sessions = 0 }) => {
+    if (sessions > 0) throw new Error("killed");
+  };
+  for (let killed = true; killed; )
+    killed = await carryOut(core, erasure, onStep).then(
+      () => false,
+      () => true,
+    );
+  for (const text of ["peony", "tulip", ADA.person, "Ada@Example.com"])
+    expect(filesWith(t.directory, text)).toEqual([]);
+  expect(sessions(t)).toEqual(["s-bob", "s-machine-1"]);
+  expect(t.rows("SELECT completed_at FROM erasures")).not.toEqual([{ completed_at: null }]);
+  expect(faults(t)).toEqual([]);
+});
+
+it("erases the views that others saved of who is named without an account", async () => {
+  const { t, core } = await shared();
+  const [{ id: teamId }] = t.rows("SELECT id FROM teams");
+  const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: teamId, role: "owner" } });
+  for (const person of ["ada@example.com", "bob@example.com"])
+    await saveView(core, teamId, keeper.id, {
+      ...{ place: "/sessions", name: person.slice(0, 3), shared: true },
+      query: `${new URLSearchParams({ person, result: "failed" })}`,
+    });
+  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
 });

@@ -84,6 +84,46 @@ it("goes on once a clock that was ahead is right again, and tells of that run al
   expect(await finding(t)).toMatchObject({ status: "warning" });
 });
 
+it("lets nothing go by a clock that is a year ahead for a while, and catches up with one that stays", async () => {
+  const { t, keep, night } = await twice();
+  await keep(100);
+  await night();
+  const looks = async (minutes: number) => {
+    for (let i = 0; i < minutes; i++) {
+      t.clock.advance(60_000);
+      await retentionJob.run(t.instance.core);
+    }
+  };
+  const all = () =>
+    ["marigold telemetry", "lavender telemetry"].filter((text) => filesWith(t.directory, text).length > 0);
+  t.clock.jump(365 * DAY);
+  await looks(30);
+  t.clock.jump(-365 * DAY);
+  await looks(30);
+  expect(all()).toEqual(["marigold telemetry", "lavender telemetry"]);
+  expect(t.count("trace_sessions")).toBe(2);
+  t.clock.jump(60 * DAY);
+  await looks(61);
+  expect(all()).toEqual(["lavender telemetry"]);
+  expect(faults(t)).toEqual([]);
+});
+
+it("keeps what came while the clock was years behind as long as what came around it", async () => {
+  const { t, device, keep, night } = await twice();
+  await keep(100);
+  t.clock.jump(-2_000 * DAY);
+  await deliverAll(t, device, "till", "crocus", 20);
+  t.clock.jump(2_000 * DAY);
+  await night();
+  const stays = () =>
+    filesWith(t.directory, "crocus telemetry").length > 0 && filesWith(t.directory, "crocus prompt").length > 0;
+  expect(stays()).toBe(true);
+  t.clock.advance(100 * DAY);
+  await night();
+  expect([stays(), t.count("trace_sessions")]).toEqual([false, 0]);
+  expect(faults(t)).toEqual([]);
+});
+
 it.each([
   ["run out", async (t: TestInstance) => void (await retentionJob.run(t.instance.core))],
   [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Call, callsOnce, countCalls, countedCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
+import { type Call, callsOnce, countCalls, tokensOfCalls } from "../../../src/formats/calls.ts";
 import { readAttributes, readAttributeUsage, readUsage } from "../../../src/formats/usage.ts";
 import { finish } from "../../../src/kit/slices.ts";
 
@@ -177,7 +177,7 @@ const span = (externalId: string, parentId: string | null, usage: object | null,
   ...more,
 });
 const some = { input_tokens: 10, output_tokens: 1 };
-const idsOf = (spans: Call[]) => countedCalls(spans).map(({ externalId }) => externalId);
+const idsOf = (spans: Call[]) => finish(countCalls(spans)).map(({ externalId }) => externalId);
 
 describe("of spans below each other", () => {
   it("an agent's gives way to the model calls it sums up, behind tools too", () => {

@@ -451,7 +451,7 @@ it("writes nothing beside a disk that is not mounted, and takes away what was er
   await carryOut(core, await requestErasure(core, target, "asked for"));
   for (const isMountPoint of [false, true]) {
     if (isMountPoint) mkdirSync(lake);
-    await expect(flowAll(t)).rejects.toThrow(/is empty or not there, and files were put there before: mount it/);
+    await expect(flowAll(t)).rejects.toThrow(/is empty or not there, and files were put there before: bring it back/);
     expect(existsSync(lake) ? readdirSync(lake) : []).toEqual([]);
   }
   rmSync(lake, { recursive: true });

@@ -31,8 +31,9 @@ it("ends a turn though S3 is busy, breaks off, or cuts its answers short, each o
   let asked = 0;
   const { t, objects } = await bucket((_request, response, tries) => {
     if (tries > 1) return false;
-    const kind = asked++ % 4;
-    if (kind === 0) response.writeHead(503, { "retry-after": "1" }).end(error("SlowDown"));
+    const kind = asked++ % 5;
+    if (kind === 4) response.writeHead(400).end(error("RequestTimeout"));
+    else if (kind === 0) response.writeHead(503, { "retry-after": "1" }).end(error("SlowDown"));
     else if (kind === 1) response.writeHead(500).end(error("InternalError"));
     else if (kind === 2) response.destroy();
     else {
@@ -55,7 +56,7 @@ it("gives up for this turn what S3 keeps refusing, after four tries", async () =
     return true;
   });
   await t.device();
-  await expect(flow(t.instance.core)).rejects.toThrow("the lake refused to put an object: 503 SlowDown");
+  await expect(flow(t.instance.core)).rejects.toThrow("the lake refused to list the bucket: 503 SlowDown");
   expect([...tries.values()]).toEqual([4]);
 });
 
@@ -104,6 +105,44 @@ it.each([
   });
   await t.device();
   await expect(flow(t.instance.core)).rejects.toThrow(advice);
+});
+
+it("tells of wrong credentials though there is nothing to put", async () => {
+  let isRefused = false;
+  const { t } = await bucket((_request, response) => {
+    if (isRefused) response.writeHead(403).end(error("InvalidAccessKeyId"));
+    return isRefused;
+  });
+  await t.device();
+  await flow(t.instance.core);
+  isRefused = true;
+  await expect(flow(t.instance.core)).rejects.toThrow("RECKON_LAKE_ACCESS_KEY_ID");
+});
+
+it("does without the right to list", async () => {
+  const { t, objects } = await bucket(({ method }, response) => {
+    if (method === "GET") response.writeHead(403).end(error("AccessDenied"));
+    return method === "GET";
+  });
+  await t.device();
+  await flow(t.instance.core);
+  expect(objects.size).toBe(1);
+});
+
+it("neither writes nor takes away where a bucket was emptied, until it is repaired", async () => {
+  const { t, objects } = await bucket(() => false);
+  const device = await t.device();
+  await sendEntries(t, device);
+  await flowAll(t);
+  const all = [...objects.keys()].sort();
+  objects.clear();
+  await sendEntries(t, device, { repoKey: "till" });
+  await expect(flowAll(t)).rejects.toThrow("lake check --repair");
+  expect([...objects.keys()]).toEqual([]);
+  await checkLake(t.instance.core, true);
+  await flowAll(t);
+  expect([...objects.keys()]).toEqual(expect.arrayContaining(all));
+  expect(await checkLake(t.instance.core, false)).toMatchObject({ missing: [], unknown: [] });
 });
 
 it("says which service does not answer", async () => {

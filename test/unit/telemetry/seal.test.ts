@@ -49,6 +49,14 @@ async function shown() {
 }
 
 describe("sealing", () => {
+  it("moves all of a stream that came last while the clock was months ahead", async () => {
+    t.clock.jump(60 * DAY_MS);
+    await send("shop", numbers(1, 5));
+    t.clock.jump(-60 * DAY_MS);
+    t.clock.advance(DAY_MS);
+    expect([await seal(t.instance.core, MANY), unsealed()]).toEqual([1, 0]);
+  });
+
   it("moves what fills a block of a stream that goes on, and all of one that has been quiet, and readers see the same", async () => {
     await sendBatches("shop", 25);
     await send("till", numbers(1, 5));

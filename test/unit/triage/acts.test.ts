@@ -46,6 +46,18 @@ it("says of each act who did it, once, and in the audit without what was written
   expect(kit.standing(fingerprint)).toMatchObject({ state: "snoozed", owner: null, tracker: null, revision: 7 });
 });
 
+it("keeps a comment once that is sent twice at once, and what others say in between", async () => {
+  const kit = await one();
+  const { fingerprint, ada } = kit;
+  const bea = await kit.somebody();
+  const say = (text: string, by = ada) => kit.act(fingerprint, { kind: "comment", text }, by);
+  expect(await Promise.all([say("It is the proxy."), say("It is the proxy.")])).toEqual([true, false]);
+  expect([await say("It is the proxy.", bea), await say("It is the proxy."), await say("No.")]).toEqual(
+    Array(3).fill(true),
+  );
+  expect(kit.timeline(fingerprint)).toHaveLength(4);
+});
+
 it("does not undo what somebody else said meanwhile, unless it is the same", async () => {
   const kit = await one();
   const { fingerprint, ada } = kit;

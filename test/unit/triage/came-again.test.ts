@@ -43,6 +43,17 @@ it("opens a class that comes again after it was resolved, once, keeps who owns i
   expect(kit.state(fingerprint)).toBe("resolved");
 });
 
+it("opens one that was resolved while the clock was a year ahead", async () => {
+  const kit = await resolved();
+  const { fingerprint, ada, t } = kit;
+  await kit.act(fingerprint, { kind: "reopen" }, ada);
+  t.clock.jump(365 * 86_400_000);
+  await kit.act(fingerprint, { kind: "resolve" }, ada);
+  t.clock.jump(-365 * 86_400_000);
+  await kit.say([AGAIN, FIRST]);
+  expect([kit.state(fingerprint), kit.noted().length]).toEqual(["again", 1]);
+});
+
 it("takes what happened before and was published later, and what is edited or there again, for nothing new", async () => {
   const kit = await resolved();
   const { fingerprint, noted } = kit;

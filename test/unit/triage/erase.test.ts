@@ -37,6 +37,7 @@ it("takes what was said of a repository's errors with it, and leaves what anothe
   const { t, own, shared } = kit;
   await erase(kit, { repo: REPO });
   for (const text of ["marigold", "primrose"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  expect(t.count("defects_gone")).toBe(0);
   expect(t.rows("SELECT DISTINCT class FROM triage_events")).toEqual([{ class: shared }]);
   expect(t.rows("SELECT class, entry_id AS entry FROM triage_words")).toEqual([{ class: shared, entry: 0 }]);
   expect(t.rows("SELECT class, title, occurrences FROM triage_classes")).toEqual([

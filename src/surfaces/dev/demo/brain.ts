@@ -1,5 +1,5 @@
-import { DAY_MS, MINUTE_MS } from "../../../kit/clock.ts";
-import { dateOf, workday } from "./calendar.ts";
+import { DAY_MS, isoDate, MINUTE_MS } from "../../../kit/clock.ts";
+import { workday } from "./calendar.ts";
 import { type Lesson, type Repo, readLessons, readNotes } from "./data.ts";
 import type { DemoSession } from "./sessions.ts";
 
@@ -26,7 +26,7 @@ export function publications(repo: Repo, sessions: readonly DemoSession[], start
   const { rules, lessons } = readLessons();
   const notes = readNotes();
   const days = new Set([...lessons, ...notes].filter((item) => item.repo === repo).map(({ on }) => on));
-  const date = (on: number) => dateOf(workday(startAt, on));
+  const date = (on: number) => isoDate(workday(startAt, on));
   const commit = (branch: string) => commitOf(repo, branch, sessions);
   const filesOn = (day: number) => {
     const upTo = <T extends { readonly repo: Repo; readonly on: number }>(all: readonly T[]) =>

@@ -17,9 +17,6 @@ export function workday(startAt: number, on: number): number {
   return day;
 }
 
-/** A day as entries are dated: `2026-11-20`. */
-export const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10);
-
 /** Something that happened in the demo team's past. */
 export interface DemoEvent {
   readonly at: number;

@@ -3,7 +3,7 @@ import { assignDevice, listDevices } from "../../../identity/devices/devices.ts"
 import { saveView } from "../../../identity/saved-views/saved-views.ts";
 import { setBudget } from "../../../insight/budgets/budgets.ts";
 import { catchUpSpend, spendReport } from "../../../insight/spend/spend.ts";
-import { DAY_MS, MINUTE_MS } from "../../../kit/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../../share/erasure/erasure.ts";
 import { createChannel, pauseChannel } from "../../../share/notifications/notifications.ts";
@@ -15,7 +15,6 @@ import { actorOf } from "./team.ts";
 
 /** What people who answer for the team did: whose machines are whose, budgets, views, a token, a hold and an erasure. */
 
-const HOUR_MS = 60 * MINUTE_MS;
 /** How much of the month's budget is used at the start. */
 const USED = 0.88;
 

@@ -1,6 +1,6 @@
 import { verifyTeam } from "../../../identity/teams/teams.ts";
 import { brainMetrics, entriesProjection } from "../../../insight/defects/defects.ts";
-import { DAY_MS, isoInstant, MINUTE_MS } from "../../../kit/clock.ts";
+import { DAY_MS, HOUR_MS, isoInstant, MINUTE_MS } from "../../../kit/clock.ts";
 import type { Actor } from "../../../platform/audit/audit.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import { changeRequest, mergeRequest, type Status } from "../../../share/feature-requests/feature-requests.ts";
@@ -13,7 +13,6 @@ import { REPOS } from "./data.ts";
 
 /** What the demo team shows to others: a pack, what people asked of the product, and the hourly figures of its devices. */
 
-const HOUR_MS = 60 * MINUTE_MS;
 const PACK = "shop-lessons";
 
 /** A pack in two versions, featured by the operator, installed by one device. */

@@ -1,4 +1,4 @@
-import { isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
+import { HOUR_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../../../kit/clock.ts";
 import { seededRandom } from "../../../kit/random.ts";
 import { workday } from "./calendar.ts";
 import { type PlannedSession, REPOS, type Repo, readSaid, readTasks, type Task } from "./data.ts";
@@ -6,7 +6,6 @@ import { type Model, type Roll, SessionWriter } from "./session.ts";
 
 /** The sessions of the demo team's agents over five weeks: the same every time but for the instant they lead up to. */
 
-const HOUR_MS = 60 * MINUTE_MS;
 /** When the sessions of a day begin (UTC), the first, the second, and so on. */
 const HOURS = [7.5, 10.5, 13.5] as const;
 /** A session may begin so much later. */

@@ -4,7 +4,7 @@ import { listMembers } from "../../../identity/members/members.ts";
 import { createInvitation } from "../../../identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../identity/read-tokens/read-tokens.ts";
 import { storeSession } from "../../../identity/web-sessions/web-sessions.ts";
-import { MINUTE_MS } from "../../../kit/clock.ts";
+import { HOUR_MS, MINUTE_MS } from "../../../kit/clock.ts";
 import { type Actor, recordEvent } from "../../../platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../../record/policy/policy.ts";
 import type { LocalClock } from "../clock.ts";
@@ -16,7 +16,6 @@ import { DEVICES, REPOS } from "./data.ts";
 /** What people did in the demo team: devices, policy, invitations, questions to the brain. */
 
 export const AGENT = "brightloom-report.sh (own script)";
-const HOUR_MS = 60 * MINUTE_MS;
 const OLD_DEVICE = "old build agent";
 
 const QUESTIONS = [

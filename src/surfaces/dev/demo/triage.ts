@@ -1,6 +1,6 @@
 import { entriesProjection } from "../../../insight/defects/defects.ts";
 import { type Act, act, pageOfErrors, STATES } from "../../../insight/triage/triage.ts";
-import { DAY_MS, MINUTE_MS } from "../../../kit/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../kit/clock.ts";
 import { catchUp } from "../../../platform/projections/projections.ts";
 import type { CreatedTeam } from "../seed.ts";
 import type { InstanceHandle } from "../types.ts";
@@ -12,7 +12,7 @@ export function triage({ core }: InstanceHandle, team: CreatedTeam, startAt: num
   const { teamId } = team;
   /** Acts on the error whose prevention rule holds a word. */
   const event = (hoursAgo: number, word: string, name: string, ...acts: readonly (Act | "take")[]): DemoEvent => ({
-    at: startAt - hoursAgo * 60 * MINUTE_MS,
+    at: startAt - hoursAgo * HOUR_MS,
     happen: async () => {
       const by = actorOf(core, team, name);
       await catchUp(core, entriesProjection);

@@ -1,10 +1,11 @@
 import { type Core, slot } from "../../../core.ts";
+import { shellWord } from "../../../kit/strings.ts";
 import { servedDocument } from "../../../platform/http/openapi-endpoint.ts";
 import { type Member, membersOf, type Schema, typeOf } from "./api-schema.ts";
 
 /** The OpenAPI document put in the order in which a reader wants it; both renditions of the reference are made from this. */
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly where: string;
   readonly required: boolean;
@@ -27,7 +28,7 @@ export interface Answer {
 }
 
 /** A way in which the operation refuses. */
-export interface Failure {
+interface Failure {
   readonly status: number;
   readonly code: string;
   readonly description: string;
@@ -234,12 +235,9 @@ function curlOf(
 ): string {
   const parts = [query.length > 0 ? `curl --get ${url}` : `curl ${url}`];
   if (auth !== undefined) parts.push(`--header "Authorization: Bearer ${KEPT_IN[auth]}"`);
-  for (const { name, example } of query) parts.push(`--data-urlencode ${word(`${name}=${example}`)}`);
-  if (body !== undefined) parts.push("--header 'Content-Type: application/json'", `--data ${word(body)}`);
+  for (const { name, example } of query) parts.push(`--data-urlencode ${shellWord(`${name}=${example}`)}`);
+  if (body !== undefined) parts.push("--header 'Content-Type: application/json'", `--data ${shellWord(body)}`);
   const usual = body === undefined ? "get" : "post";
   if (method !== usual) parts.splice(1, 0, `--request ${method.toUpperCase()}`);
   return parts.join(" \\\n  ");
 }
-
-/** Text as a POSIX shell takes it for one word. */
-const word = (text: string) => (/^[\w=./:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

@@ -23,11 +23,8 @@ const needs = (auth: string | undefined) => (auth === undefined ? "no credential
 const EVERYWHERE = /^(?:Service-Api-Version|RateLimit-|WWW-Authenticate)/;
 
 /** Members or parameters one below the other: name and type, then what it means. */
-function memberList(
-  members: readonly (Member & { readonly where?: string })[],
-  none = "An object without declared members.",
-): Html {
-  if (members.length === 0) return html`<p class="says">${none}</p>`;
+function memberList(members: readonly (Member & { readonly where?: string })[]): Html {
+  if (members.length === 0) return html`<p class="says">An object without declared members.</p>`;
   return html`<dl class="members">${members.map(
     ({ path, required, type, description, where }) =>
       html`<div><dt><code>${path}</code> <span>${type}${where && `, ${where}`}${!required && path !== "…" && html` <em>optional</em>`}</span></dt>${description && html`<dd>${withCode(description)}</dd>`}</div>\n`,

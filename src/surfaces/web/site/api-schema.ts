@@ -94,7 +94,7 @@ export function typeOf(schema: Schema, follow: (schema: Schema) => Schema): stri
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
   if (schema.type === "array") return `array of ${plural(schema.items ? typeOf(follow(schema.items), follow) : "any")}`;
-  return schema.format ?? schema.type ?? "any";
+  return schema.type === "number" ? "number" : (schema.format ?? schema.type ?? "any");
 }
 
 const plural = (type: string) => (/^[a-z-]+$/.test(type) && type !== "any" ? `${type}s` : type);

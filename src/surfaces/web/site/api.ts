@@ -29,7 +29,7 @@ const SCHEME_TITLES: Readonly<Record<string, string>> = {
   scimToken: "SCIM token",
 };
 /** What people call a credential of the document. */
-export const schemeTitle = (name: string): string => SCHEME_TITLES[name] ?? name;
+const schemeTitle = (name: string): string => SCHEME_TITLES[name] ?? name;
 
 const idOf = (tag: string) => tag.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 

@@ -1,9 +1,8 @@
-import { isoInstant } from "../../../kit/clock.ts";
 import { html } from "../../../kit/html.ts";
 import { latestRelease, listReleases, type Release } from "../../../share/releases/releases.ts";
 import { table } from "../ui/list.ts";
 import { codeBlock } from "../ui/parts.ts";
-import { bytes, dayText } from "../ui/units.ts";
+import { bytes, dayOf } from "../ui/units.ts";
 import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { publicPage } from "./rendition.ts";
@@ -16,7 +15,6 @@ const POINTER = "/api/download/latest";
 /** Quoted: to zsh, a question mark stands for files. */
 const pointerCommand = ({ baseUrl }: Visit) => `curl '${baseUrl}${POINTER}?platform=win32'`;
 
-const dayOf = (at: number) => dayText(isoInstant(at).slice(0, 10));
 const sizeOf = (one: Release) => (one.bytes === null ? "size not known" : bytes(one.bytes));
 const hexOf = (one: Release) => Buffer.from(one.sha512, "base64").toString("hex").toUpperCase();
 /** What the browser will call the file; another server may still name it otherwise. */

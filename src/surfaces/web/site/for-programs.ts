@@ -22,7 +22,7 @@ const linkOf = (base: string) => (one: IndexedPage) => `[${one.title}](${base}${
 /** Of the packs, so many stand in the overview. */
 const BEST_PACKS = 20;
 
-function keptText(call: Visit, body: string, { media = TEXT, cache = "public, max-age=300" } = {}) {
+function keptText(call: Visit, body: string, { media = TEXT, cache = "public, max-age=300" }) {
   return kept(call, { body: `${body.trimEnd()}\n`, media, headers: [["cache-control", cache]] });
 }
 

@@ -10,7 +10,7 @@ import { publicPage } from "./rendition.ts";
 
 /** All published packs, found by words and tags. */
 
-export const WHAT_PACKS_ARE =
+const WHAT_PACKS_ARE =
   "Brain packs: error histories, prevention rules and decisions that teams on this installation publish for everybody's agents.";
 const PER_PAGE = 18;
 const MAX_PAGES = 1_000;

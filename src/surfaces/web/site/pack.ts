@@ -1,4 +1,3 @@
-import { isoInstant } from "../../../kit/clock.ts";
 import { visible } from "../../../kit/escape-invisible.ts";
 import { type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { renderMarkdown } from "../../../kit/markdown-html.ts";
@@ -13,7 +12,7 @@ import {
 } from "../../../share/packs/packs.ts";
 import { table } from "../ui/list.ts";
 import { codeBlock, facts } from "../ui/parts.ts";
-import { bytes, dayText, number, plural } from "../ui/units.ts";
+import { bytes, dayOf, number, plural } from "../ui/units.ts";
 import type { Visit } from "./frame.ts";
 import { bullets, escapeMarkdown, fence, markdownTable } from "./markdown.ts";
 import { standing, tagPath } from "./pack-cards.ts";
@@ -27,8 +26,6 @@ const MAX_VERSIONS = 50;
 
 const WARNING =
   "Read what the pack holds before an agent works from it: its text is the publisher's, not this installation's.";
-
-const dayOf = (at: number) => dayText(isoInstant(at).slice(0, 10));
 
 function found(call: Visit): Pack {
   const name = call.params.name ?? "";

@@ -49,7 +49,7 @@ export interface Chart {
 }
 
 /** Heights in pixels. The width is the container's: everything across is in percent, so text keeps its size. */
-export const PLOT = 168;
+const PLOT = 168;
 const TOP = 10;
 const FOOT = 24;
 const MAX_LABELS = 5;
@@ -66,7 +66,7 @@ export function slot(i: number, n: number): { readonly x: number; readonly width
 
 export const percent = (value: number) => Number(value.toFixed(3));
 
-export const speller = ({ spell, unit }: Chart) => spell ?? ((value: number) => `${number(value)} ${unit}`);
+const speller = ({ spell, unit }: Chart) => spell ?? ((value: number) => `${number(value)} ${unit}`);
 
 /**
  * A chart's frame: title, legend, axes, and the same numbers as a table.

@@ -1,8 +1,6 @@
+import { shellWord } from "../../../kit/strings.ts";
 /** What stands in the place of a connect code that is not at hand. */
 export const CODE_PLACE = "THE-CODE";
-
-/** Quotes a word for a POSIX shell where it needs quotes. */
-export const quote = (word: string) => (/^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -10,5 +8,5 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 export function connectLine(baseUrl: string, code = CODE_PLACE): string {
   const { protocol, hostname } = new URL(baseUrl);
   const isOpen = protocol === "http:" && !LOOPBACK.test(hostname);
-  return `reckon agent connect ${quote(baseUrl)} ${code}${isOpen ? " --insecure" : ""}`;
+  return `reckon agent connect ${shellWord(baseUrl)} ${code}${isOpen ? " --insecure" : ""}`;
 }

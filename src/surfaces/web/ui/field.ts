@@ -18,7 +18,7 @@ export interface Option {
 }
 
 /** A one-line input. */
-export interface InputField extends Labelled {
+interface InputField extends Labelled {
   readonly kind: "text" | "email" | "password" | "number" | "date";
   readonly value?: string | number | null | undefined;
   readonly required?: boolean | undefined;
@@ -36,7 +36,7 @@ export interface InputField extends Labelled {
 }
 
 /** A box for several lines. */
-export interface TextareaField extends Labelled {
+interface TextareaField extends Labelled {
   readonly kind: "textarea";
   readonly value?: string | null | undefined;
   readonly rows?: number | undefined;
@@ -47,14 +47,14 @@ export interface TextareaField extends Labelled {
 }
 
 /** A list to choose one of. */
-export interface SelectField extends Labelled {
+interface SelectField extends Labelled {
   readonly kind: "select";
   readonly options: readonly Option[];
   readonly value?: string | null | undefined;
 }
 
 /** Round buttons to choose one of; each may carry a hint. */
-export interface RadiosField extends Labelled {
+interface RadiosField extends Labelled {
   readonly kind: "radios";
   readonly options: readonly Option[];
   readonly value?: string | null | undefined;

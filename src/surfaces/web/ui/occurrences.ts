@@ -1,6 +1,6 @@
 import { scaleLinear, scaleSqrt } from "d3-scale";
+import { DAY_MS } from "../../../kit/clock.ts";
 import { attributes, type Html, html } from "../../../kit/html.ts";
-import type { Tone } from "./chart-frame.ts";
 import { dayText, plural } from "./units.ts";
 
 /** When something happened, along a line. Days are `YYYY-MM-DD`. */
@@ -14,16 +14,14 @@ export interface Occurrences {
   readonly summary: string;
   /** Larger, with the months named below. */
   readonly tall?: boolean | undefined;
-  readonly tone?: Tone | undefined;
 }
 
-const DAY_MS = 86_400_000;
 const MAX_MONTHS = 5;
 /** What is spelled out of the days, at most. */
 const MAX_TOLD = 12;
 
 /** Dots on a line from the first day to the last; more at once make a larger dot. */
-export function occurrences({ days, from, to, summary, tall = false, tone = "accent" }: Occurrences): Html {
+export function occurrences({ days, from, to, summary, tall = false }: Occurrences): Html {
   const counts = [...Map.groupBy(days, (day) => day)].map(([day, all]) => ({ day, count: all.length }));
   counts.sort((a, b) => (a.day < b.day ? -1 : 1));
   const place = placer(from, to);
@@ -33,7 +31,7 @@ export function occurrences({ days, from, to, summary, tall = false, tone = "acc
   const label = `${summary}: ${counts.length > labels.length ? "lately " : ""}${labels.join(", ")}`;
   return html`<svg role="img"${attributes({ class: tall ? "occurrences tall" : "occurrences", "aria-label": label })}>${months(from, to, tall, middle)}<line class="base" x1="0" x2="100%" y1="${middle}" y2="${middle}"/>${counts.map(
     ({ day, count }) =>
-      html`<circle${attributes({ cx: `${place(day)}%`, cy: middle, r: Number(size(count).toFixed(1)), class: `fill-${tone}` })}><title>${dayText(day)}${count > 1 && `, ${plural(count, "time")}`}</title></circle>`,
+      html`<circle${attributes({ cx: `${place(day)}%`, cy: middle, r: Number(size(count).toFixed(1)), class: "fill-accent" })}><title>${dayText(day)}${count > 1 && `, ${plural(count, "time")}`}</title></circle>`,
   )}</svg>`;
 }
 

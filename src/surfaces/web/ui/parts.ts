@@ -16,6 +16,9 @@ export function mark(kind: Kind, text: string): Html {
   return html`<span class="glyph ${kind}"${attributes({ title: text })}><span class="vh">${text}</span></span>`;
 }
 
+/** What a cell shows where there is nothing. */
+export const none = html`<span class="none">–</span>`;
+
 /** A link in running text or a cell. */
 export const anchor = (href: string, text: Content): Html => html`<a href="${href}">${text}</a>`;
 

@@ -1,5 +1,4 @@
 import { attributes, type Html, html } from "../../../kit/html.ts";
-import type { Tone } from "./chart-frame.ts";
 
 /** The box that the line is drawn in; the style sheet stretches it to its place. */
 const WIDTH = 100;
@@ -12,7 +11,7 @@ const EDGE = 1.5;
  * @param values oldest first, on a scale that begins at 0; null where nothing is known, which leaves a gap
  * @param label what it shows, read out in its place: `Sessions a day: 3 to 14, 9 today`
  */
-export function sparkline(values: readonly (number | null)[], label: string, tone: Tone = "accent"): Html {
+export function sparkline(values: readonly (number | null)[], label: string): Html {
   const highest = Math.max(1e-9, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);
   let pen = "M";
@@ -26,5 +25,5 @@ export function sparkline(values: readonly (number | null)[], label: string, ton
     pen = "L";
     return point;
   });
-  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img"${attributes({ "aria-label": label })}><path class="trace fill-${tone}" d="${path.join("")}"/></svg>`;
+  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img"${attributes({ "aria-label": label })}><path class="trace fill-accent" d="${path.join("")}"/></svg>`;
 }

@@ -1,4 +1,4 @@
-import { isoInstant } from "../../../kit/clock.ts";
+import { isoDate, isoInstant } from "../../../kit/clock.ts";
 import { type Html, html } from "../../../kit/html.ts";
 
 const GROUPED = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
@@ -70,9 +70,12 @@ export function utcText(at: number): string {
   return `${dayText(date)}, ${clock.slice(0, 5)} UTC`;
 }
 
+/** The day of an instant as people read it: `21 Nov 2026`. */
+export const dayOf = (at: number): string => dayText(isoDate(at));
+
 /** A day as people read it, from `2026-11-21`: `21 Nov 2026`. */
-export function dayText(isoDay: string): string {
-  const [year, month, day] = isoDay.split(/(?<=.)-/) as [string, string, string];
+export function dayText(date: string): string {
+  const [year, month, day] = date.split(/(?<=.)-/) as [string, string, string];
   return `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
 }
 

@@ -1,5 +1,6 @@
+import type { Core } from "../../../../core.ts";
 import { findTeam } from "../../../../identity/teams/teams.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
@@ -14,7 +15,7 @@ import { exported } from "../shared/exported.ts";
 import { link, type Query, setOf } from "../shared/links.ts";
 import { listPage } from "../shared/list.ts";
 import { choice, DAYS, dayFilters, readParams, rowNumber, selectFilter, spanOf, text } from "../shared/params.ts";
-import { actionOptions, detailWords, isAction, whatWasDone } from "./labels.ts";
+import { actionOptions, detailWords, isAction, nowCalled, whatWasDone } from "./labels.ts";
 
 /** Who did what, when and from where: of the team, or for operators of the whole installation. */
 
@@ -100,16 +101,17 @@ async function auditPage(call: Person) {
   });
 }
 
-const KINDS: Readonly<Record<StoredEvent["actorKind"], string | null>> = {
-  user: null,
+const KINDS = {
   device: "device",
   command: "on the server",
   system: "as configured",
-};
+} as const;
 
 /** A command with an id is one that a token ran from elsewhere. */
-const whence = ({ actorKind, actorId }: StoredEvent) =>
-  actorKind === "command" && actorId !== null ? "from elsewhere" : KINDS[actorKind];
+function whence(core: Core, { teamId, actorKind, actorId, actorLabel }: StoredEvent) {
+  if (actorKind === "user") return nowCalled(core, teamId, actorId, actorLabel);
+  return actorKind === "command" && actorId !== null ? "from elsewhere" : KINDS[actorKind];
+}
 
 const over = (text: Content, detail: Content) => html`${text}${detail && html`<br><small>${detail}</small>`}`;
 
@@ -131,7 +133,7 @@ function eventTable(
     caption: "Events",
     columns: [
       { label: "When", cell: ({ at }) => time(at, now) },
-      { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(event)) },
+      { label: "Who", heading: true, cell: (event) => over(event.actorLabel, whence(core, event)) },
       { label: "What", grow: true, cell: (event) => over(whatWasDone(core, event), detailWords(core, event)) },
       all && { label: "Team", cell: ({ teamId }) => teamName(teamId) },
       { label: "From", cell: ({ ip }) => ip ?? "–" },
@@ -150,7 +152,7 @@ function exportPage(call: Person) {
   const params = filtersIn(call);
   const filter = filterOf(call, params);
   const format: EventFormat = call.query.get("format") === "csv" ? "csv" : "jsonl";
-  const today = isoInstant(call.core.clock.now()).slice(0, 10);
+  const today = isoDate(call.core.clock.now());
   const media = format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8";
   const { text, action, days } = params;
   return exported(

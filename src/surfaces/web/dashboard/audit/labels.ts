@@ -49,12 +49,20 @@ const HIDDEN: ReadonlySet<string> = new Set(["chain", "hashes"]);
 const MAX_CHARS = 300;
 
 /** `Revoked the device build-7`, without the actor. */
-export function whatWasDone(core: Core, { action, targetLabel, targetId }: StoredEvent): Content {
+export function whatWasDone(core: Core, { action, teamId, targetKind, targetLabel, targetId }: StoredEvent): Content {
   const known = isAction(core, action) ? auditActions(core)[action] : undefined;
   const did = known ? known.did : html`<code>${action}</code>`;
   const target =
     targetLabel ?? (known && !/ (?:of|for|as|to|from|device|team|token|account)$/.test(known.did) ? null : targetId);
-  return target === null || target === "" ? did : html`${did} <strong>${target.slice(0, MAX_CHARS)}</strong>`;
+  if (target === null || target === "") return did;
+  const now = targetKind === "user" ? nowCalled(core, teamId, targetId, targetLabel) : null;
+  return html`${did} <strong>${target.slice(0, MAX_CHARS)}</strong>${now && ` (${now})`}`;
+}
+
+/** By what address a person goes now, where it is another than an event has: that may be somebody else's by now. */
+export function nowCalled(core: Core, teamId: string | null, id: string | null, label: string | null): string | null {
+  const email = id === null ? undefined : nameOf(core, teamId, id);
+  return email === undefined || email === label ? null : `now ${email}`;
 }
 
 /** The detail as `seats: 12 · tier: team`, people, devices and the team by their names; undefined for none. */

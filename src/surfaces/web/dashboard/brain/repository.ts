@@ -1,5 +1,5 @@
 import type { Kind } from "../../../../formats/brain-kinds.ts";
-import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { type Html, html } from "../../../../kit/html.ts";
 import { notFound, Problem } from "../../../../kit/problem.ts";
 import { type FileList, listFiles } from "../../../../record/brain/brain.ts";
 import { buttonLink } from "../../ui/button.ts";
@@ -24,17 +24,11 @@ import { readParams } from "../shared/params.ts";
 import { PARAMS, searchFilters, searchResults } from "./search.ts";
 
 /** The head of every page about a repository as a whole. */
-export function repositoryHead(
-  call: Member,
-  repo: string,
-  at: "files" | "versions" | "changes",
-  actions?: Content,
-): Html {
+export function repositoryHead(call: Member, repo: string, at: "files" | "versions" | "changes"): Html {
   return html`${pageHead({
     title: repoName(repo),
     intro: repo === "" ? "Files that came without the name of a repository." : undefined,
     crumbs: [{ label: "Brain", href: call.href("/brain") }, { label: repoName(repo) }],
-    actions,
   })}
 ${tabs("Repository", [
   { label: "Files", href: link(call, "/brain/repository", { repo }), current: at === "files" },

@@ -1,8 +1,9 @@
 import { mayBind } from "../../../../identity/devices/devices.ts";
 import { getTeam } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { shellWord } from "../../../../kit/strings.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { connectLine, quote } from "../../ui/connect-line.ts";
+import { connectLine } from "../../ui/connect-line.ts";
 import { codeBlock, empty } from "../../ui/parts.ts";
 import type { Member } from "../shared/call.ts";
 
@@ -13,12 +14,12 @@ const TOKEN_PLACE = "$RECKON_TOKEN";
 
 /** Trades a connect code for a device token; the machine's name becomes the device's label. */
 export const exchangeCommand = (baseUrl: string, code: string): string =>
-  `curl ${quote(`${baseUrl}/api/connect/exchange`)} -H 'content-type: application/json' \\
+  `curl ${shellWord(`${baseUrl}/api/connect/exchange`)} -H 'content-type: application/json' \\
   -d '{"code":"${code}","consent":{"version":"1","deviceLabel":"'"$(hostname)"'"}}'`;
 
 /** Sends a first telemetry entry. */
 export const telemetryCommand = (baseUrl: string): string =>
-  `curl ${quote(`${baseUrl}/api/telemetry/ingest`)} \\
+  `curl ${shellWord(`${baseUrl}/api/telemetry/ingest`)} \\
   -H "authorization: Bearer ${TOKEN_PLACE}" -H 'content-type: application/json' \\
   -d '{"repoKey":"github.com/acme/shop","entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'`;
 

@@ -1,5 +1,5 @@
 import { countDevices } from "../../../../identity/devices/devices.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
 import { activity } from "../../../../log/log.ts";
 import type { Stat } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
@@ -14,7 +14,7 @@ const DAYS = 14;
 /** @param bound how many of the team's devices are not revoked */
 export function reporting({ core, session, href }: Member, bound: number): Stat[] {
   const now = core.clock.now();
-  const today = Math.floor(now / DAY_MS);
+  const today = dayNumber(now);
   const days = activity(core, session.team.id, today - DAYS + 1, today);
   const { seen } = countDevices(core, session.team.id, now - DAY_MS);
   const sum = (of: (day: (typeof days)[number]) => number) => days.reduce((total, day) => total + of(day), 0);

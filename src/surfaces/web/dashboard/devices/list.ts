@@ -49,7 +49,7 @@ type State = (typeof STATES)[number];
 export const deviceName = ({ id, label }: Pick<Device, "id" | "label">): string => label ?? id;
 
 /** Whether a device was heard of in the last 24 hours. */
-export const isAlive = ({ lastSeenAt }: Pick<Device, "lastSeenAt">, now: number): boolean =>
+const isAlive = ({ lastSeenAt }: Pick<Device, "lastSeenAt">, now: number): boolean =>
   lastSeenAt !== null && lastSeenAt >= now - DAY_MS;
 
 /** A device's state at a glance. */
@@ -61,7 +61,7 @@ export function stateBadge(device: Device, now: number): Html {
 }
 
 /** What is wrong in a device's streams, in a few words. */
-export function flawBadges({
+function flawBadges({
   missing,
   conflicts,
   againstPolicy = 0,

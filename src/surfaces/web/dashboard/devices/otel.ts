@@ -1,7 +1,8 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { shellWord } from "../../../../kit/strings.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { actButton } from "../../ui/confirm.ts";
-import { CODE_PLACE, quote } from "../../ui/connect-line.ts";
+import { CODE_PLACE } from "../../ui/connect-line.ts";
 import { codeBlock, pageHead, section, tabs } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
@@ -36,7 +37,7 @@ const SHELL = "In the shell's profile";
 
 /** What every exporter reads. */
 const exporter = (baseUrl: string): string[] => [
-  `export OTEL_EXPORTER_OTLP_ENDPOINT=${quote(baseUrl)}`,
+  `export OTEL_EXPORTER_OTLP_ENDPOINT=${shellWord(baseUrl)}`,
   "export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
   `export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20$RECKON_DEVICE_TOKEN"`,
 ];
@@ -92,7 +93,7 @@ const AGENTS: readonly Agent[] = [
       shell(
         exporter(baseUrl)[2] as string,
         "export GEMINI_TELEMETRY_ENABLED=true GEMINI_TELEMETRY_TARGET=local GEMINI_TELEMETRY_OTLP_PROTOCOL=http",
-        `export GEMINI_TELEMETRY_OTLP_ENDPOINT=${quote(baseUrl)}`,
+        `export GEMINI_TELEMETRY_OTLP_ENDPOINT=${shellWord(baseUrl)}`,
       ),
     ],
     managed: (baseUrl) => [

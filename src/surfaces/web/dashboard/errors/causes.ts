@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, isoDate } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { actButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
@@ -107,11 +107,10 @@ export const CAUSE = formSpec({
 /** For who knows it better. */
 function ownLink(call: Member, defect: Defect, error: FormError | undefined): Html {
   const day = Date.parse(defect.date);
-  const dayText = (at: number) => isoInstant(Math.max(0, at)).slice(0, 10);
   const near = link(call, "/sessions", {
     repo: defect.repoKey === "" ? NO_REPO : defect.repoKey,
-    from: dayText(day - DAYS_BEFORE * DAY_MS),
-    to: dayText(day + DAY_MS),
+    from: isoDate(Math.max(0, day - DAYS_BEFORE * DAY_MS)),
+    to: isoDate(Math.max(0, day + DAY_MS)),
   });
   return section({
     id: "say",

@@ -1,7 +1,7 @@
 import { linksOfEntry } from "../../../../insight/causes/causes.ts";
 import { type Defect, defectsOfClass, onWire } from "../../../../insight/defects/defects.ts";
 import { standingOfClass, standingOfEntry, timelineOf } from "../../../../insight/triage/triage.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { FormError } from "../../ui/form-spec.ts";
@@ -21,7 +21,7 @@ import { type Triaged, triagePanel, whoOf } from "./triage.ts";
 const SHOWN = 50;
 const SIBLINGS = 10;
 
-const today = ({ core }: Member) => isoInstant(core.clock.now()).slice(0, 10);
+const today = ({ core }: Member) => isoDate(core.clock.now());
 const classPath = (fingerprint: string) => `/errors/classes/${fingerprint}` as const;
 
 /** A class with its entries, the newest first. @throws Problem (404) */

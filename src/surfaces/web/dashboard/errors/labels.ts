@@ -1,11 +1,11 @@
 import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import type { pageOfErrors, Standing, State } from "../../../../insight/triage/triage.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { dayNumber } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { plainText } from "../../../../kit/markdown-blocks.ts";
 import { oneLine } from "../../../../kit/strings.ts";
-import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import { anchor, badge, type Kind, none } from "../../ui/parts.ts";
 import { agoText, dayText, utcText } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { shaText, short } from "../shared/text.ts";
@@ -55,7 +55,7 @@ export function causeName(call: Member, link: Link): Html {
 }
 
 /** What an entry is put down to, most certain first; nothing that somebody rejected. */
-export function causesOf({ core, session }: Member, defect: Defect): Link[] {
+function causesOf({ core, session }: Member, defect: Defect): Link[] {
   return linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
 }
 
@@ -69,7 +69,7 @@ export function causeLink(call: Member, { sessionNumber, sessionId, promptExcerp
 /** What an entry is put down to, in the cell of a table: the first cause, and how many more there are. */
 export function causeCell(call: Member, defect: Defect): Content {
   const [first, ...more] = causesOf(call, defect);
-  if (!first) return html`<span class="none">–</span>`;
+  if (!first) return none;
   return html`${bandBadge(first)} ${causeLink(call, first)}${more.length > 0 && html` <span class="muted">and ${more.length} more</span>`}`;
 }
 
@@ -89,7 +89,7 @@ export const nameOf = ({ name, email }: NonNullable<Standing["owner"]>): string 
 /** A day relative to today: `today`, `yesterday`, `3 days ago`. */
 export function sinceDay(day: string, now: number): Html {
   const at = Date.parse(day);
-  const days = Math.floor(now / DAY_MS) - Math.floor(at / DAY_MS);
+  const days = dayNumber(now) - dayNumber(at);
   // Where it is tomorrow already, entries say so.
   const words = days <= 0 ? "today" : days === 1 ? "yesterday" : agoText(at, now);
   return html`<time datetime="${day}" title="${dayText(day)}">${words}</time>`;

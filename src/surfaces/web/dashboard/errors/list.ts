@@ -13,7 +13,7 @@ import {
 } from "../../../../insight/triage/triage.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { chips, type Filter, filters, pager, type Sort, type Table, table } from "../../ui/list.ts";
-import { anchor, empty } from "../../ui/parts.ts";
+import { anchor, empty, none } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
@@ -240,5 +240,5 @@ function titleCell(call: Member, row: Row): Html {
 /** Of the session that its newest entry is put down to, where that counts. */
 function modelCell({ core, session }: Member, entryId: number): Content {
   const cause = linksOfEntry(core, session.team.id, { id: entryId }).find(({ counts, model }) => counts && model);
-  return cause?.model ? short(cause.model, 40) : html`<span class="none">–</span>`;
+  return cause?.model ? short(cause.model, 40) : none;
 }

@@ -1,6 +1,6 @@
 import { errorCalendar } from "../../../../insight/defects/defects.ts";
 import { type ClassQuery, newClassesByDay } from "../../../../insight/triage/triage.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import type { Point } from "../../ui/chart-frame.ts";
@@ -30,8 +30,6 @@ interface CourseSpan {
   readonly again: number;
 }
 
-const dayOf = (number: number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
-
 /** When entries came, by week, or by day while there are only a few weeks of them; at most half a year. */
 export async function courseOf({ core, session }: Member, repoKey: string | undefined): Promise<Course> {
   const team = session.team.id;
@@ -39,16 +37,16 @@ export async function courseOf({ core, session }: Member, repoKey: string | unde
   const all = errorCalendar.entriesByDay(core, team, from, repoKey);
   const query: Pick<ClassQuery, "repoKey"> = { repoKey };
   const fresh = await newClassesByDay(core, team, from, query);
-  const today = Math.floor(core.clock.now() / DAY_MS);
-  const first = Math.min(today, Math.floor(Date.parse(all[0]?.date ?? dayOf(today)) / DAY_MS));
+  const today = dayNumber(core.clock.now());
+  const first = Math.min(today, dayNumber(Date.parse(all[0]?.date ?? dateOfDay(today))));
   const unit = today - first < MIN_WEEKS * WEEK_DAYS ? "day" : "week";
   const length = unit === "day" ? 1 : WEEK_DAYS;
   const count = Math.max(unit === "day" ? WEEK_DAYS : 1, Math.ceil((today - first + 1) / length));
   const spans = Array.from({ length: count }, (_, i): CourseSpan => {
     const last = today - (count - 1 - i) * length;
-    const [begin, end] = [dayOf(last - length + 1), dayOf(last)];
+    const [begin, end] = [dateOfDay(last - length + 1), dateOfDay(last)];
     // Tomorrow is today somewhere.
-    const until = i === count - 1 ? dayOf(today + 1) : end;
+    const until = i === count - 1 ? dateOfDay(today + 1) : end;
     const within = all.filter(({ date }) => date >= begin && date <= until);
     const sum = within.reduce((total, day) => total + day.count, 0);
     const began = within.reduce((total, { date }) => total + (fresh.get(date) ?? 0), 0);

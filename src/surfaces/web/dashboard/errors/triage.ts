@@ -162,7 +162,7 @@ function stateWords(call: Member, { standing, fileSays }: Triaged, events: reado
 }
 
 /** What may be done at once; `quick` are those beside a page's title. */
-export function stateButtons(call: Member, shown: Triaged): Html {
+function stateButtons(call: Member, shown: Triaged): Html {
   const { standing, path } = shown;
   const action = `${path}/state`;
   const hidden = seenOf(shown);
@@ -244,7 +244,7 @@ function trackerLink(tracker: string): Html {
 /** Who did something: by name where it is somebody that there is. */
 export function whoOf({ core }: Member, { actorId, actorLabel }: Pick<TimelineEntry, "actorId" | "actorLabel">): Html {
   const person = ownersOf(core, [actorId]).get(actorId ?? "");
-  return html`<span title="${actorLabel}">${short(person ? nameOf(person) : actorLabel, 60)}</span>`;
+  return html`<span title="${person?.email ?? actorLabel}">${short(person ? nameOf(person) : actorLabel, 60)}</span>`;
 }
 
 const DID: Readonly<Record<TimelineEntry["kind"], readonly [Kind, string]>> = {

@@ -1,6 +1,6 @@
 import { freshenEntries } from "../../../../insight/defects/defects.ts";
 import { openErrors, ownersOf } from "../../../../insight/triage/triage.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { plural } from "../../ui/units.ts";
 import { repoName } from "../shared/links.ts";
@@ -14,7 +14,7 @@ const MAX_TITLE = 160;
 export const watchErrors: Watch = async (call, since, most) => {
   const { core, session, href } = call;
   await freshenEntries(core);
-  const { cameAgain, open } = await openErrors.pressing(core, session.team.id, isoInstant(since).slice(0, 10), most);
+  const { cameAgain, open } = await openErrors.pressing(core, session.team.id, isoDate(since), most);
   const owners = ownersOf(
     core,
     [...cameAgain.rows, ...open.rows].map(({ ownerId }) => ownerId),

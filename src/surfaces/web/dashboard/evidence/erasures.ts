@@ -1,5 +1,6 @@
 import { deviceFinder } from "../../../../identity/devices/devices.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { shellQuoted } from "../../../../kit/strings.ts";
 import { leafOfEvent, listEvents } from "../../../../platform/audit/audit.ts";
 import { type ErasureState, erasuresOf, heldOf } from "../../../../share/erasure/erasure.ts";
 import { table } from "../../ui/list.ts";
@@ -114,7 +115,7 @@ export function holdSection({ core, session, href }: Member): Html {
 
 /** The archive that holds everything of a team or a repository, which only the command line makes. */
 export const archiveLine = (team: string): Html =>
-  codeBlock(`reckon export --team '${team.replaceAll("'", "'\\''")}' --out team.tar.zst`, {
+  codeBlock(`reckon export --team ${shellQuoted(team)} --out team.tar.zst`, {
     label: "The whole team in one archive, on the server; --repo KEY for one repository",
     titled: true,
   });

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { countDevices } from "../../../../identity/devices/devices.ts";
 import { issueLicense, judgeSubscription, MAX_LICENSE_DAYS } from "../../../../identity/license/license.ts";
+import { findMember } from "../../../../identity/members/members.ts";
 import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { listEvents } from "../../../../platform/audit/audit.ts";
@@ -12,7 +13,7 @@ import { buttonLink } from "../../ui/button.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { empty, pageHead, section, stats } from "../../ui/parts.ts";
-import { ago, dayText, isInstant, number, plural, time } from "../../ui/units.ts";
+import { ago, dayOf, isInstant, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
@@ -40,10 +41,10 @@ function licenseFilename({ id, name }: Pick<Team, "id" | "name">, now: number): 
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 40)
     .replace(/^-+|-+$/g, "");
-  return `reckon-${slug || id}-${isoInstant(now).slice(0, 10)}.lic`;
+  return `reckon-${slug || id}-${isoDate(now)}.lic`;
 }
 
-const day = (at: number | null, none: string) => (isInstant(at) ? dayText(isoInstant(at).slice(0, 10)) : none);
+const day = (at: number | null, none: string) => (isInstant(at) ? dayOf(at) : none);
 
 async function licensePage(call: Member, error?: FormError): Promise<Html> {
   requireBilling(call);
@@ -141,7 +142,11 @@ async function mintTable({ core, session }: Member, now: number): Promise<Html> 
       caption: "Licences minted lately",
       columns: [
         { label: "When", heading: true, cell: ({ at }) => time(at, now) },
-        { label: "By", grow: true, cell: ({ actorLabel }) => actorLabel },
+        {
+          label: "By",
+          grow: true,
+          cell: ({ actorId, actorLabel }) => findMember(core, session.team.id, actorId ?? "")?.email ?? actorLabel,
+        },
         { label: "From", cell: ({ ip }) => ip ?? "–" },
         {
           label: "Days asked",

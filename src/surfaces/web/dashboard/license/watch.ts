@@ -1,9 +1,8 @@
 import { countDevices } from "../../../../identity/devices/devices.ts";
 import { judgeSubscription } from "../../../../identity/license/license.ts";
 import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
-import { dayText, number } from "../../ui/units.ts";
+import { dayOf, number } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
 
 const ENDED = {
@@ -42,6 +41,6 @@ function troubleOf(team: Team, now: number): Pick<Concern, "kind" | "title"> | u
   if (!entitled.licensed) return { kind: "bad", title: ENDED[entitled.because] };
   const { status, until } = entitled;
   if (status !== "past_due") return undefined;
-  const end = until === null ? "" : `: works until ${dayText(isoInstant(until).slice(0, 10))}`;
+  const end = until === null ? "" : `: works until ${dayOf(until)}`;
   return { kind: "warn", title: `Past due${end}` };
 }

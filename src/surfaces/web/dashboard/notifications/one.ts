@@ -41,8 +41,7 @@ interface Shown {
 }
 
 /** @throws Problem 404 */
-export const channelIn = ({ core, params }: Call, { teamId }: Scope): Channel =>
-  getChannel(core, params.id ?? "", teamId);
+const channelIn = ({ core, params }: Call, { teamId }: Scope): Channel => getChannel(core, params.id ?? "", teamId);
 
 export function channelPage(call: Call, scope: Scope, { outcome, error }: Shown = {}): Html {
   const { core, href } = call;

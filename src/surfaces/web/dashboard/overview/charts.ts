@@ -1,3 +1,4 @@
+import { dateOfDay } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import type { Point } from "../../ui/chart-frame.ts";
@@ -7,7 +8,7 @@ import type { Member } from "../shared/call.ts";
 import { link } from "../shared/links.ts";
 import { dollars, dollarTick } from "../spend/labels.ts";
 import { allOf, inDays } from "./figures.ts";
-import { dayIso, type Period } from "./period.ts";
+import type { Period } from "./period.ts";
 import type { Seen } from "./seen.ts";
 
 /** Outcomes and spend by day; a day's bar leads to what happened on it. */
@@ -18,7 +19,7 @@ export function charts(call: Member, period: Period, seen: Seen): Html {
 /** The days of the period. @param values of the i-th, in the order of the series */
 function days(call: Member, period: Period, path: `/${string}`, values: (i: number) => Point["values"]): Point[] {
   return Array.from({ length: period.days }, (_, i) => {
-    const iso = dayIso(period.first + i);
+    const iso = dateOfDay(period.first + i);
     return {
       iso,
       label: dayText(iso).replace(/ \d{4}$/, ""),

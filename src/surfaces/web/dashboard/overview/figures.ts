@@ -1,4 +1,5 @@
 import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
+import { dateOfDay } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Stat } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
@@ -8,7 +9,7 @@ import type { Member } from "../shared/call.ts";
 import { link } from "../shared/links.ts";
 import { dollars } from "../spend/labels.ts";
 import type { Attention } from "./attention.ts";
-import { type Course, change, dayIso, type Period } from "./period.ts";
+import { type Course, change, type Period } from "./period.ts";
 import type { Seen } from "./seen.ts";
 
 /** The four figures of the overview; each leads to what it counts. */
@@ -57,7 +58,7 @@ function sessionsTile(call: Member, period: Period, seen: Seen): Stat {
         html`${number(succeeded.total)} succeeded, ${percent(now)}${before !== null && betterOrWorse(period, now, before)}`,
     ),
     spark: course("Sessions", all),
-    href: link(call, "/sessions", { from: dayIso(period.first), to: dayIso(period.last) }),
+    href: link(call, "/sessions", { from: dateOfDay(period.first), to: dateOfDay(period.last) }),
   };
 }
 
@@ -88,7 +89,7 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
       call,
       "/spend",
       period.isPast
-        ? { from: dayIso(period.first), to: dayIso(period.last) }
+        ? { from: dateOfDay(period.first), to: dateOfDay(period.last) }
         : { days: period.days === 30 ? undefined : period.days },
     ),
     tone: prices.problem === null ? undefined : "warn",

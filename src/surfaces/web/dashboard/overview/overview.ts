@@ -1,3 +1,4 @@
+import { dateOfDay } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -11,7 +12,7 @@ import { charts } from "./charts.ts";
 import { figures } from "./figures.ts";
 import { begunBy, firstRun, isBegun } from "./first-run.ts";
 import { latestSessions } from "./latest.ts";
-import { dayIso, periodOf, periodSwitch } from "./period.ts";
+import { periodOf, periodSwitch } from "./period.ts";
 import { look } from "./seen.ts";
 
 /** What the team's agents did, whether it gets better, and what needs somebody; every figure leads to where it comes from. */
@@ -31,7 +32,7 @@ async function overviewPage(call: Member): Promise<Html> {
   const main = html`${pageHead({
     title: "Overview",
     intro: any
-      ? period.isPast && `${dayText(dayIso(period.first))} to ${dayText(dayIso(period.last))}`
+      ? period.isPast && `${dayText(dateOfDay(period.first))} to ${dayText(dateOfDay(period.last))}`
       : `${team.name} has no record yet. These steps begin one.`,
     actions: any && periodSwitch(call, period),
   })}

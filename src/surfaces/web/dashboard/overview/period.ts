@@ -1,4 +1,4 @@
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { choices } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
@@ -22,11 +22,9 @@ export interface Period {
   readonly isPast: boolean;
 }
 
-export const dayIso = (day: number): string => isoInstant(day * DAY_MS).slice(0, 10);
-
 export function periodOf({ core, query }: Member): Period {
   const days = PERIODS.find((one) => String(one) === query.get("days")) ?? DEFAULT_DAYS;
-  const today = Math.floor(core.clock.now() / DAY_MS);
+  const today = dayNumber(core.clock.now());
   const { to } = readParams(DAYS, query);
   const last = to === "" ? today : Math.min(Date.parse(to) / DAY_MS, today);
   const first = last - days + 1;

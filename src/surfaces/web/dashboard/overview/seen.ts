@@ -2,11 +2,11 @@ import { OUTCOME_KINDS, type OutcomeKind, outcomeKind } from "../../../../format
 import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
 import { errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
 import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { DAY_MS, dateOfDay } from "../../../../kit/clock.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
 import { sessionCounts } from "../../../../record/traces/traces.ts";
 import type { Member } from "../shared/call.ts";
-import { type Course, courseOf, dayIso, type Period } from "./period.ts";
+import { type Course, courseOf, type Period } from "./period.ts";
 
 /** What the figures and charts of the overview are made of; all of it is summed by day already. */
 
@@ -58,7 +58,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
 async function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Promise<Seen["errors"]> {
   const { id } = session.team;
   if (!tiersWith("brain").includes(getTeam(core, id).tier) || listRepositories(core, id).length === 0) return null;
-  const days = await errorDays(core, id, dayIso(period.before), dayIso(period.last));
+  const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(period.last));
   return {
     all: courseOf(period, summed(days.map(({ date, entries }) => [dayOf(date), entries]))),
     again: courseOf(period, summed(days.map(({ date, again }) => [dayOf(date), again]))),

@@ -61,7 +61,7 @@ export const INVITATION = formSpec({
 });
 
 /** A person as lists name them. */
-export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges?: Content) =>
+export const named = ({ name, email }: { readonly name: string | null; readonly email: string }, badges: Content) =>
   name === null ? html`${email} ${badges}` : html`${name} ${badges}<br><small>${email}</small>`;
 
 /** Why an invitation is to be handed over with care. */

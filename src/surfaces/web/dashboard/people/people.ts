@@ -11,6 +11,7 @@ import {
   listInvitations,
   revokeInvitation,
 } from "../../../../identity/one-time-links/one-time-links.ts";
+import { makers } from "../../../../identity/people/people.ts";
 import { demandsSecondFactor, setSecondFactorDemanded } from "../../../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
@@ -118,7 +119,8 @@ ${section({
       { label: "Role", cell: (invitation) => invitation.role && roleWord(invitation.role) },
       {
         label: "Made by",
-        cell: (invitation) => html`${invitation.createdBy}<br><small>${time(invitation.createdAt, now)}</small>`,
+        cell: (invitation) =>
+          html`${invitation.createdBy && makers.called(core, invitation.createdBy)}<br><small>${time(invitation.createdAt, now)}</small>`,
       },
       { label: "Expires", cell: (invitation) => countdown(invitation.expiresAt, now) },
       {

@@ -1,7 +1,7 @@
 import { sumRepos } from "../../../../insight/sessions/sessions.ts";
 import { spendReport } from "../../../../insight/spend/spend.ts";
 import { openErrors } from "../../../../insight/triage/triage.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
 import { shareOf } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
 import { reposTold } from "../shared/repositories.ts";
@@ -12,8 +12,7 @@ import { reposTold } from "../shared/repositories.ts";
 export const SHOWN_DAYS = 30;
 
 /** The first instant of those days. */
-export const firstShown = (now: number, days: number = SHOWN_DAYS): number =>
-  (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;
+export const firstShown = (now: number): number => (dayNumber(now) - SHOWN_DAYS + 1) * DAY_MS;
 
 export interface RepoFacts {
   readonly repoKey: string;

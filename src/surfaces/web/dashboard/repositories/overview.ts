@@ -11,7 +11,7 @@ import {
 } from "../../../../insight/sessions/sessions.ts";
 import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
 import { type ClassCounts, countClasses, pageOfErrors } from "../../../../insight/triage/triage.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
@@ -31,6 +31,7 @@ import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } fr
 import { repoOfStream } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
+import { telemetryRepo } from "../telemetry/filter.ts";
 import { firstShown, SHOWN_DAYS } from "./facts.ts";
 import { share } from "./labels.ts";
 
@@ -74,8 +75,7 @@ ${columns(brainFacts(call, brain), sources(call, streams))}`;
 }
 
 /** The days shown, oldest first. */
-const daysShown = (now: number) =>
-  Array.from({ length: SHOWN_DAYS }, (_, i) => Math.floor(firstShown(now) / DAY_MS) + i);
+const daysShown = (now: number) => Array.from({ length: SHOWN_DAYS }, (_, i) => dayNumber(firstShown(now)) + i);
 
 async function tiles(call: Member, repoKey: string, { open, again, ...others }: Classes): Promise<Stat[]> {
   const { core, session } = call;
@@ -87,7 +87,7 @@ async function tiles(call: Member, repoKey: string, { open, again, ...others }: 
   const spent = spendReport(core, team, { from, to: now, by: "day", repoKey });
   const before = spendReport(core, team, { from: from - SHOWN_DAYS * DAY_MS, to: from - 1, by: "model", repoKey });
   const byDay = new Map(spent.groups.map(({ key, usd }) => [key, usd]));
-  const course = daysShown(now).map((day) => byDay.get(isoInstant(day * DAY_MS).slice(0, 10)) ?? 0);
+  const course = daysShown(now).map((day) => byDay.get(dateOfDay(day)) ?? 0);
   const { usd } = spent.total;
   const change = changeText(usd, before.total.usd);
   const repo = repoValue(repoKey);
@@ -144,7 +144,7 @@ function outcomes(call: Member, repoKey: string): Content {
     unit: "sessions",
     series: seen.map(([name, tone]) => ({ name, tone })),
     days: daysShown(now).map((day) => {
-      const iso = isoInstant(day * DAY_MS).slice(0, 10);
+      const iso = dateOfDay(day);
       return {
         iso,
         label: dayText(iso).replace(/ \d{4}$/, ""),
@@ -236,8 +236,7 @@ function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
   const { core } = call;
   const now = core.clock.now();
   const to = (path: `/${string}`, { deviceId, repoKey }: (typeof streams)[number]) =>
-    // The pages of telemetry have a word of their own for what came without a repository.
-    link(call, path, { device: deviceId, repo: repoKey === "" ? "(none)" : repoKey });
+    link(call, path, { device: deviceId, repo: telemetryRepo(repoKey) });
   return section({
     title: "Devices",
     body: table({

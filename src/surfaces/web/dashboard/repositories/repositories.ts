@@ -4,7 +4,7 @@ import { freshenSpend } from "../../../../insight/spend/spend.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import type { Table } from "../../ui/list.ts";
-import { anchor, empty, pageHead } from "../../ui/parts.ts";
+import { anchor, empty, none, pageHead } from "../../ui/parts.ts";
 import { ago, number } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
@@ -15,7 +15,7 @@ import { readParams, words } from "../shared/params.ts";
 import { sorter, sortParams } from "../shared/sort.ts";
 import { costCell } from "../spend/labels.ts";
 import { ORDERS, type OrderBy, type RepoFacts, repoFacts, SHOWN_DAYS } from "./facts.ts";
-import { none, share } from "./labels.ts";
+import { share } from "./labels.ts";
 import { overviewPage } from "./overview.ts";
 
 /** The team's repositories. */

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import type { Span } from "../../../../record/traces/traces.ts";
 import { table } from "../../ui/list.ts";
-import { anchor, empty } from "../../ui/parts.ts";
+import { anchor, empty, none } from "../../ui/parts.ts";
 import { number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { pathText, sessionsOf } from "../shared/links.ts";
@@ -44,12 +44,12 @@ function filesTable(visit: Visit): Html {
 
 function edits({ edits: count, first }: Touched, hrefOf: (span: Span) => string | undefined): Content {
   const href = first && hrefOf(first);
-  const text = count > 0 ? plural(count, "edit") : html`<span class="none">–</span>`;
+  const text = count > 0 ? plural(count, "edit") : none;
   return href === undefined ? text : anchor(href, text);
 }
 
 function commitList(commits: ReadonlySet<string>): Content {
   const shown = [...commits].slice(0, MAX_COMMITS);
-  if (shown.length === 0) return html`<span class="none">–</span>`;
+  if (shown.length === 0) return none;
   return html`${shown.map((sha) => html`<code>${shaText(sha)}</code> `)}${commits.size > shown.length && `+${number(commits.size - shown.length)}`}`;
 }

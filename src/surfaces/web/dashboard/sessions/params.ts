@@ -1,6 +1,6 @@
 import { OUTCOME_KINDS } from "../../../../formats/outcomes.ts";
 import { type SessionFilter, SORTS } from "../../../../insight/sessions/sessions.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber, isoDate } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
 import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
@@ -66,9 +66,9 @@ export function presets({
   session,
 }: Member): readonly { readonly label: string; readonly set: Partial<SessionParams> }[] {
   const now = core.clock.now();
-  const day = (at: number) => isoInstant(at).slice(0, 10);
+  const day = (at: number) => isoDate(at);
   // Weeks begin on Monday; the epoch was a Thursday.
-  const sinceMonday = (Math.floor(now / DAY_MS) + 3) % 7;
+  const sinceMonday = (dayNumber(now) + 3) % 7;
   return [
     { label: "All", set: {} },
     { label: "Today", set: { from: day(now) } },

@@ -2,7 +2,7 @@ import { tokensOfCalls } from "../../../../formats/calls.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, isoDate } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { findSessionId, type Session, sessionTwins } from "../../../../record/traces/traces.ts";
 import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
@@ -144,7 +144,7 @@ function what(visit: Visit): Fact[] {
 /** The telemetry that names the session. None came before it, but for a clock that is wrong. */
 function telemetryOf({ call, session }: Visit): string {
   const { deviceId, externalId, startedAt } = session;
-  const from = isInstant(startedAt) ? isoInstant(startedAt - DAY_MS).slice(0, 10) : undefined;
+  const from = isInstant(startedAt) ? isoDate(startedAt - DAY_MS) : undefined;
   return link(call, "/telemetry", { device: deviceId, session: externalId, from });
 }
 

@@ -1,7 +1,7 @@
 import { answerText } from "../../../../formats/step.ts";
 import { readToolInput, type ToolInput } from "../../../../formats/tool-input.ts";
 import { parseJson } from "../../../../formats/values.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { dayNumber } from "../../../../kit/clock.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { isObject } from "../../../../kit/json.ts";
 import { type Span, sessionSpans } from "../../../../record/traces/traces.ts";
@@ -56,7 +56,7 @@ export function drawEvent(visit: Visit, event: Listed, spot: Spot, left: Budget)
 
 /** An instant of the session: the time of day alone where it began on that day. */
 export function timeWithin({ call, session: { startedAt } }: Visit, at: number | null): Html {
-  const dayOf = (instant: number | null) => (isInstant(instant) ? Math.floor(instant / DAY_MS) : null);
+  const dayOf = (instant: number | null) => (isInstant(instant) ? dayNumber(instant) : null);
   return (dayOf(at) === dayOf(startedAt) ? clockTime : time)(at, call.core.clock.now());
 }
 

@@ -3,7 +3,7 @@ import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import type { SessionItem, SortBy } from "../../../../insight/sessions/sessions.ts";
 import { attributes, type Content, html } from "../../../../kit/html.ts";
 import type { Sort, Table } from "../../ui/list.ts";
-import { empty } from "../../ui/parts.ts";
+import { empty, none } from "../../ui/parts.ts";
 import { ago, briefDuration, compact, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { link, type Query, repoLink, repoShort, setOf } from "../shared/links.ts";
@@ -27,8 +27,6 @@ interface Shown {
   /** Where all are of one. */
   readonly withoutRepo?: boolean;
 }
-
-const none = html`<span class="none">–</span>`;
 
 export function sessionTable(
   call: Member,

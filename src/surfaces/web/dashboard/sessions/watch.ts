@@ -1,5 +1,5 @@
 import { outcomeKind } from "../../../../formats/outcomes.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
 import { listSessions, sessionCounts } from "../../../../record/traces/traces.ts";
 import { plural } from "../../ui/units.ts";
@@ -13,12 +13,12 @@ const MAX_REPO = 60;
 export const watchSessions: Watch = async (call, since, most) => {
   const { core, session, href } = call;
   const team = session.team.id;
-  const first = Math.floor(since / DAY_MS);
+  const first = dayNumber(since);
   const failed = sessionCounts
-    .byDay(core, team, first, Math.floor(core.clock.now() / DAY_MS))
+    .byDay(core, team, first, dayNumber(core.clock.now()))
     .filter(({ outcome }) => outcomeKind(outcome) === "failed");
   if (failed.length === 0) return [];
-  const from = isoInstant(first * DAY_MS).slice(0, 10);
+  const from = dateOfDay(first);
   const { rows } = await listSessions(core, team, { outcomeKind: "failed", from: first * DAY_MS, limit: most });
   const words = [...new Set(failed.map(({ outcome }) => outcome))];
   const count = failed.reduce((sum, { sessions }) => sum + sessions, 0);

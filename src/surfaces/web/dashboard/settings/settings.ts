@@ -1,4 +1,5 @@
 import { html } from "../../../../kit/html.ts";
+import { shellWord } from "../../../../kit/strings.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { storageFacts } from "../../../../share/maintenance/maintenance.ts";
 import { codeBlock, columns, facts, section } from "../../ui/parts.ts";
@@ -76,9 +77,6 @@ function cameFrom({ peer, ip, header }: ByOperator) {
 
 const warning = ({ intro, setting }: AddressWarning) =>
   html`<div class="flash warn" role="status"><p>${intro}</p><p>Set <code>${setting}</code> and restart.</p></div>`;
-
-/** A path as a POSIX shell takes it for one word. */
-const shellWord = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
 
 export const settingsPages = [
   page({ id: "settings", method: "GET", path: "/settings", access: "operator" }, (call) => installationPage(call)),

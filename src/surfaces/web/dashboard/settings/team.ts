@@ -4,7 +4,7 @@ import { listMembers, type Member } from "../../../../identity/members/members.t
 import { createInvitation } from "../../../../identity/one-time-links/one-time-links.ts";
 import { findTeam, MAX_SEATS, SUBSCRIPTIONS, type Team, TIERS, updateTeam } from "../../../../identity/teams/teams.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import { html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
@@ -96,7 +96,7 @@ type Planned = Pick<Team, "name" | "tier" | "seats" | "subscription" | "periodEn
 
 const shownOf = ({ name, tier, seats, subscription, periodEndAt }: Planned) => ({
   ...{ name, tier, seats: String(seats), subscription },
-  periodEnd: periodEndAt === null ? "" : isoInstant(periodEndAt).slice(0, 10),
+  periodEnd: periodEndAt === null ? "" : isoDate(periodEndAt),
 });
 
 const LABELS = {

@@ -1,7 +1,7 @@
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import { chips, type Filter, filters, filterText, type Pager, pager, type Table, table } from "../../ui/list.ts";
-import { type Crumb, pageHead } from "../../ui/parts.ts";
+import { pageHead } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import { link, type Query, setOf } from "./links.ts";
 import { short } from "./text.ts";
@@ -94,7 +94,6 @@ interface ListPage<Row> extends List<Row> {
   readonly title: string;
   readonly intro?: Content;
   readonly actions?: Content;
-  readonly crumbs?: readonly Crumb[];
   /** Between the head and the list. */
   readonly above?: Content;
   readonly below?: Content;
@@ -104,8 +103,8 @@ interface ListPage<Row> extends List<Row> {
 
 /** A page that is a list. */
 export function listPage<Row>(call: PageCall, shown: ListPage<Row>): Html {
-  const { title, intro, actions, crumbs, above, below, wide } = shown;
-  const main = html`${pageHead({ title, intro, actions, crumbs })}
+  const { title, intro, actions, above, below, wide } = shown;
+  const main = html`${pageHead({ title, intro, actions })}
 ${above}${list(call, shown)}
 ${below}`;
   return frame(call, { title, main, ...(wide && { wide }) });

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Role } from "../../../../identity/members/members.ts";
 import { getLink } from "../../../../identity/one-time-links/one-time-links.ts";
-import { hasUsers } from "../../../../identity/people/people.ts";
+import { hasUsers, makers } from "../../../../identity/people/people.ts";
 import {
   acceptAs,
   acceptAsNew,
@@ -161,7 +161,7 @@ function invitationForm(call: Anyone, token: string, error?: FormError) {
   const link = getLink(call.core, token, "invitation");
   const head = pageHead({
     title: `Join ${getTeam(call.core, link.teamId ?? "").name}`,
-    intro: `${link.createdBy ?? "Somebody"} invites you as ${INVITED_AS[link.role ?? "member"]}.`,
+    intro: `${link.createdBy === null ? "Somebody" : makers.called(call.core, link.createdBy)} invites you as ${INVITED_AS[link.role ?? "member"]}.`,
   });
   return plainFrame(call, {
     title: "Invitation",

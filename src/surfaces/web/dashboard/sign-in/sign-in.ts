@@ -34,6 +34,9 @@ ${SIGN_IN.draw(call, { action: "/login", hidden: { next }, error, submit: "Sign 
   return plainFrame(call, { title: "Sign in", main });
 }
 
+/** Whom a proxy names is not let in again at once there. */
+const SIGNED_OUT = "/login?signed-out=1";
+
 /** Lets in whom a trusted proxy names, unless they have just signed out; the page for everybody else. */
 async function byProxy(call: PageCall<"anyone">) {
   const { core, vouchedEmail } = call;
@@ -71,12 +74,15 @@ export const signInPages = [
       ),
   ),
   page(
-    { id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true, own: true },
+    {
+      ...{ id: "signOut", method: "POST", path: "/logout", access: "person", beforeSecondFactor: true, own: true },
+      signedOutSince: redirect(SIGNED_OUT, "You are signed out."),
+    },
     async (call) => {
       const { core, session } = call;
       await endSession(core, session.userId, session.sessionId, by(call));
       return {
-        ...redirect(session.method === "proxy" ? "/login?signed-out=1" : "/login", "You are signed out."),
+        ...redirect(session.method === "proxy" ? SIGNED_OUT : "/login", "You are signed out."),
         session: null,
       };
     },

@@ -20,7 +20,7 @@ import { confirmButton } from "../../ui/confirm.ts";
 import type { Option } from "../../ui/field.ts";
 import { type FormError, formSpec, trimmed, typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
-import { badge, empty, pageHead, type Stat, section } from "../../ui/parts.ts";
+import { badge, empty, none, pageHead, type Stat, section } from "../../ui/parts.ts";
 import { dayText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
@@ -142,7 +142,7 @@ function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column
         label: "Forecast",
         numeric: true,
         named: true,
-        cell: ({ forecastUsd }) => (forecastUsd === null ? html`<span class="none">–</span>` : dollars(forecastUsd)),
+        cell: ({ forecastUsd }) => (forecastUsd === null ? none : dollars(forecastUsd)),
       },
       { label: "State", cell: stateOf },
       last,

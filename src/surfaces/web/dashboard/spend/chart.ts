@@ -1,5 +1,5 @@
 import type { SpendFigures, SpendOfDay } from "../../../../insight/spend/spend.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { barChart } from "../../ui/chart.ts";
 import { HUES, type Series } from "../../ui/chart-frame.ts";
@@ -27,23 +27,23 @@ interface Stretch {
 
 /** How many days make a bar: one, a week, or as many as it takes. */
 function daysOfBar({ from, to }: Params): number {
-  const days = Math.floor(to / DAY_MS) - Math.floor(from / DAY_MS) + 1;
+  const days = dayNumber(to) - dayNumber(from) + 1;
   if (days <= MAX_BARS) return 1;
   return days <= 7 * MAX_BARS ? 7 : Math.ceil(days / MAX_BARS);
 }
 
 /** All days that were asked for, those of which nothing is known too; the last bar ends on the last day. */
 function stretches(params: Params, days: readonly SpendOfDay[], each: number): Stretch[] {
-  const first = Math.floor(params.from / DAY_MS);
-  const last = Math.floor(params.to / DAY_MS);
+  const first = dayNumber(params.from);
+  const last = dayNumber(params.to);
   const count = Math.ceil((last - first + 1) / each);
   const all = Array.from({ length: count }, (_, i) => {
     const begin = Math.max(first, last - (count - i) * each + 1);
     const end = last - (count - i - 1) * each;
-    const iso = isoInstant(begin * DAY_MS).slice(0, 10);
+    const iso = dateOfDay(begin);
     return {
       iso,
-      last: isoInstant(end * DAY_MS).slice(0, 10),
+      last: dateOfDay(end),
       label: dayText(iso).replace(/ \d{4}$/, ""),
       usd: new Map<string, number>(),
     };

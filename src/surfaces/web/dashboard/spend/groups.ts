@@ -5,7 +5,7 @@ import type { Grouping, SpendFigures, SpendGroup, SpendReport } from "../../../.
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { type Column, table } from "../../ui/list.ts";
-import { anchor, section, tabs } from "../../ui/parts.ts";
+import { anchor, none, section, tabs } from "../../ui/parts.ts";
 import { dayText, number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, link, repoLink } from "../shared/links.ts";
@@ -34,7 +34,6 @@ const LABELS: Readonly<Record<Grouping, string>> = {
 /** What is compared with the period before; a session or a day is there once. */
 const COMPARED: readonly Grouping[] = ["model", "repo", "branch", "agent", "person", "device"];
 
-const none = html`<span class="none">–</span>`;
 const keyOf = ({ key, deviceId = "", personId = "" }: SpendGroup) => JSON.stringify([key, deviceId, personId]);
 
 /** @param previous the same of the period before */

@@ -1,5 +1,6 @@
 import type { SpendFigures } from "../../../../insight/spend/spend.ts";
 import { type Content, html } from "../../../../kit/html.ts";
+import { none } from "../../ui/parts.ts";
 import { compact, number } from "../../ui/units.ts";
 
 /** Money and tokens in words. What has no price is never shown as nothing. */
@@ -22,7 +23,7 @@ export function costText({ usd, reportedUsd }: Pick<SpendFigures, "usd" | "repor
 }
 
 export const reportedText = ({ reportedUsd }: SpendFigures): Content =>
-  reportedUsd === null ? html`<span class="none">–</span>` : dollars(reportedUsd);
+  reportedUsd === null ? none : dollars(reportedUsd);
 
 export const tokensOf = (one: SpendFigures): number =>
   one.inputTokens + one.outputTokens + one.cacheWriteTokens + one.cacheReadTokens;
@@ -42,7 +43,7 @@ export function costCell({
   readonly unpriced?: number;
 }): Content {
   const without = Math.max(unpricedTokens, unpriced);
-  if (usd === null) return without > 0 ? html`<span class="muted">unpriced</span>` : html`<span class="none">–</span>`;
+  if (usd === null) return without > 0 ? html`<span class="muted">unpriced</span>` : none;
   return without === 0
     ? dollars(usd)
     : html`<span title="and ${number(without)} tokens without a price">${dollars(usd)}+</span>`;

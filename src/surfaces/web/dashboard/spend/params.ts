@@ -1,5 +1,5 @@
 import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
-import { DAY_MS, isoInstant } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber, isoDate } from "../../../../kit/clock.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
 import { choice, readParams, text } from "../shared/params.ts";
@@ -57,8 +57,8 @@ export function spendParams(call: Member): Params {
     backwards: asksDays && !chosen,
     from,
     to,
-    first: isoInstant(from).slice(0, 10),
-    last: isoInstant(to).slice(0, 10),
+    first: isoDate(from),
+    last: isoDate(to),
     repo,
     repoKey: repoKeyIn(repo),
     by,
@@ -72,7 +72,7 @@ export function spendParams(call: Member): Params {
 export function spendAddress(
   call: Member,
   params: Params,
-  change: Partial<Params> = {},
+  change: Partial<Params>,
   path: `/${string}` = "/spend",
 ): string {
   const { days, first, last, repo, person, by } = { ...params, ...change };
@@ -83,6 +83,6 @@ export function spendAddress(
 
 /** As many days before the days shown. */
 export function periodBefore({ from, to }: Pick<Params, "from" | "to">): Pick<Params, "from" | "to"> {
-  const [first, last] = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
+  const [first, last] = [dayNumber(from), dayNumber(to)];
   return { from: Math.max(FIRST_DAY, (2 * first - last - 1) * DAY_MS), to: Math.max(FIRST_DAY, (first - 1) * DAY_MS) };
 }

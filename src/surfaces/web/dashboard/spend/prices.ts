@@ -28,7 +28,7 @@ ${unpriced.length > 0 && unpricedList(unpriced, prices.date)}</div>`,
 }
 
 /** What is wrong with the installation's own prices. */
-export const problemFlash = (problem: string | null): Content =>
+const problemFlash = (problem: string | null): Content =>
   problem !== null &&
   html`<div class="flash warn"><p>The installation's own prices are not used as they stand: ${problem}.</p></div>`;
 

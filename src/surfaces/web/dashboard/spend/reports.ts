@@ -2,7 +2,7 @@ import { type Core, slot } from "../../../../core.ts";
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { memberIds } from "../../../../identity/members/members.ts";
 import { currentPrices, type SpendReport, spendReportInSlices, spendVersion } from "../../../../insight/spend/spend.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { dayNumber } from "../../../../kit/clock.ts";
 
 type Query = Parameters<typeof spendReportInSlices>[2];
 
@@ -26,7 +26,7 @@ export async function keptReport(core: Core, teamId: string, query: Query): Prom
     listDevices(core, teamId).map(({ id, person }) => [id, person?.id, person?.email]),
     memberIds(core, teamId),
   ];
-  const days = [Math.floor(from / DAY_MS), Math.floor(to / DAY_MS)];
+  const days = [dayNumber(from), dayNumber(to)];
   const name = JSON.stringify([teamId, days, by, repoKey, deviceIds, sources, daily, owners]);
   const found = kept.reports.get(name);
   if (found) return found;

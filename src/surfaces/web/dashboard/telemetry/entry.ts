@@ -12,7 +12,7 @@ import { idIn } from "../shared/params.ts";
 import { proofPage } from "../shared/proof.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { conflictBody, conflictSays } from "./conflicts.ts";
-import { repoValue } from "./filter.ts";
+import { telemetryRepo } from "./filter.ts";
 import { entryPath, sessionLink } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { GAP_SAYS, ROLLBACK_SAYS, rangeCount, rangeText } from "./streams.ts";
@@ -59,7 +59,7 @@ ${
 function entryFacts(call: Member, entry: NonNullable<ReturnType<typeof findEntry>>): Html {
   const { core, href } = call;
   const now = core.clock.now();
-  const stream = new URLSearchParams({ device: entry.deviceId, repo: repoValue(entry.repoKey) });
+  const stream = new URLSearchParams({ device: entry.deviceId, repo: telemetryRepo(entry.repoKey) });
   return facts([
     { label: "Number in its stream", value: number(entry.seq) },
     { label: "Type", value: entry.type },

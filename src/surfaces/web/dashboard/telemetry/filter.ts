@@ -5,14 +5,14 @@ import { deviceIdsSeen, seesDevice } from "../shared/sight.ts";
 
 /** The filters of the telemetry pages, as they stand in the address. */
 
-/** Stands for the empty key in an address, where an empty value means "all". */
-export const NO_REPO = "(none)";
+/** Stands for the empty key in an address of telemetry, where an empty value means "all"; saved views have it, too. */
+const NO_REPO = "(none)";
 /** Keys are as long as a client may make them (identifiers of the API). */
 const MAX_KEY = 1_024;
 const MAX_TEXT = 256;
 
-/** How a repository's key stands in an address. */
-export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
+/** How a repository's key stands in an address of telemetry: other pages have another word for the empty one (`repoValue`). */
+export const telemetryRepo = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
 
 /** Of these pages' addresses; a repository is its key, or `NO_REPO` for what came without one. */
 export const PARAMS = {

@@ -3,7 +3,7 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
 import { type EntryRow, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
-import { anchor, badge, type Kind } from "../../ui/parts.ts";
+import { anchor, badge, type Kind, none } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
@@ -11,7 +11,7 @@ import { dayFilters, MAX_OPTIONS, selectFilter } from "../shared/params.ts";
 import { seenLastFirst } from "../shared/people.ts";
 import { devicesSeen, seesDevice, seesOwn } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
-import { type EntryParams, NO_REPO, repoValue } from "./filter.ts";
+import { type EntryParams, telemetryRepo } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText, streamsSeen } from "./streams.ts";
 
@@ -28,7 +28,7 @@ export function streamFilters(call: Member, { device, repo }: EntryParams): Filt
   const seen = devicesSeen(call);
   const first = seen.length > MAX_OPTIONS ? seenLastFirst(seen) : seen;
   const devices = first.map(({ id, label }) => ({ value: id, label: label ?? id }));
-  const repos = repoKeysSeen(call).map((key) => ({ value: repoValue(key), label: repoName(key) }));
+  const repos = repoKeysSeen(call).map((key) => ({ value: telemetryRepo(key), label: repoName(key) }));
   return [
     selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
     selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos),
@@ -92,7 +92,7 @@ function levelMark(payload: string): Content {
 
 /** The session that an entry names, by its title where it is known. */
 export function sessionLink(call: Member, entry: Pick<EntryRow, "deviceId" | "sessionId">): Content {
-  if (entry.sessionId === null) return html`<span class="none">–</span>`;
+  if (entry.sessionId === null) return none;
   const { id, title = null } =
     nameSession(call.core, entry.deviceId, entry.sessionId, (other) => seesDevice(call, other)) ?? {};
   const text = short(title ?? entry.sessionId, NAME_CHARS);
@@ -114,7 +114,7 @@ function marks({ href }: Member, entry: EntryRow): Html {
     !conflict &&
     deliveryFlag === "rollback" &&
     mark(
-      html`${badge("bad", "Rollback")} Entry ${number(seq)} came in a batch that also sent older numbers anew. <a href="${href(`/telemetry/conflicts?${new URLSearchParams({ device: entry.deviceId, repo: entry.repoKey || NO_REPO })}`)}">What it contradicts</a>`,
+      html`${badge("bad", "Rollback")} Entry ${number(seq)} came in a batch that also sent older numbers anew. <a href="${href(`/telemetry/conflicts?${new URLSearchParams({ device: entry.deviceId, repo: telemetryRepo(entry.repoKey) })}`)}">What it contradicts</a>`,
     )
   }${
     gap &&

@@ -8,7 +8,7 @@ import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, repoShort } from "../shared/links.ts";
 import { deviceIdsSeen, seesOwn } from "../shared/sight.ts";
-import { repoValue } from "./filter.ts";
+import { telemetryRepo } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
 
@@ -54,7 +54,8 @@ function gapCell({ gaps, missing }: Stream): Content {
 export function streamTable(call: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
   const { core, href } = call;
   const now = core.clock.now();
-  const query = ({ deviceId, repoKey }: Stream) => new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
+  const query = ({ deviceId, repoKey }: Stream) =>
+    new URLSearchParams({ device: deviceId, repo: telemetryRepo(repoKey) });
   return table({
     caption: "Streams",
     columns: [

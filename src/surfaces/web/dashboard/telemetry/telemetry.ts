@@ -1,4 +1,4 @@
-import { isoInstant } from "../../../../kit/clock.ts";
+import { isoDate } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { readCursor } from "../../../../kit/page.ts";
 import { cooperative } from "../../../../kit/yield.ts";
@@ -108,7 +108,7 @@ export const telemetryPages = [
   page({ id: "telemetry", method: "GET", path: "/telemetry", access: "member", narrows: true }, telemetryPage),
   page({ id: "exportTelemetry", method: "GET", path: "/telemetry/export", access: "member", narrows: true }, (call) => {
     const { core, session, query } = call;
-    const day = isoInstant(core.clock.now()).slice(0, 10);
+    const day = isoDate(core.clock.now());
     const params = readParams(PARAMS, query);
     const { q: text, from: firstDay, to: lastDay, ...rest } = params;
     return exported(

@@ -1,6 +1,7 @@
 /** Traces of observability tools: OTLP/JSON (one session a trace) and langfuse exports (one session a file, scores as labels). */
-import { asCount, asObject, asObjects, asText, type Fields, parseJson } from "../values.ts";
-import type { Edit, Tokens, Usage } from "./transcript.ts";
+
+import type { Edit, Tokens, Usage } from "../../src/formats/agents/transcript.ts";
+import { asCount, asObject, asObjects, asText, type Fields, parseJson } from "../../src/formats/values.ts";
 
 export interface TraceSpan {
   readonly id: string;
@@ -29,7 +30,7 @@ export interface TraceSession {
   readonly spans: readonly TraceSpan[];
 }
 
-export interface TraceLabel {
+interface TraceLabel {
   readonly sessionId: string;
   readonly name: string;
   readonly value: unknown;

@@ -1,0 +1,163 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { createCode, renameDevice } from "../../src/identity/devices/devices.ts";
+import { issueLicense } from "../../src/identity/license/license.ts";
+import { setRole } from "../../src/identity/members/members.ts";
+import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { getUser, storePerson } from "../../src/identity/people/people.ts";
+import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
+import { createLink, decideLink, findEntry, linksOfEntry } from "../../src/insight/causes/causes.ts";
+import type { Defect } from "../../src/insight/defects/defects.ts";
+import { type Actor, COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { makeAccount } from "../support/accounts.ts";
+import { filesWith } from "../support/erasure.ts";
+import { ask, somebody } from "../support/every-page.ts";
+import { startInstance, type TestInstance } from "../support/instance.ts";
+import { ERRORS, follow, publish, session, trace } from "../unit/causes/support.ts";
+
+const FORMER = "zinnia@acme.example";
+const LATER = "marigold@acme.example";
+
+const rename = ({ instance: { core } }: TestInstance, id: string, email: string) =>
+  core.store.write(() => storePerson(core, getUser(core, id), { email, name: null }, COMMAND_LINE));
+
+const erase = async ({ instance: { core } }: TestInstance, request: Parameters<typeof resolveTarget>[1]) =>
+  carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it"));
+
+/** Somebody who did one of everything, and whose address was given to somebody else since; both own the team. */
+async function twoOfOneAddress() {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  const { team } = device;
+  const viewer = await somebody(t, team, "owner");
+  const owner = { email: FORMER, team: { id: team.id, role: "owner" } } as const;
+  const first = await makeAccount(core, owner);
+  const by: Actor = { kind: "user", id: first.id, label: FORMER, ip: null };
+  await setPolicy(core, team.id, parsePolicy('{"captureMode":"full"}'), by);
+  await createCode(core, team.id, undefined, by);
+  await createInvitation(core, { teamId: team.id, role: "member" }, by, "owner");
+  await setBudget(core, team.id, { scope: "team", subject: "", period: "month", amountUsd: 5 }, by);
+  await trace(t, device, [session("a", 20, { files: ["src/cart.ts"] }), session("b", 20)]);
+  await publish(t, device, ["## 2026-11-20 Cart\n\nIn src/cart.ts."]);
+  await follow(t);
+  const entry = findEntry(core, team.id, { repoKey: "shop", path: ERRORS, heading: "Cart" }) as Defect;
+  const computed = linksOfEntry(core, team.id, entry)[0];
+  await decideLink(core, team.id, computed?.id ?? "", "confirmed", by);
+  await createLink(core, team.id, entry, { sessionId: "b" }, by);
+  t.clock.advance(60_000);
+  await rename(t, first.id, LATER);
+  const second = await makeAccount(core, owner);
+  await setPolicy(core, team.id, parsePolicy('{"captureMode":"off"}'), { ...by, id: second.id });
+  return { t, device, first, second, viewer, entry };
+}
+
+/** What `told` tells where one made all but the newest policy, and another that. */
+const by = (one: string | undefined, other: string | undefined) => ({
+  policies: [other, one],
+  inForce: [other],
+  ...{ codes: [one], invitations: [one], verdict: [one], cause: [one], budgets: [one] },
+});
+
+/** By whom pages and commands say that each thing was made, the newest policy first. */
+async function told(
+  t: TestInstance,
+  { device, viewer, entry }: Omit<Awaited<ReturnType<typeof twoOfOneAddress>>, "t">,
+) {
+  const read = async (path: string, pattern: RegExp) => {
+    const { text } = await ask(t, "GET", path, { as: viewer });
+    return [...text.matchAll(pattern)].map(([, who]) => who);
+  };
+  const who = "([\\w.@-]+)";
+  return {
+    policies: await read("/policy", new RegExp(`timeline-head"><strong>${who}`, "g")),
+    inForce: await read("/policy", new RegExp(`Put in force by ${who},`, "g")),
+    codes: await read("/devices", new RegExp(`the code that ${who} made`, "g")),
+    invitations: await read("/people", new RegExp(`${who}<br><small><time`, "g")),
+    verdict: await read(`/errors/${entry.id}`, new RegExp(`Confirmed by ${who},`, "g")),
+    cause: await read(`/errors/${entry.id}`, new RegExp(`${who} said so\\.`, "g")),
+    budgets: budgetStandings(t.instance.core, device.team.id).map(({ createdBy }) => createdBy),
+  };
+}
+
+it("names whoever made something though their address is another's by now", async () => {
+  const { t, ...made } = await twoOfOneAddress();
+  expect(await told(t, made)).toEqual(by(LATER, FORMER));
+});
+
+it("says in the audit and of licences who goes by another address now", async () => {
+  const { t, device, first, second, viewer } = await twoOfOneAddress();
+  const { core } = t.instance;
+  const { team } = device;
+  const as = (id: string, label: string) => ({ kind: "user", id, label, ip: null }) as const;
+  await issueLicense(core, team.id, 5, as(first.id, LATER));
+  await rename(t, second.id, "lilac@acme.example");
+  await rename(t, first.id, FORMER);
+  await setRole(core, team.id, second.id, "viewer", as(first.id, FORMER));
+  const { text } = await ask(t, "GET", "/audit", { as: viewer });
+  // Who set the first policy has that address again; whoever had it meanwhile set the second.
+  const rows = (pattern: string) => [...text.matchAll(new RegExp(`${pattern}</small>`, "g"))].length;
+  expect([rows(`${LATER}<br><small>now ${FORMER}`), rows(`${FORMER}<br><small>now lilac@acme.example`)]).toEqual([
+    1, 1,
+  ]);
+  expect(rows(`${FORMER}<br><small>now ${FORMER}`)).toBe(0);
+  // Whose membership it is.
+  expect(text).toContain(`<strong>${FORMER}</strong> (now lilac@acme.example)`);
+  const license = await ask(t, "GET", "/license", { as: viewer });
+  expect([license.text.includes(`>${FORMER}<`), license.text.includes(LATER)]).toEqual([true, false]);
+});
+
+it("erases who made something before whoever has their address since, and the other way round", async () => {
+  for (const turn of [0, 1]) {
+    const { t, ...made } = await twoOfOneAddress();
+    const { first, second } = made;
+    // An invitation ends with whoever made it.
+    const gone = { invitations: [] };
+    const marks = { [first.id]: `erased-${first.id}`, [second.id]: `erased-${second.id}` };
+    const [sooner, later] = turn === 0 ? [first, second] : [second, first];
+    await erase(t, { person: sooner.id });
+    expect(await told(t, made)).toEqual(
+      turn === 0 ? { ...by(marks[first.id], FORMER), ...gone } : by(LATER, marks[second.id]),
+    );
+    await erase(t, { person: later.id });
+    expect(await told(t, made)).toEqual({ ...by(marks[first.id], marks[second.id]), ...gone });
+    for (const email of [FORMER, LATER]) expect([email, filesWith(t.directory, email)]).toEqual([email, []]);
+  }
+});
+
+it("forgets what a device is called that said what an error was caused by", async () => {
+  const { t, device, viewer, entry } = await twoOfOneAddress();
+  const { deviceId, token } = await t.device(device.team);
+  await renameDevice(t.instance.core, device.team.id, deviceId, "zinnia's laptop");
+  const json = { repoKey: "shop", file: ERRORS, heading: "Cart", sessionId: "a" };
+  const { body } = await t.post("/api/causal-link", { token, json });
+  expect(body.link.evidence).toEqual([{ kind: "person", says: "zinnia's laptop said so." }]);
+  await erase(t, { device: deviceId });
+  const { text } = await ask(t, "GET", `/errors/${entry.id}`, { as: viewer });
+  expect(text).toContain(`erased-${deviceId} said so.`);
+  expect(filesWith(t.directory, "zinnia's laptop")).toEqual([]);
+});
+
+it("tells the same of what an older database holds, by the audit, or by an address that one person alone had", async () => {
+  for (const audit of [true, false]) {
+    const { t, ...made } = await twoOfOneAddress();
+    await t.close();
+    const db = new Sqlite(join(t.directory, "reckon.db"));
+    // As schema 39 had it: by addresses as they were.
+    db.exec(`
+      UPDATE policies SET created_by = '${FORMER}'; UPDATE budgets SET created_by = '${FORMER}';
+      UPDATE one_time_links SET created_by = '${FORMER}'; UPDATE connect_codes SET created_by = '${FORMER}' WHERE created_by LIKE 'usr%';
+      UPDATE causal_links SET decided_by = '${FORMER}' WHERE decided_by IS NOT NULL;
+      UPDATE causal_links SET evidence = json_array(json_object('kind', 'person', 'says', '${FORMER} said so.')) WHERE origin = 'person';
+      ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
+      ${audit ? "" : `DELETE FROM audit_events; DELETE FROM memberships WHERE user_id = '${made.second.id}'; DELETE FROM users WHERE id = '${made.second.id}';`}
+      PRAGMA user_version = 39;`);
+    db.close();
+    const newer = await startInstance({ directory: t.directory });
+    expect(await told(newer, made)).toEqual(by(LATER, audit ? FORMER : LATER));
+    await newer.close();
+  }
+});
