@@ -233,13 +233,12 @@ export const SETTINGS = {
   maxWalBytes: size("RECKON_MAX_WAL_BYTES", 256 * MIB, "bytes of write-ahead log above which a warning is logged"),
 } as const;
 
-type Values = { readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
-
 /** The settings of one run, decided and frozen. */
-export interface Config extends Omit<Values, "trustedProxies"> {
-  readonly trustedProxies: readonly string[];
-}
+export type Config = {
+  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+};
 
+/** What the command line says of settings, as it was typed. */
 export type Settings = Partial<Record<keyof typeof SETTINGS, string>>;
 
 /**
@@ -261,7 +260,7 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
   }
   if (decided.proxySignIn !== null && (decided.trustedProxies as readonly string[]).length === 0)
     throw new ConfigError("RECKON_PROXY_SIGN_IN needs RECKON_TRUSTED_PROXIES: only from there is the header believed");
-  const { lake, lakeAccessKeyId, lakeSecretAccessKey } = decided as unknown as Values;
+  const { lake, lakeAccessKeyId, lakeSecretAccessKey } = decided as unknown as Config;
   if (lake?.kind === "s3" && (lakeAccessKeyId === null || lakeSecretAccessKey === null))
     throw new ConfigError(
       "RECKON_LAKE names a bucket, which needs RECKON_LAKE_ACCESS_KEY_ID and RECKON_LAKE_SECRET_ACCESS_KEY",

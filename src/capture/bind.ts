@@ -1,7 +1,9 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { basename, join } from "node:path";
 import { asText } from "../formats/values.ts";
 import { isoInstant } from "../kit/clock.ts";
+import { withPath } from "../kit/files.ts";
 import { visibleLine } from "../kit/strings.ts";
 import { readWritten, writeWritten } from "./brain/written.ts";
 import { ask } from "./client.ts";
@@ -39,6 +41,7 @@ export interface Binding {
  * @throws Error with the server's reason
  */
 export async function bind(capture: Capture, { url, code, label, isPinned }: Binding): Promise<Credentials> {
+  tryRoom(capture.places);
   const body = JSON.stringify({ code, consent: { version: CONSENT_VERSION, deviceLabel: label ?? hostname() } });
   const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
   if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
@@ -72,6 +75,22 @@ export async function unbind({ url, token }: Credentials): Promise<string | unde
   const answer = await ask(url, "/api/connect/disconnect", { method: "POST", token, timeoutMs: 10_000 });
   // A server that does not know the token has nothing to end.
   return answer.kind === "ok" || (answer.kind === "refused" && answer.status === 401) ? undefined : answer.reason;
+}
+
+/** What binding writes, at most. */
+const ROOM_BYTES = 512 * 1024;
+
+/** A disk that is full would cost the code, and leave a device that nobody is: it is tried out before. @throws Error when there is no room */
+function tryRoom({ home, credentials }: Places): void {
+  // As `removeHome` knows it, should this be killed.
+  const trial = join(home, `.${basename(credentials)}.${process.pid}.tmp`);
+  try {
+    writeFileSync(trial, Buffer.alloc(ROOM_BYTES));
+  } catch (error) {
+    throw withPath(home, error);
+  } finally {
+    rmSync(trial, { force: true });
+  }
 }
 
 /** @returns undefined where there are none, or none that can be read */

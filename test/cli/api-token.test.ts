@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
 import { ranHere } from "../support/remote.ts";
@@ -12,12 +13,7 @@ async function running() {
   return { t, team, user: await memberOf(t, team) };
 }
 
-/** Runs a command beside the running instance; it must succeed and print one JSON document. */
-async function json(data: string, ...args: string[]) {
-  const done = await reckon(["api-token", ...args, "--data", data, "--json"]);
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (data: string, ...args: string[]) => reckonJson(["api-token", ...args, "--data", data]);
 
 it("makes API tokens beside a running server, lists how often they are used, and ends them", async () => {
   const { t, team } = await running();

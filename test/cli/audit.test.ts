@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { ask } from "../support/every-page.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -9,11 +10,7 @@ async function running() {
   await t.instance.listen();
   const device = await t.device(await t.team({ name: "Acme" }));
   const run = (...args: string[]) => reckon([...args, "--data", t.directory]);
-  const json = async (...args: string[]) => {
-    const done = await run(...args, "--json");
-    expect([done.code, done.stderr.includes("reckon:")]).toEqual([0, false]);
-    return JSON.parse(done.stdout);
-  };
+  const json = (...args: string[]) => reckonJson([...args, "--data", t.directory]);
   return { t, device, run, json };
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { reckon, serve } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 
 function folder(): string {
@@ -14,12 +15,7 @@ function folder(): string {
   return path;
 }
 
-/** Runs a command that prints one JSON document and must succeed. */
-async function json(data: string, ...args: string[]) {
-  const done = await reckon([...args, "--data", data, "--json"]);
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (data: string, ...args: string[]) => reckonJson([...args, "--data", data]);
 
 /** A data directory with somebody in it. */
 async function withAda(): Promise<{ data: string; userId: string }> {

@@ -7,6 +7,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { reckon, serve } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { alterEntries } from "../support/entries.ts";
 import { MAIN } from "../support/program.ts";
 import { ranHere } from "../support/remote.ts";
@@ -17,12 +18,7 @@ function folder(): string {
   return path;
 }
 
-/** Runs a command that prints one JSON document and must succeed. */
-async function json(data: string, ...args: string[]) {
-  const done = await reckon([...args, "--data", data, "--json"]);
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (data: string, ...args: string[]) => reckonJson([...args, "--data", data]);
 
 /** Makes an account. */
 async function userIn(data: string, email: string, team?: string) {

@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon, serve, startRefused } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 
 let data: string;
@@ -30,11 +31,7 @@ const schemaOf = (path: string) => {
   return version;
 };
 
-async function json(...args: string[]) {
-  const done = await run(...args, "--json");
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (...args: string[]) => reckonJson([...args, "--data", data]);
 
 describe("on a database of an older schema", () => {
   it("commands that read or write the data refuse in one line that says what upgrades it, and change no byte", async () => {

@@ -2,17 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { ERRORS, plantInBrain, pushBrain, REPO } from "../support/packs.ts";
 
 const run = (t: TestInstance, ...args: string[]) => reckon(["pack", ...args, "--data", t.directory]);
 
-/** Runs a command beside the running instance; it must succeed and print one JSON document. */
-async function json(t: TestInstance, ...args: string[]) {
-  const done = await run(t, ...args, "--json");
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (t: TestInstance, ...args: string[]) => reckonJson(["pack", ...args, "--data", t.directory]);
 
 async function start() {
   const t = await startInstance();

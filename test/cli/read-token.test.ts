@@ -1,14 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { memberOf, publish } from "../support/reads.ts";
 
-/** Runs a command beside the running instance; it must succeed and print one JSON document. */
-async function json(data: string, ...args: string[]) {
-  const done = await reckon(["read-token", ...args, "--data", data, "--json"]);
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (data: string, ...args: string[]) => reckonJson(["read-token", ...args, "--data", data]);
 
 /** An instance with a person in one team; its clock is the real one's, as the commands' is. */
 async function running() {

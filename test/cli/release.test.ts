@@ -3,17 +3,14 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { ranHere } from "../support/remote.ts";
 import { installer } from "../support/site.ts";
 
 const run = (data: string, ...args: string[]) => reckon(["release", ...args, "--data", data]);
 
-async function json(data: string, ...args: string[]) {
-  const done = await run(data, ...args, "--json");
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (data: string, ...args: string[]) => reckonJson(["release", ...args, "--data", data]);
 
 const ADD = ["add", "--platform", "win"];
 const BYTES = Buffer.from("an installer");

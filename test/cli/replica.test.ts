@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, reckon, until, within } from "../faults/support/process.ts";
-import { testData, testServer } from "../faults/support/test.ts";
+import { reckonJson, testData, testServer } from "../faults/support/test.ts";
 
 const PASSPHRASE = "correct horse battery staple";
 
@@ -16,11 +16,7 @@ function folder(): string {
   return path;
 }
 
-async function json(args: readonly string[], input?: string) {
-  const done = await reckon([...args, "--json"], input === undefined ? {} : { input });
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (args: readonly string[], input?: string) => reckonJson(args, input === undefined ? {} : { input });
 
 const refusal = async (args: readonly string[], input?: string) => {
   const done = await reckon(args, input === undefined ? {} : { input });

@@ -7,17 +7,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, reckon, serve, until, within } from "../faults/support/process.ts";
-import { copyOf, testData, testServer } from "../faults/support/test.ts";
+import { copyOf, reckonJson, testData, testServer } from "../faults/support/test.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 
 const PRICES = readFileSync(join(import.meta.dirname, "../support/prices.json"), "utf8");
 const OTHER_PRICES = PRICES.replace('"input": 1', '"input": 9');
 
-async function json(data: string, ...args: string[]) {
-  const done = await reckon([...args, "--data", data, "--json"]);
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
-}
+const json = (data: string, ...args: string[]) => reckonJson([...args, "--data", data]);
 
 async function finding(data: string, check: string) {
   const found = (await json(data, "doctor")) as { check: string; status: string; detail: string }[];

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { reckon } from "../faults/support/process.ts";
+import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { startReceiver } from "../support/receiver.ts";
 
@@ -10,11 +11,7 @@ it("makes a webhook beside a running server, tries it, rotates its secret, pause
   const team = await t.team({ name: "Acme" });
   const env = { RECKON_OUTBOUND: `${receiver.host},+private` };
   const run = (...args: string[]) => reckon(["webhook", ...args, "--data", t.directory], { env });
-  const json = async (...args: string[]) => {
-    const done = await run(...args, "--json");
-    expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-    return JSON.parse(done.stdout);
-  };
+  const json = (...args: string[]) => reckonJson(["webhook", ...args, "--data", t.directory], { env });
   const made = await json("create", "--team", "Acme", "--name", "ci", "--to", receiver.url, "--events", "gap,rollback");
   expect(made).toEqual({
     ...{ id: expect.stringMatching(/^chn_/), team: "Acme", kind: "webhook", name: "ci", to: receiver.url },

@@ -1,6 +1,7 @@
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { bind } from "../../src/capture/bind.ts";
 import { readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
@@ -58,6 +59,23 @@ it.skipIf(noMounts)("a disk that is full does not cost the binding when the toke
   expect(await a.pass()).toMatchObject({ stopped: undefined });
   expectAgreement(a);
 });
+
+it.skipIf(noMounts)(
+  "a disk that is nearly full does not cost the code, nor leave a device that nobody is",
+  async () => {
+    const disk = smallDisk("8m");
+    const a = await startAgent({ state: join(disk.path, "agent"), connected: false });
+    const binding = { url: a.server.url, code: await a.server.code() };
+    const devices = () => a.server.rows("SELECT count(*) AS n FROM devices");
+    const before = devices();
+    const free = fill(disk, 24 * 1024);
+    await expect(bind(a.capture, binding)).rejects.toThrow(/ENOSPC|full/);
+    expect(devices()).toEqual(before);
+    free();
+    await bind(a.capture, binding);
+    expect(readCredentials(a.capture.places)?.deviceId).toBeTypeOf("string");
+  },
+);
 
 it.skipIf(noMounts)("a folder that cannot be written to is named, and holds up nothing for good", async () => {
   const disk = smallDisk("8m");

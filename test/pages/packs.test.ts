@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { draftPack, findOwnPack, getPack } from "../../src/share/packs/packs.ts";
-import { type Person, type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
+import { type Person, type Site, sendForm, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { archiveOf, download, ERRORS, FILES, plantInBrain, publish, pushBrain, REPO } from "../support/packs.ts";
 
 useBrowser();
@@ -13,17 +13,6 @@ async function start(site: Site, name = "Acme") {
   const device = await site.t.device(await site.t.team({ name }));
   await pushBrain(site.t, device);
   return { device, team: device.team, owner: await site.person({ team: device.team }) };
-}
-
-async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
-  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
-  return fetch(site.url + path, {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
-  });
 }
 
 const says = async ({ page }: Visit) => (await page.locator("main").allInnerTexts()).join().replace(/\s+/g, " ");
@@ -142,7 +131,7 @@ it("does not offer what no pack may hold, and says why", async () => {
     path: ".claude/brain/.git/config",
     step: "preview",
   };
-  const refused = await send(site, owner, "/packs/new", forced);
+  const refused = await sendForm(site, owner, "/packs/new", forced);
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("no pack may hold it")]);
 });
 
@@ -192,7 +181,7 @@ it("publishes nothing with a certain secret, and says where it stands", async ()
     ...{ repoKey: REPO, name: "cookie-rules", version: "1.0.0", paths: [".claude/brain/errors.md"], tags: [] },
     license: "All rights reserved",
   });
-  const forced = await send(site, owner, "/packs/new", { ...fields, sha256, license: "All rights reserved" });
+  const forced = await sendForm(site, owner, "/packs/new", { ...fields, sha256, license: "All rights reserved" });
   expect(forced.status).toBe(422);
   expect(await forced.text()).not.toContain(secret);
   expect(site.t.count("packs")).toBe(0);
@@ -270,9 +259,9 @@ it("is seen by members, done by admins, and shows nobody another team's packs", 
   expect(await status(owner, "/curate")).toBe(403);
   expect(await status(other.owner, "/packs/cookie-rules")).toBe(404);
   expect(await status(owner, "/packs/new?repo=nothing")).toBe(404);
-  expect((await send(site, member, "/packs/cookie-rules/withdraw")).status).toBe(403);
-  expect((await send(site, other.owner, "/packs/cookie-rules/withdraw")).status).toBe(404);
-  expect((await send(site, owner, "/curate/cookie-rules", { act: "feature" })).status).toBe(403);
+  expect((await sendForm(site, member, "/packs/cookie-rules/withdraw")).status).toBe(403);
+  expect((await sendForm(site, other.owner, "/packs/cookie-rules/withdraw")).status).toBe(404);
+  expect((await sendForm(site, owner, "/curate/cookie-rules", { act: "feature" })).status).toBe(403);
   const page = await (await fetch(`${site.url}/packs/cookie-rules`, { headers: { cookie: member.cookie } })).text();
   expect(page).not.toMatch(/Withdraw|Publish a new version/);
   expect(getPack(t.instance.core, "cookie-rules")).toMatchObject({ featured: false });

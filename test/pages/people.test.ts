@@ -4,7 +4,7 @@ import { roleIn, setRole } from "../../src/identity/members/members.ts";
 import { createInvitation, revokeInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -13,18 +13,6 @@ const HOSTILE = `<img src=x onerror="document.title='owned'">`;
 /** A link's token as the page shows it, and only there. */
 const shown = async (page: { locator(selector: string): { textContent(): Promise<string | null> } }) =>
   (await page.locator(".secret-value").textContent()) as string;
-
-/** Sends a form as a browser does, with the token of a page that this person can open. */
-async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
-  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
-  return fetch(site.url + path, {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
-  });
-}
 
 it("invites somebody by a link shown once, which the list knows and can take back", async () => {
   const site = await startSite();
@@ -227,7 +215,7 @@ it("shows members the list and nothing to change", async () => {
     `/people/${owner.userId}/remove`,
     `/people/${owner.userId}/reset-link`,
   ])
-    expect([path, (await send(site, member, path, { role: "owner" })).status]).toEqual([path, 403]);
+    expect([path, (await sendForm(site, member, path, { role: "owner" })).status]).toEqual([path, 403]);
   expect([site.t.count("one_time_links"), site.t.count("memberships")]).toEqual([0, 2]);
 });
 
@@ -267,7 +255,7 @@ it("keeps owners from admins, the last owner in place, and people of other teams
     [owner, `/people/${foreign.userId}/reset-link`, {}, 404],
     [owner, `/people/invitations/${foreignLink.id}/revoke`, {}, 404],
   ] as const)
-    expect([path, fields, (await send(site, person, path, fields)).status]).toEqual([path, fields, status]);
+    expect([path, fields, (await sendForm(site, person, path, fields)).status]).toEqual([path, fields, status]);
   const seen = await fetch(`${site.url}/people/${foreign.userId}`, { headers: { cookie: owner.cookie } });
   expect([seen.status, (await seen.text()).includes(foreign.email)]).toEqual([404, false]);
   expect([
@@ -284,8 +272,8 @@ it("lets an operator reset whoever is in the team, and nobody else an operator",
   const site = await startSite();
   const owner = await site.person();
   const operator = await site.person({ role: "admin", team: owner.team, operator: true });
-  expect((await send(site, owner, `/people/${operator.userId}/reset-link`)).status).toBe(403);
-  expect((await send(site, operator, `/people/${owner.userId}/reset-link`)).status).toBe(200);
+  expect((await sendForm(site, owner, `/people/${operator.userId}/reset-link`)).status).toBe(403);
+  expect((await sendForm(site, operator, `/people/${owner.userId}/reset-link`)).status).toBe(200);
   expect(site.t.rows("SELECT user_id FROM one_time_links")).toEqual([{ user_id: owner.userId }]);
 });
 

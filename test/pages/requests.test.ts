@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { changeRequest, mergeRequest } from "../../src/share/feature-requests/feature-requests.ts";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
@@ -29,17 +29,6 @@ async function start() {
   for (const text of TEXTS)
     ids.push(await file(site, { text, version: "2.1.0", os: { name: "linux", arch: "arm64" } }));
   return { site, operator, ids: ids as [string, string, string, string, string] };
-}
-
-async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
-  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
-  return fetch(site.url + path, {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
-  });
 }
 
 it("tells an operator how to send the first request, with the real address", async () => {
@@ -159,16 +148,16 @@ it("is for operators alone, and knows no request that is not there", async () =>
   for (const path of ["/requests", `/requests/${ids[0]}`]) await go(path, 403);
   for (const path of ["", "/merge", "/unmerge"]) {
     const fields = { status: "shipped", into: ids[1] };
-    expect((await send(site, owner, `/requests/${ids[0]}${path}`, fields)).status).toBe(403);
-    expect((await send(site, operator, `/requests/req_nobody${path}`, fields)).status).toBe(404);
+    expect((await sendForm(site, owner, `/requests/${ids[0]}${path}`, fields)).status).toBe(403);
+    expect((await sendForm(site, operator, `/requests/req_nobody${path}`, fields)).status).toBe(404);
   }
-  expect((await send(site, operator, `/requests/${ids[0]}`, { status: "done" })).status).toBe(400);
+  expect((await sendForm(site, operator, `/requests/${ids[0]}`, { status: "done" })).status).toBe(400);
   expect(
-    (await send(site, operator, `/requests/${ids[0]}`, { status: "planned", note: "x".repeat(2_001) })).status,
+    (await sendForm(site, operator, `/requests/${ids[0]}`, { status: "planned", note: "x".repeat(2_001) })).status,
   ).toBe(400);
   await mergeRequest(site.t.instance.core, ids[0], ids[1]);
-  expect((await send(site, operator, `/requests/${ids[0]}`, { status: "shipped" })).status).toBe(409);
-  expect((await send(site, operator, `/requests/${ids[1]}/merge`, { into: ids[0] })).status).toBe(409);
+  expect((await sendForm(site, operator, `/requests/${ids[0]}`, { status: "shipped" })).status).toBe(409);
+  expect((await sendForm(site, operator, `/requests/${ids[1]}/merge`, { into: ids[0] })).status).toBe(409);
   expect(site.t.rows("SELECT DISTINCT status, note FROM product_requests")).toEqual([
     { status: "received", note: null },
   ]);

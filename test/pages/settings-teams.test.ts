@@ -5,22 +5,11 @@ import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 const HOSTILE = `<script>document.title='owned'</script>`;
-
-async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
-  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
-  return fetch(site.url + path, {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
-  });
-}
 
 it("makes, changes, suspends and restores teams", async () => {
   const site = await startSite();
@@ -200,7 +189,7 @@ it("lists all accounts, finds them, closes and opens them, and makes operators",
   );
   for (const path of ["disabled", "operator"])
     expect(
-      (await send(site, operator, `/settings/people/${operator.userId}/${path}`, { disabled: "true" })).status,
+      (await sendForm(site, operator, `/settings/people/${operator.userId}/${path}`, { disabled: "true" })).status,
     ).toBe(409);
 });
 
@@ -316,5 +305,5 @@ it("takes a form that is sent twice, whatever stands around what was typed", asy
   };
   for (const [path, form] of Object.entries(forms))
     for (const time of [1, 2])
-      expect([path, time, (await send(site, operator, path, form)).status]).toEqual([path, time, 303]);
+      expect([path, time, (await sendForm(site, operator, path, form)).status]).toEqual([path, time, 303]);
 });

@@ -1,21 +1,10 @@
 import { expect, it } from "vitest";
 import { judgeArrival } from "../../src/surfaces/web/dashboard/settings/address.ts";
-import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
 
 const PAGES = ["/settings", "/settings/teams", "/settings/people", "/settings/limits"];
-
-async function send(site: Site, person: Person, path: string, fields: Record<string, string> = {}): Promise<Response> {
-  const own = await fetch(`${site.url}/account`, { headers: { cookie: person.cookie } });
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await own.text())?.[1] as string;
-  return fetch(site.url + path, {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie: person.cookie, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ _csrf: csrf, ...fields }).toString(),
-  });
-}
 
 it("tells how the installation is reached, where its data lies and how to keep it", async () => {
   const site = await startSite();
@@ -138,7 +127,7 @@ it("is for operators alone, and answers 404 for what is not there", async () => 
   for (const path of posts)
     expect([
       path,
-      (await send(site, owner, path, { operator: "true", suspended: "true", disabled: "true", name: "x" })).status,
+      (await sendForm(site, owner, path, { operator: "true", suspended: "true", disabled: "true", name: "x" })).status,
     ]).toEqual([path, 403]);
   expect([site.t.rows("SELECT sum(operator) AS n FROM users"), site.t.count("one_time_links")]).toEqual([
     [{ n: 1 }],
@@ -164,6 +153,6 @@ it("is for operators alone, and answers 404 for what is not there", async () => 
     ],
     [`/settings/teams/${owner.team.id}`, { name: "x", tier: "team", seats: "5", subscription: "free" }, 400],
   ] as const)
-    expect([fields, (await send(site, operator, path, fields)).status]).toEqual([fields, status]);
+    expect([fields, (await sendForm(site, operator, path, fields)).status]).toEqual([fields, status]);
   expect(site.t.rows("SELECT count(*) AS n FROM teams")).toEqual([{ n: 2 }]);
 });

@@ -40,7 +40,7 @@ function reached(core: Core, { budget, threshold, measured: { span, usedNano }, 
     teamId,
     path: "/spend/budgets",
     data: { budget: name, percent: threshold, limit: amountUsd, currency: "USD", period, ...days, ended },
-    ...(scope === "repo" && subject !== null ? { repoKey: subject } : {}),
+    ...(scope === "repo" ? { repoKey: subject } : {}),
   });
 }
 

@@ -81,8 +81,11 @@ function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
     /** Pairs what is the only one with its key, among those that are paired already too. */
     pairSingle(key: KeyOf) {
       if (rowsLeft.size === 0 || matches.size === allEntries.length) return;
-      const before = grouped(allRows, key);
-      for (const [text, after] of grouped(allEntries, key)) {
+      // Folding the titles of thousands of entries would keep others waiting: none is the same as one of another day.
+      const days = new Set(Array.from(rowsLeft, ({ item }) => item.date));
+      const ofDays = <T extends Known>(some: readonly T[]) => some.filter(({ item }) => days.has(item.date));
+      const before = grouped(ofDays(allRows), key);
+      for (const [text, after] of grouped(ofDays(allEntries), key)) {
         const [row, entry] = [before.get(text)?.[0], after[0]];
         if (text === undefined || !row || !entry || before.get(text)?.length !== 1 || after.length !== 1) continue;
         if (rowsLeft.has(row) && !matches.has(entry.item)) pair(row, entry);

@@ -10,7 +10,6 @@ import { type IntervalJob, type QueuedJob, supervise } from "./supervise.ts";
 
 export { jobMetrics } from "./figures.ts";
 export { enqueue } from "./outbox.ts";
-export type { UnfinishedJob } from "./rows.ts";
 export { causeText, type IntervalJob, type QueuedJob, runs } from "./supervise.ts";
 
 export type Job = IntervalJob | QueuedJob;

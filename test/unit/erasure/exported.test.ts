@@ -101,21 +101,6 @@ it("leaves no address with what sessions used that ran out before", async () => 
   expect(faults(t)).toEqual([]);
 });
 
-it("erases with what names no repository what agents exported, of which nothing is left to count", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const { core } = t.instance;
-  const records = [claudeCall("req_1"), ["user_prompt", { prompt: "marigold" }]] as const;
-  expect((await t.post("/v1/logs", { token: device.token, json: claudeLogs(...records) })).status).toBe(200);
-  await t.instance.settle();
-  expect(() => resolveTarget(core, { repo: "(otlp)" })).toThrow('--repo "" erases it');
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "" }), "they wanted it"));
-  expect(filesWith(t.directory, "marigold")).toEqual([]);
-  expect(t.rows("SELECT * FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
-  expect(t.rows("SELECT sum(usages) AS usages FROM spend_cells")).toEqual([{ usages: null }]);
-  expect(faults(t)).toEqual([]);
-});
-
 it("erases what another machine's client told of sessions that were exported in a person's name, also where it is interrupted", async () => {
   const { t, core, own, all, exported } = await shared();
   const machine = await t.device(own.team);
@@ -164,4 +149,19 @@ it("erases the views that others saved of who is named without an account", asyn
     });
   await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
   expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
+});
+
+it("erases with what names no repository what agents exported, of which nothing is left to count", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  const records = [claudeCall("req_1"), ["user_prompt", { prompt: "marigold" }]] as const;
+  expect((await t.post("/v1/logs", { token: device.token, json: claudeLogs(...records) })).status).toBe(200);
+  await t.instance.settle();
+  expect(() => resolveTarget(core, { repo: "(otlp)" })).toThrow('--repo "" erases it');
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "" }), "they wanted it"));
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(t.rows("SELECT * FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
+  expect(t.rows("SELECT sum(usages) AS usages FROM spend_cells")).toEqual([{ usages: null }]);
+  expect(faults(t)).toEqual([]);
 });

@@ -182,9 +182,8 @@ describe("a call with an id that very many sessions tell of", () => {
       }
       rounds.push(work.runs + work.rowsRead - before);
     }
-    // The first rounds fill what is kept.
-    const [third, last] = [rounds[2], rounds[7]] as [number, number];
-    expect(last).toBeLessThan(1.25 * third);
+    // The first rounds fill what is kept, and jobs may run in any.
+    expect(Math.min(...rounds.slice(5))).toBeLessThan(1.25 * Math.min(...rounds.slice(2, 5)));
     const counted = Object.values(rolledUp(t)).reduce((sum, cell) => sum + cell.usages, 0);
     expect(counted).toBe(1);
   });

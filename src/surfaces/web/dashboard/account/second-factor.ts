@@ -68,7 +68,8 @@ const REMOVE = formSpec({
   current: CURRENT,
 });
 
-const hasPassword = ({ core, session }: Person) => getUser(core, session.userId).passwordHash !== null;
+/** Whether somebody has a password: who comes by single sign-on alone has none. */
+export const hasPassword = ({ core, session }: Person) => getUser(core, session.userId).passwordHash !== null;
 
 /** Somebody who comes by single sign-on alone has none to say. */
 const passwordField = (call: Person) =>

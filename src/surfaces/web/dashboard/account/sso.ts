@@ -1,4 +1,3 @@
-import { getUser } from "../../../../identity/people/people.ts";
 import { confirmPassword } from "../../../../identity/sign-in/sign-in.ts";
 import { type Issuer, type Link, linksOf, listIssuers, unlink } from "../../../../identity/sso/sso.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -12,6 +11,7 @@ import { by, type Person } from "../shared/call.ts";
 import { handleForm } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 import { continuePage } from "../sign-in/sso.ts";
+import { hasPassword } from "./second-factor.ts";
 
 /** The issuers of single sign-on that one's own account is linked to. */
 
@@ -24,8 +24,6 @@ const LINK = formSpec({
     autocomplete: "current-password",
   },
 });
-
-const hasPassword = ({ core, session }: Person) => getUser(core, session.userId).passwordHash !== null;
 
 /** Nothing where no issuer is set up. */
 export function ssoSection(call: Person, error?: FormError): Content {

@@ -45,7 +45,7 @@ function shown(name: Name, value: unknown): Content {
 
 function defaultOf(name: Name): Content {
   const row = SETTINGS[name];
-  return "shown" in row && row.shown !== undefined && !isQuota(name) ? row.shown : shown(name, row.fallback);
+  return row.shown !== undefined && !isQuota(name) ? row.shown : shown(name, row.fallback);
 }
 
 /** A description as the documentation has it: what stands between backticks is code. */

@@ -80,7 +80,8 @@ ${codeBlock(addressOf(call), { label: "Tenant URL", titled: true })}
   return settingsFrame(call, { title: "Your new SCIM token", intro: issuer.label, body, crumbs });
 }
 
-const issuerIn = ({ core, params }: ByOperator) => getIssuer(core, String(params.name));
+/** The issuer that stands in an address. @throws Problem 404 */
+export const issuerIn = ({ core, params }: ByOperator) => getIssuer(core, String(params.name));
 
 export const scimSettingsPages = [
   page({ id: "createScimToken", method: "POST", path: `${ISSUERS}/:name/scim`, access: "operator" }, async (call) => {

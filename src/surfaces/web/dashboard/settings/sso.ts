@@ -5,7 +5,6 @@ import {
   callbackPath,
   changeIssuer,
   countIdentities,
-  getIssuer,
   groupLine,
   type Issuer,
   listIssuers,
@@ -22,7 +21,7 @@ import { number } from "../../ui/units.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
 import { settingsFrame } from "./parts.ts";
-import { scimSection, scimSettingsPages } from "./scim.ts";
+import { issuerIn, scimSection, scimSettingsPages } from "./scim.ts";
 
 /** Issuers of single sign-on, for who runs the installation. */
 
@@ -213,8 +212,6 @@ ${section({
   const crumbs = [{ label: "Single sign-on", href: href(PATH) }, { label: issuer.name }];
   return settingsFrame(call, { title: issuer.label, intro: issuer.issuer, body, crumbs });
 }
-
-const issuerIn = ({ core, params }: ByOperator) => getIssuer(core, String(params.name));
 
 export const ssoSettingsPages = [
   page({ id: "ssoIssuers", method: "GET", path: PATH, access: "operator" }, (call) => issuersPage(call)),
