@@ -32,5 +32,10 @@ export const eraseRows = statements((db) => ({
     `DELETE FROM trace_session_commits WHERE (team_id, sha, session_id) IN (
        SELECT team_id, sha, session_id FROM trace_session_commits WHERE session_id = ? LIMIT ?)`,
   ),
+  // By primary key and trace_session_windows_by_external_id.
+  dropNoted: db.prepare<[{ teamId: string; externalId: string; commit: string }]>(
+    `DELETE FROM trace_session_commits WHERE team_id = @teamId AND sha = lower(@commit) AND session_id IN (
+       SELECT session_id FROM trace_session_windows WHERE team_id = @teamId AND external_id = @externalId)`,
+  ),
   dropWindow: db.prepare<[number]>("DELETE FROM trace_session_windows WHERE session_id = ?"),
 }));

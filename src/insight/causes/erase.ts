@@ -34,6 +34,13 @@ function* eraseLinksOfGone(core: Core, teamId: string, repoKey: string): Generat
     };
 }
 
+/**
+ * Row change: what a note told, that a session made a commit, goes with it: a process may end before `eraseNoted`, which brings back what the
+ * session tells itself.
+ */
+const forgetNoted = (core: Core, teamId: string, externalId: string, commit: string): void =>
+  void eraseRows(core.store).dropNoted.run({ teamId, externalId, commit });
+
 /** Takes what notes told of sessions out of what is known of them, once the notes are gone. */
 async function* eraseNoted(core: Core, teamId: string, externalIds: Iterable<string>): AsyncGenerator<EraseStep> {
   for await (const change of evidenceAnew(core, teamId, [...externalIds]))
@@ -48,4 +55,4 @@ const renameDecider = (core: Core, from: string, to: string): number =>
   eraseRows(core.store).renameDecider.run(to, from, MAX_ERASED_ROWS).changes;
 
 /** Erasing what is known of causes. */
-export const causeErasure = { eraseEvidence, eraseLinksOfGone, eraseNoted, renameDecider };
+export const causeErasure = { eraseEvidence, eraseLinksOfGone, forgetNoted, eraseNoted, renameDecider };

@@ -6,19 +6,21 @@ import { eraseRows } from "./erase-rows.ts";
 import { noteText } from "./item-texts.ts";
 import { type NoteRow, noteRows, type SizedNote } from "./note-rows.ts";
 
+type OnErased = (sessions: readonly string[], commit: string) => void;
+
 /** Bytes of notes that one transaction removes at most: they are read once more for their hashes. */
 const MAX_STEP_BYTES = 8 * 1024 * 1024;
 
 /**
  * Erases the notes that a device sent, where the portion is of all repositories: notes name none.
  * @param isKept told the sessions that a note names
- * @param onErased told the sessions that notes named, once these are gone
+ * @param onErased told the commit of a note and the sessions that it named, in the transaction that removes it
  */
 function* eraseNotes(
   core: Core,
   portion: Portion,
   isKept: (sessions: readonly string[]) => boolean,
-  onErased: (sessions: readonly string[]) => void,
+  onErased: OnErased,
 ): Generator<EraseStep> {
   if (portion.repoKey !== null) return;
   const sql = noteRows(core.store);
@@ -37,7 +39,7 @@ function* eraseNotesOf(
   { teamId, externalId }: { readonly teamId: string; readonly externalId: string },
   erasureId: string,
   isKept: (deviceId: string, sessions: readonly string[]) => boolean,
-  onErased: (sessions: readonly string[]) => void,
+  onErased: OnErased,
 ): Generator<EraseStep> {
   const notes = noteRows(core.store)
     .ofSession.all(teamId, externalId)
@@ -62,7 +64,7 @@ function* eraseNotesNaming(
   core: Core,
   { teamId, text }: { readonly teamId: string; readonly text: string },
   erasureId: string,
-  onErased: (sessions: readonly string[]) => void,
+  onErased: OnErased,
 ): Generator<EraseStep> {
   for (const notes of naming(core, teamId, text)) {
     yield* dropped(core, notes, erasureId, onErased);
@@ -94,7 +96,7 @@ function* dropped(
   core: Core,
   notes: readonly SizedNote[],
   erasureId: string,
-  onErased: (sessions: readonly string[]) => void,
+  onErased: OnErased,
 ): Generator<EraseStep> {
   let some: number[] = [];
   let bytes = 0;
@@ -110,21 +112,16 @@ function* dropped(
 }
 
 /** @returns how many there were */
-function drop(
-  core: Core,
-  ids: readonly number[],
-  erasureId: string,
-  onErased: (sessions: readonly string[]) => void,
-): number {
+function drop(core: Core, ids: readonly number[], erasureId: string, onErased: OnErased): number {
   const sql = noteRows(core.store);
   const notes = ids.flatMap((id) => sql.byId.get(id) ?? []);
   for (const [deliveryId, of] of Map.groupBy(notes, (note) => note.deliveryId)) {
     deliveryErasure.forgetItems(core, deliveryId, textsOf(of));
-    for (const { id } of of) {
+    for (const { id, commit } of of) {
       const sessions = sql.names.all(id);
       sql.dropNames.run(id);
       sql.drop.run(id);
-      onErased(sessions);
+      onErased(sessions, commit);
     }
     if (!isHeld(core, deliveryId)) deliveryErasure.markErased(core, deliveryId, erasureId);
   }

@@ -84,11 +84,14 @@ export const eraseNotesNaming = (core: Core, teamId: string, text: string, erasu
 async function* eraseNotes(
   core: Core,
   teamId: string,
-  stepsOf: (onErased: (sessions: readonly string[]) => void) => Iterable<EraseStep>,
+  stepsOf: (onErased: (sessions: readonly string[], commit: string) => void) => Iterable<EraseStep>,
 ): AsyncGenerator<EraseStep> {
   const named = new Set<string>();
-  yield* stepsOf((sessions) => {
-    for (const session of sessions) named.add(session);
+  yield* stepsOf((sessions, commit) => {
+    for (const session of sessions) {
+      named.add(session);
+      causeErasure.forgetNoted(core, teamId, session, commit);
+    }
   });
   yield* causeErasure.eraseNoted(core, teamId, named);
 }

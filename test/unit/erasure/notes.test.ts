@@ -66,6 +66,22 @@ it("erases notes with the sessions that they name, whoever sent them, and what t
   expect(t.rows("SELECT erased_by IS NOT NULL AS gone FROM deliveries WHERE mode = 'notes'")).toEqual([{ gone: 1 }]);
 });
 
+it("leaves nothing of what a note told of others where it is cut short and gone on with", async () => {
+  const { t, key } = await team();
+  await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine", "theirs"), [sha("b")]: noteBy("b", "theirs") });
+  await t.instance.settle();
+  const { core } = t.instance;
+  const erasure = await requestErasure(core, resolveTarget(core, { session: "mine" }), "they wanted it");
+  const cut = carryOut(core, erasure, ({ notes = 0 }) => {
+    if (notes > 0) throw new Error("cut");
+  });
+  await expect(cut).rejects.toThrow("cut");
+  await t.close();
+  const again = await startInstance({ directory: t.directory, clock: t.clock });
+  expect(again.rows("SELECT sha FROM trace_session_commits")).toEqual([{ sha: sha("b") }]);
+  expect([filesWith(again.directory, sha("a")), faults(again)]).toEqual([[], []]);
+});
+
 it("erases a note of a delivery whose others stay, and one that came anew", async () => {
   const { t, mine, other, key } = await team();
   await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine"), [sha("b")]: noteBy("crocus", "x") });
