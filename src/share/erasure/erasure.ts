@@ -9,10 +9,9 @@ export {
   erasuresOf,
   journalBeforeReplaced,
   notedErasure,
+  openErasures,
   requestErasure,
   resumeErasures,
-  unfinishedErasures,
-  unreclaimedSince,
 } from "./erasures.ts";
 export { listHolds } from "./hold-rows.ts";
 export { type Hold, heldOf, placeHold, releaseHold } from "./holds.ts";

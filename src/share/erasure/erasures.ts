@@ -169,9 +169,6 @@ export const reclaimJob: IntervalJob = {
   },
 };
 
-/** Since when something of what was erased may stand in the files; undefined where nothing does. */
-export const unreclaimedSince = (core: Core): number | undefined => rows(core.store).unreclaimed.get()?.completedAt;
-
 /**
  * Makes the steps of an erasure, each in a transaction that also counts what went.
  * @param onStep told what went with each transaction
@@ -288,8 +285,14 @@ export function notedErasure(core: Core, id: string): NotedErasure | undefined {
   return { kind, teamId, counts, completedAt, targetSha256: sha256Hex(target), reach: () => reachOf(core, target) };
 }
 
-/** How many erasures were asked for and are not done. */
-export const unfinishedErasures = (core: Core): number =>
-  rows(core.store)
-    .unfinished.all()
-    .filter(({ kind }) => kind !== "retention").length;
+/** What erasures are not through with. */
+export const openErasures = {
+  /** How many were asked for and are not done. */
+  unfinished: (core: Core): number =>
+    rows(core.store)
+      .unfinished.all()
+      .filter(({ kind }) => kind !== "retention").length,
+
+  /** Since when something of what was erased may stand in the files; undefined where nothing does. */
+  unreclaimedSince: (core: Core): number | undefined => rows(core.store).unreclaimed.get()?.completedAt,
+};

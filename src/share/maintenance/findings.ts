@@ -5,7 +5,7 @@ import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
-import { lastRuns, unfinishedErasures, unreclaimedSince } from "../erasure/erasure.ts";
+import { lastRuns, openErasures } from "../erasure/erasure.ts";
 import { lakeStatus, lakeText } from "../lake/lake.ts";
 import { examineInstallers } from "../releases/releases.ts";
 import { lastBackupAt } from "./last-backup.ts";
@@ -161,14 +161,14 @@ export function examineErasures(core: Core): Finding {
       detail:
         "the file was made by an older Reckon and not vacuumed since, for want of space: the next start tries again",
     };
-  const unfinished = hasTable(db, "erasures") ? unfinishedErasures(core) : 0;
+  const unfinished = hasTable(db, "erasures") ? openErasures.unfinished(core) : 0;
   if (unfinished > 0)
     return {
       check,
       status: "warning",
       detail: `${unfinished} asked for and not done: the next start of the server finishes them`,
     };
-  const since = schemaVersion(db) === CURRENT_SCHEMA.version ? unreclaimedSince(core) : undefined;
+  const since = schemaVersion(db) === CURRENT_SCHEMA.version ? openErasures.unreclaimedSince(core) : undefined;
   if (since !== undefined && core.clock.now() - since > RECLAIMED_WITHIN_MS)
     return {
       check,
