@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { whereFull } from "../../kit/errors.ts";
 import type { Place } from "./place.ts";
@@ -9,7 +9,7 @@ export function directoryPlace(root: string): Place {
   return {
     name: root,
     async put(path, bytes) {
-      const file = await openNew(half(path));
+      const file = await openNew(root, half(path));
       try {
         await file.writeFile(bytes);
         await file.sync();
@@ -40,10 +40,14 @@ function noneWhereMissing(error: NodeJS.ErrnoException): string[] {
   throw error;
 }
 
-async function openNew(path: string) {
-  // Whoever asks the lake is mostly another user; the directory's own permissions say who may.
-  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  return open(path, "w", 0o644);
+/** Whoever asks the lake is mostly another user: the permissions of its own directory say who may, whatever this process's files have. */
+async function openNew(root: string, path: string) {
+  const first = await mkdir(dirname(path), { recursive: true });
+  for (let at = dirname(path); first !== undefined && at !== root && at.startsWith(first); at = dirname(at))
+    await chmod(at, 0o755);
+  const file = await open(path, "w");
+  await file.chmod(0o644);
+  return file;
 }
 
 /** A name survives a power cut once its folder is flushed. */

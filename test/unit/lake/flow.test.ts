@@ -125,6 +125,18 @@ it("brings sealed entries, spend, sessions and errors to a directory, equal to w
   });
 });
 
+it("lets the permissions of its directory alone say who may ask it, though the program's own files are nobody else's", async () => {
+  const before = process.umask(0o077);
+  onTestFinished(() => void process.umask(before));
+  const { t, lake } = await started();
+  await sendEntries(t, await t.device());
+  await flowAll(t);
+  const all = readdirSync(lake, { recursive: true, withFileTypes: true });
+  const modes = all.map((one) => [one.isFile(), statSync(join(one.parentPath, one.name)).mode & 0o777]);
+  expect(new Set(modes.map(String))).toEqual(new Set([`false,${0o755}`, `true,${0o644}`]));
+  expect(statSync(lake).mode & 0o777).toBe(0o700);
+});
+
 it("holds what it says: what was delivered just before is worked through first", async () => {
   const { t, lake } = await started();
   const device = await t.device();
