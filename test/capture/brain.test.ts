@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -299,6 +300,27 @@ describe("publishing a brain", () => {
     utimesSync(join(two, ERRORS), Date.now() / 1000 + 180, Date.now() / 1000 + 180);
     await pass(machine);
     expect(brainOf(machine)).toEqual({ [ERRORS]: "from two" });
+  });
+
+  it("runs no filter that a repository names while it compares work trees", async () => {
+    const machine = await startMachine();
+    const one = machine.repository("shop", { [ERRORS]: "committed" });
+    git(one, "add", ERRORS);
+    git(one, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one");
+    const two = join(machine.folder, "two");
+    git(one, "worktree", "add", "-q", two);
+    repositoryOf(machine.capture, two);
+    const ran = join(machine.folder, "ran");
+    git(one, "config", "filter.x.clean", `touch '${ran}'; cat`);
+    write(one, { ".git/info/attributes": "*.md filter=x\n" });
+    // A later time is no edit.
+    write(one, { [ERRORS]: "committed" });
+    write(two, { [ERRORS]: "edited" });
+    for (const [i, root] of [two, one].entries())
+      utimesSync(join(root, ERRORS), Date.now() / 1000 + 60 * (i + 1), Date.now() / 1000 + 60 * (i + 1));
+    await pass(machine);
+    expect(brainOf(machine)).toEqual({ [ERRORS]: "edited" });
+    expect(existsSync(ran)).toBe(false);
   });
 
   it("says where git does not tell what it ignores, so that nothing is published, until it does", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -91,14 +92,44 @@ export function newestTree(repo: string, trees: readonly Tree[]): Tree | undefin
 
 /** When what is not committed of a brain was changed, or else its last commit was made: a fresh work tree has all of its files new. */
 function editedAt({ root, changedAt }: Tree): number {
-  const edited = git(root, ["ls-files", "-z", "--modified", "--others", "--exclude-standard", ...BRAIN]);
-  const committed = edited === undefined ? undefined : git(root, ["log", "-1", "--format=%ct", ...BRAIN]);
-  if (edited === undefined || committed === undefined) return changedAt;
-  const times = edited.split("\0").map((path) => (MARKDOWN.test(path) && statOf(join(root, path))?.mtimeMs) || 0);
+  const added = git(root, ["ls-files", "-z", "--others", "--exclude-standard", ...BRAIN]);
+  const touched = git(root, ["diff-files", "-z", "--raw", "--no-abbrev", "--ignore-submodules=all", ...BRAIN]);
+  const committed = git(root, ["log", "-1", "--format=%ct", ...BRAIN]);
+  if (added === undefined || touched === undefined || committed === undefined) return changedAt;
+  const edited = [...added.split("\0"), ...editedOf(root, touched)];
+  const times = edited.map((path) => (MARKDOWN.test(path) && statOf(join(root, path))?.mtimeMs) || 0);
   const latest = Math.max(Number(committed) * SECOND_MS, ...times);
   // Of trees at one commit the one that has more.
   return times.some((at) => at > 0) ? latest + 1 : latest;
 }
+
+/** A file up to this is compared by what it holds; a longer one that was touched counts as edited. */
+const MAX_COMPARED = 4 * 1024 * 1024;
+
+/**
+ * Of the files that were touched since git looked at them last those that hold something else. Git would tell, too, but runs whatever
+ * filter the repository names for it (gitattributes(5)).
+ * @param touched what `git diff-files` says (git-diff(1), RAW OUTPUT FORMAT)
+ */
+function editedOf(root: string, touched: string): string[] {
+  const fields = touched.split("\0");
+  return fields.filter((path, i) => {
+    const [, , id = ""] = i % 2 === 1 ? (fields[i - 1] as string).split(" ") : [];
+    if (id === "") return false;
+    const bytes = readInside(root, path, MAX_COMPARED + 1);
+    if (bytes === undefined || bytes.length > MAX_COMPARED) return true;
+    // Checked out with other line ends where that is set.
+    const asStored = Buffer.from(bytes.toString("latin1").replaceAll("\r\n", "\n"), "latin1");
+    return ![bytes, asStored].some((one) => blobId(one, id.length) === id);
+  });
+}
+
+/** By what git knows a content, in hex. */
+const blobId = (content: Buffer, digits: number) =>
+  createHash(digits === 40 ? "sha1" : "sha256")
+    .update(`blob ${content.length}\0`)
+    .update(content)
+    .digest("hex");
 
 /**
  * The files of a tree that git does not ignore: what is kept out of the repository stays on the machine.
