@@ -90,7 +90,8 @@ it("takes of a session alone what was noted of it, and has all else told", async
   await expect
     .poll(() => {
       t.clock.advance(5_000);
-      return told().sort();
+      // What was tried while the receiver still failed comes twice.
+      return [...new Set(told())].sort();
     })
     .toEqual(["Off by a cent", "erasure.done", "lavender agent"]);
   expect(filesWith(t.directory, "marigold")).toEqual([]);
