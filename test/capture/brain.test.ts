@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
@@ -45,6 +45,12 @@ const snapshots = ({ t }: TestMachine) =>
 async function pass(machine: TestMachine, afterMs = 61_000) {
   machine.t.clock.advance(afterMs);
   return runPass(machine.capture, { force: true });
+}
+
+/** Gives this process the environment back that it had. */
+function restore(before: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+  Object.assign(process.env, before);
 }
 
 describe("publishing a brain", () => {
@@ -91,11 +97,14 @@ describe("publishing a brain", () => {
     git(alone, "remote", "remove", "origin");
     commit(alone, "three");
     machine.capture.rows.putFolder.run(alone, null, "", "", 0);
-    for (const line of readFileSync(join(linked, "env"), "utf8").trim().split("\n"))
-      vi.stubEnv(line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1));
+    const told = readFileSync(join(linked, "env"), "utf8").matchAll(/^(GIT_\w+)=(.*)$/gm);
+    const before = { ...process.env };
+    for (const [, name = "", value] of told) process.env[name] = value;
+    onTestFinished(() => restore(before));
     await pass(machine);
     const { repo } = repositoryOf(machine.capture, alone);
-    vi.unstubAllEnvs();
+    restore(before);
+    expect(process.env.GIT_DIR).toBeUndefined();
     expect(brainOf(machine)).toEqual({ [ERRORS]: "shared" });
     expect(repo).toBe(`root:${git(alone, "rev-parse", "HEAD").trim()}`);
   });

@@ -66,10 +66,11 @@ function removeLeftovers(folder: string): void {
 
 /** Runs a command; what it says goes to our standard error, as our result is on standard output. */
 async function carryOut([program = "", ...args]: readonly string[]): Promise<void> {
-  const child = spawn(program, args, { stdio: ["ignore", 2, 2] });
-  // Whoever ends us, as a timer does after its time, ends that: the check failed then, and what was written is removed.
+  // Whoever ends us, as a timer does after its time, ends that: the check failed then, and what was written is removed. Heard before it
+  // begins, for a busy machine may take a while over its beginning.
   const end = (signal: NodeJS.Signals) => void child.kill(signal);
   for (const signal of ENDS) process.on(signal, end);
+  const child = spawn(program, args, { stdio: ["ignore", 2, 2] });
   const ended = once(child, "close").catch((error: Error) =>
     fail(unavailable, `${program} cannot be run: ${error.message}`),
   );
