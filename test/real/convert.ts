@@ -2,10 +2,11 @@
  * Turns what coding agents write about themselves into what the service takes: telemetry entries and trace sessions.
  * A transcript is read once into steps, a record each with its events (`src/formats/agents`); both outputs are built from those.
  */
+import type { Span } from "../../src/capture/spans.ts";
 import { AGENTS } from "../../src/formats/agents/agents.ts";
 import type { Edit, Tokens, ToolCallEvent, TranscriptEvent, Usage } from "../../src/formats/agents/transcript.ts";
 import { asObject } from "../../src/formats/values.ts";
-import type { TraceSession, TraceSpan } from "./traces.ts";
+import type { TraceSession } from "./traces.ts";
 
 /** `note` is all that an agent writes down beside the conversation, `unknown` what is no record of it at all. */
 type StepType = "prompt" | "reply" | "tool" | "edit" | "commit" | "result" | "usage" | "note" | "unknown";
@@ -202,10 +203,10 @@ function distinctIds(): (id: string) => string {
   };
 }
 
-function spansOf(steps: readonly Step[], cwd: string | undefined): TraceSpan[] {
+function spansOf(steps: readonly Step[], cwd: string | undefined): Span[] {
   const results = Map.groupBy(ofType(steps, "tool-result"), (result) => result.toolId);
   const distinct = distinctIds();
-  const spans: TraceSpan[] = [];
+  const spans: Span[] = [];
   const calls = new Set<string>();
   // One of which nobody tells what it used has not come to its end.
   const ended = new Set(ofType(steps, "usage").map((event) => event.callId));
@@ -243,7 +244,7 @@ function spansOf(steps: readonly Step[], cwd: string | undefined): TraceSpan[] {
   return spans;
 }
 
-function callSpan(steps: readonly Step[], callId: string, parentId: string | undefined): TraceSpan {
+function callSpan(steps: readonly Step[], callId: string, parentId: string | undefined): Span {
   const own = steps.flatMap(({ events }) =>
     events.filter((event) => "callId" in event && event.callId === callId),
   ) as Extract<TranscriptEvent, { callId?: unknown }>[];

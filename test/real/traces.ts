@@ -1,19 +1,8 @@
 /** Traces of observability tools: OTLP/JSON (one session a trace) and langfuse exports (one session a file, scores as labels). */
 
-import type { Edit, Tokens, Usage } from "../../src/formats/agents/transcript.ts";
+import type { Span } from "../../src/capture/spans.ts";
+import type { Tokens } from "../../src/formats/agents/transcript.ts";
 import { asCount, asObject, asObjects, asText, type Fields, parseJson } from "../../src/formats/values.ts";
-
-export interface TraceSpan {
-  readonly id: string;
-  readonly parentId?: string | undefined;
-  readonly name: string;
-  readonly kind: string;
-  readonly startedAt?: string | undefined;
-  readonly endedAt?: string | undefined;
-  readonly usage?: Usage;
-  readonly edits?: readonly Edit[];
-  readonly attributes: Readonly<Record<string, unknown>>;
-}
 
 export interface TraceSession {
   readonly id: string;
@@ -27,7 +16,7 @@ export interface TraceSession {
   readonly files: readonly string[];
   readonly commits: readonly { readonly sha: string; readonly at?: string | undefined }[];
   readonly usage?: Tokens;
-  readonly spans: readonly TraceSpan[];
+  readonly spans: readonly Span[];
 }
 
 interface TraceLabel {
@@ -64,7 +53,7 @@ export function readOtlp(text: string): TraceSession[] {
   });
 }
 
-function readOtlpSpan(span: Fields): TraceSpan {
+function readOtlpSpan(span: Fields): Span {
   return {
     id: asText(span.spanId) ?? "",
     parentId: asText(span.parentSpanId),
@@ -89,7 +78,7 @@ export function readLangfuse(text: string): { session: TraceSession; labels: Tra
   const trace = asObject(document.trace);
   const id = asText(trace.id) ?? "";
   const observations = asObjects(document.observations);
-  const spans = observations.map((span): TraceSpan => {
+  const spans = observations.map((span): Span => {
     const usage = asObject(span.usageDetails);
     return {
       id: asText(span.id) ?? "",

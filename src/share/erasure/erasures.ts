@@ -1,4 +1,4 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { sha256Hex } from "../../kit/hash.ts";
@@ -141,11 +141,17 @@ function notifyDone(core: Core, { id, target, teamId }: Erasure): void {
   notify(core, { type: "erasure.done", teamId, path: "/audit", data });
 }
 
+/** How many go through the files now, which takes minutes where these are large. */
+const reclaiming = slot(() => ({ count: 0 }));
+
 /** Gives room back and takes from the files what is left there of what was erased, as far as others let it. @returns whether nothing is */
 async function tryReclaim(core: Core): Promise<boolean> {
   const sql = rows(core.store);
   const erased = sql.unreclaimed.all();
-  if (!(await core.store.reclaim())) return false;
+  const state = reclaiming(core);
+  state.count++;
+  const isDone = await core.store.reclaim().finally(() => state.count--);
+  if (!isDone) return false;
   await core.store.write(() => {
     for (const { id } of erased) sql.setReclaimed.run(core.clock.now(), id);
   });
@@ -165,7 +171,7 @@ export const reclaimJob: IntervalJob = {
   name: "reclaim",
   everyMs: MINUTE_MS,
   async run(core) {
-    if (rows(core.store).unreclaimed.get() !== undefined) await tryReclaim(core);
+    if (reclaiming(core).count === 0 && rows(core.store).unreclaimed.get() !== undefined) await tryReclaim(core);
   },
 };
 
