@@ -5,9 +5,11 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
+import { prove } from "../../src/share/proofs/proofs.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon, serve, startRefused } from "../faults/support/process.ts";
 import { reckonJson } from "../faults/support/test.ts";
+import { startInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 
 let data: string;
@@ -48,6 +50,9 @@ describe("on a database of an older schema", () => {
       ["spend"],
       ["release", "list"],
       ["policy", "show", "--team", "Acme"],
+      ["ledger", "key"],
+      ["ledger", "checkpoint"],
+      ["ledger", "prove", "delivery:1"],
     ]) {
       const done = await run(...args);
       const says = done.stderr.trim().split("\n");
@@ -171,4 +176,18 @@ it("a fresh directory is made at once by the commands that may make one", async 
   const fresh = join(data, "fresh");
   expect((await reckon(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
   expect(schemaOf(join(fresh, "reckon.db"))).toBe(NOW);
+});
+
+it("of what came before there was a tree, the refusal of a proof names the delivery that can be proved", async () => {
+  const { instance } = await startInstance({ directory: data });
+  for (const [kind, delivery] of [
+    ["entry", 1],
+    ["snapshot", 2],
+    ["session", 3],
+  ] as const)
+    expect(() => prove(instance.core, null, kind, 1)).toThrow(
+      new RegExp(`^The ${kind} 1 cannot be proved: it came before.*"delivery ${delivery}" proves when it came`),
+    );
+  expect(prove(instance.core, null, "delivery", 3)).toContain("index 2\n");
+  expect(() => prove(instance.core, null, "session", 2)).toThrow("There is no session 2.");
 });
