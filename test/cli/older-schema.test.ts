@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
+import { JOURNAL, journal } from "../../src/share/erasure/journal.ts";
 import { prove } from "../../src/share/proofs/proofs.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { reckon, serve, startRefused } from "../faults/support/process.ts";
@@ -71,8 +72,27 @@ describe("on a database of an older schema", () => {
     const of = (check: string) => findings.find((one) => one.check === check);
     expect(of("schema")).toMatchObject({ status: "warning", detail: expect.stringContaining("reckon serve") });
     expect(of("ledger")).toMatchObject({ status: "ok", detail: "3 deliveries verify" });
+    expect(of("erasures")).toMatchObject({ status: "warning", detail: expect.stringContaining("not vacuumed yet") });
     expect(of("signing key")).toMatchObject({ status: "ok" });
     expect(findings.filter(({ status }) => status === "failed")).toEqual([]);
+  });
+
+  it("doctor tells of erasures that only the file beside it knows, and of a file that cannot be read", async () => {
+    const erasures = async () =>
+      ((await json("doctor")) as { check: string }[]).find(({ check }) => check === "erasures");
+    const target = { kind: "device", deviceId: "dev_06h1nxja5stsse2g13j30v9ccr" } as const;
+    const asked = { reason: "they left", requestedBy: "command line", requestedAt: 1 };
+    journal(data, [{ id: "era_06h1nzxrjnxpn39kejgw6pcsv0", teamId: null, target, ...asked }]);
+    expect(await erasures()).toMatchObject({
+      status: "warning",
+      detail: expect.stringMatching(/^1 asked for and not done/),
+    });
+    writeFileSync(join(data, JOURNAL), "{");
+    const { code, stdout } = await run("doctor", "--json");
+    expect([code, JSON.parse(stdout)]).toEqual([
+      1,
+      expect.arrayContaining([expect.objectContaining({ check: "erasures", status: "failed" })]),
+    ]);
   });
 
   it("ledger verify proves every delivery, finds one that was altered, and changes no byte", async () => {
