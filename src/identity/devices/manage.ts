@@ -8,10 +8,12 @@ import { type DeviceRow, rows } from "./rows.ts";
 
 /** A device as people see it. */
 export interface Device extends DeviceRow {
-  /** `expired`: its token ran out before it was rotated; it must be connected again. */
+  /** `expired`: its token ran out before it was rotated, or its one job is over; it must be connected again. */
   readonly status: "active" | "expired" | "revoked";
   /** Whose machine it is; null for nobody's. */
   readonly person: DevicePerson | null;
+  /** When one that can report was last heard of; null for all others, and for machines of one job, which nobody misses. */
+  readonly silentSince: number | null;
 }
 
 /** A team's devices, or everybody's when undefined, the one bound first first. @param personId only this person's */
@@ -49,6 +51,7 @@ function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
       ...row,
       status: row.revokedAt === null ? status : "revoked",
       person: people.get(row.personId) ?? null,
+      silentSince: row.revokedAt === null && !expired && row.endsAt === null ? row.lastSeenAt : null,
     };
   });
 }

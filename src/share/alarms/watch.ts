@@ -94,7 +94,7 @@ function quietDevices({ clock, store }: Core, devices: readonly Device[], since:
   const until = clock.now() - QUIET_MS;
   const before = since < until ? undefined : new Set(rows(store).of.all("quiet:", "quiet;"));
   return devices
-    .filter(({ status, lastSeenAt }) => status === "active" && lastSeenAt !== null && lastSeenAt < until)
+    .filter(({ silentSince }) => silentSince !== null && silentSince < until)
     .map((device) => ({ key: `quiet:${device.id}`, notice: quietNotice(device, "began") }))
     .filter(({ key }) => before === undefined || before.has(key));
 }

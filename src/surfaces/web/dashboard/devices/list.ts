@@ -42,7 +42,7 @@ const visibleDevices = (call: Member, all: Device[]): DeviceOverview[] =>
   );
 
 const PAGE_SIZE = 50;
-const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
+const STATES = ["", "active", "quiet", "expired", "ended", "revoked", "all"] as const;
 type State = (typeof STATES)[number];
 
 /** What a device is called: its label, or else its id. */
@@ -55,7 +55,8 @@ const isAlive = ({ lastSeenAt }: Pick<Device, "lastSeenAt">, now: number): boole
 /** A device's state at a glance. */
 export function stateBadge(device: Device, now: number): Html {
   if (device.status === "revoked") return badge("neutral", "revoked");
-  if (device.status === "expired") return badge("bad", "token expired");
+  if (device.status === "expired")
+    return device.endsAt === null ? badge("bad", "token expired") : badge("neutral", "ended");
   if (device.lastSeenAt === null) return badge("info", "connected");
   return isAlive(device, now) ? badge("good", "active") : badge("warn", "quiet");
 }
@@ -71,7 +72,10 @@ function flawBadges({
 
 function isIn(state: State, device: Device, now: number): boolean {
   if (state === "all") return true;
-  if (state === "") return device.status !== "revoked";
+  const hasEnded = device.status === "expired" && device.endsAt !== null;
+  if (state === "") return device.status !== "revoked" && !hasEnded;
+  if (state === "ended") return hasEnded;
+  if (state === "expired") return device.status === "expired" && !hasEnded;
   if (state === "quiet") return device.status === "active" && !isAlive(device, now);
   return device.status === state;
 }
@@ -102,10 +106,11 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
     label: "Filter devices",
     filters: [
       { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id, person or program" },
-      selectFilter({ name: "state", label: "State", value: state }, "All but revoked", [
+      selectFilter({ name: "state", label: "State", value: state }, "All that have not ended", [
         { value: "active", label: "Can report" },
         { value: "quiet", label: "Not heard of for a day" },
         { value: "expired", label: "Token expired" },
+        { value: "ended", label: "Ended with their job" },
         { value: "revoked", label: "Revoked" },
         { value: "all", label: "All" },
       ]),
@@ -137,7 +142,7 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
         title: "No device like that",
         intro:
           q === "" && state === "" && person === ""
-            ? "All of the devices are revoked. Connect one, or choose “All” to see those."
+            ? "All of the devices have ended. Connect one, or choose “All” to see those."
             : "No device matches these filters.",
       }),
     },
