@@ -293,11 +293,18 @@ export function notedErasure(core: Core, id: string): NotedErasure | undefined {
 
 /** What erasures are not through with. */
 export const openErasures = {
-  /** How many were asked for and are not done. */
-  unfinished: (core: Core): number =>
-    rows(core.store)
-      .unfinished.all()
-      .filter(({ kind }) => kind !== "retention").length,
+  /**
+   * How many were asked for and are not done. A restored copy knows nothing of those that the file beside it alone tells.
+   * @param noted whether the database has a table of them; an older one does not
+   * @throws DataDirectoryError when that file cannot be read
+   */
+  unfinished(core: Core, noted: boolean): number {
+    const told = readJournal(core.store.directory);
+    if (!noted) return told.length;
+    const { unfinished, erasure } = rows(core.store);
+    const open = unfinished.all().filter(({ kind }) => kind !== "retention");
+    return open.length + told.filter(({ id }) => !erasure.get(id)).length;
+  },
 
   /** Since when something of what was erased may stand in the files; undefined where nothing does. */
   unreclaimedSince: (core: Core): number | undefined => rows(core.store).unreclaimed.get()?.completedAt,
