@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { seal } from "../../src/record/telemetry/seal.ts";
+import { exportParquet } from "../../src/share/lake/lake.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deliverAll } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
@@ -44,6 +47,40 @@ it("tells of the lake, and what is not as it was put there", async () => {
   ]);
   const doctor = await reckon(["doctor", "--data", t.directory]);
   expect(doctor.stdout).toContain(`lake\tok\t${lake} holds all up to`);
+});
+
+it.each([
+  ["begun", () => 1],
+  // The entries come last.
+  ["nearly written", (files: number) => files - 4],
+])("exports each entry once, though it is sealed once the tables are %s", async (_, from) => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const devices = [await t.device(), await t.device(), await t.device()];
+  for (const device of devices)
+    for (const repoKey of ["github.com/acme/shop", "github.com/acme/till"])
+      await sendEntries(t, device, { count: 200, repoKey });
+  // What was quiet for a day is sealed.
+  t.clock.advance(2 * 86_400_000);
+  const before = await exportParquet(core, join(folder(), "before"), undefined, () => {}, COMMAND_LINE);
+  const done: string[] = [];
+  const sealAll = async () => {
+    await seal(core, 100);
+    done.push("sealed");
+  };
+  let sealing: Promise<void> | undefined;
+  const onFile = (files: number) => {
+    if (files === from(before.files)) sealing = sealAll();
+  };
+  const out = join(folder(), "all");
+  await exportParquet(core, out, undefined, onFile, COMMAND_LINE);
+  done.push("exported");
+  await sealing;
+  expect(done).toEqual(["sealed", "exported"]);
+  expect(t.rows("SELECT count(*) AS n FROM telemetry_segments WHERE block_id IS NULL")).toEqual([{ n: 0 }]);
+  const entries = await lakeRows(out, "entries");
+  const names = entries.map(({ device, repo, seq }) => `${device} ${repo} ${seq}`);
+  expect([entries.length, new Set(names).size]).toEqual([1_200, 1_200]);
 });
 
 it("exports the tables of a team or of all once, what is not sealed included", async () => {
