@@ -2,12 +2,11 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
-import { entriesProjection } from "../../insight/defects/defects.ts";
-import { freshenSessions } from "../../insight/sessions/sessions.ts";
-import { catchUpSpend } from "../../insight/spend/spend.ts";
+import { deriveAll } from "../../insight/derived/derived.ts";
+import { currentPrices, reprice } from "../../insight/spend/spend.ts";
 import { whereFull } from "../../kit/errors.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Actor, recordAct } from "../../platform/audit/audit.ts";
-import { catchUp } from "../../platform/projections/projections.ts";
 import { type SealedTexts, sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
 import { directoryPlace } from "./directory-place.ts";
@@ -31,6 +30,7 @@ type File = Made & { readonly path: string };
  * @param directory is there, with all of it, or not at all
  * @param team id or exact name; all without it
  * @param onFile told with each file how many there are
+ * @throws Problem invalid while the data directory's own prices have a mistake
  */
 export async function exportParquet(
   core: Core,
@@ -41,15 +41,17 @@ export async function exportParquet(
 ): Promise<LakeExport> {
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const [only] = team === undefined ? [] : teams;
+  const { problem } = currentPrices(core);
+  if (problem !== null) fail(invalid, problem);
   // On record before the first byte is anywhere.
   await recordAct(core, by, {
     action: "lake.exported",
     teamId: only?.id ?? null,
     target: { kind: "team", id: only?.id ?? null, label: only?.name ?? "all teams" },
   });
-  await catchUp(core, entriesProjection);
-  await freshenSessions(core);
-  await catchUpSpend(core);
+  await deriveAll(core);
+  // Where no server runs, nobody else does it.
+  await reprice(core);
   const partial = `${resolve(directory)}.partial`;
   const remove = () => rm(partial, { recursive: true, force: true });
   // Of one that was killed.
