@@ -5,6 +5,9 @@ import type { PageReply } from "./page.ts";
 /** Impatient people click twice; later the same form is meant once more, such as one whose answer is a file that leaves its page as it is. */
 const KEPT_MS = 10_000;
 
+/** Replies held at most: whoever sends more within that time gets each form done as often as it is sent. */
+const MAX_KEPT = 500;
+
 interface Sent {
   readonly reply: Promise<PageReply>;
   /** When it was answered; undefined while it is not. */
@@ -28,6 +31,7 @@ export function answerOnce(core: Core, sent: string, work: () => Promise<PageRep
   for (const [key, { answeredAt = now }] of forms) if (now - answeredAt >= KEPT_MS) forms.delete(key);
   const before = forms.get(sent);
   if (before) return before.reply;
+  if (forms.size >= MAX_KEPT) return work();
   const form: Sent = { reply: work() };
   forms.set(sent, form);
   form.reply.then(
