@@ -72,9 +72,9 @@ function* placesOf(core: Core, streamId: number, portion: Pick<Portion, "until" 
 /** How many entries of a place go, evidence included. */
 function countMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant: IsMeant): number {
   const sql = eraseRows(core.store);
-  const held = sql.within.all(firstId, lastId).flatMap((segment) => entriesOf(readSegment(core, segment)));
+  const entries = sql.within.all(firstId, lastId).flatMap((segment) => entriesOf(readSegment(core, segment)));
   const evidence = conflictIds.flatMap((id) => sql.conflict.get(id) ?? []);
-  return held.filter((one) => !isErasedEntry(one) && isMeant(one)).length + evidence.filter(isMeant).length;
+  return entries.filter((one) => !isErasedEntry(one) && isMeant(one)).length + evidence.filter(isMeant).length;
 }
 
 const entriesOf = (packed: PackedEntries): Entry[] => Array.from(packed.seqs, (_, i) => entryAt(packed, i));
