@@ -167,7 +167,6 @@ export const rows = statements((db) => ({
        FROM devices d WHERE d.id > @after ORDER BY d.id LIMIT @limit)`,
   ),
   devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
-  devicesOfTeam: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.team_id = ? ORDER BY d.created_at, d.id`),
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),

@@ -108,7 +108,7 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
     { label: "Accepted consent", value: html`version ${device.consentVersion}` },
     lifetime(device, now),
     { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
-    { label: "Entries", value: number(deviceTotals(core, device.teamId).get(device.id)?.entries ?? 0) },
+    { label: "Entries", value: number(deviceTotals(core, [device.id]).get(device.id)?.entries ?? 0) },
     {
       label: "Against the policy",
       value:
