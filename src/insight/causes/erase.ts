@@ -54,5 +54,8 @@ async function* eraseNoted(core: Core, teamId: string, externalIds: Iterable<str
 const renameDecider = (core: Core, from: string, to: string): number =>
   eraseRows(core.store).renameDecider.run(to, from, MAX_ERASED_ROWS).changes;
 
+/** Whether there is a link still. */
+const hasLink = (core: Core, id: string | null): boolean => eraseRows(core.store).hasLink.get(id) !== undefined;
+
 /** Erasing what is known of causes. */
-export const causeErasure = { eraseEvidence, eraseLinksOfGone, forgetNoted, eraseNoted, renameDecider };
+export const causeErasure = { hasLink, eraseEvidence, eraseLinksOfGone, forgetNoted, eraseNoted, renameDecider };

@@ -53,6 +53,12 @@ export const eraseRows = statements((db) => ({
        user_email IS NULL AS byTwin
      FROM trace_sessions WHERE id > ? AND id <= ? AND ${USER_EMAIL} IS NOT NULL`,
   ),
+  // By trace_sessions_by_name.
+  isNamed: db
+    .prepare<[string | null, string | null], number>(
+      "SELECT 1 FROM trace_sessions WHERE team_id = ? AND external_id = ?",
+    )
+    .pluck(),
   // A walk of the table, for who types an id.
   named: db.prepare<[string], ErasableSession>(`${SESSION} WHERE external_id = ? ORDER BY id`),
   asItem: db.prepare<[number], ErasableItem>(
