@@ -1,3 +1,4 @@
+import { asObject } from "../../formats/values.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { WireError, WireReader, type WireType } from "../../kit/protobuf.ts";
 
@@ -7,7 +8,7 @@ import { WireError, WireReader, type WireType } from "../../kit/protobuf.ts";
  */
 
 /** How the value of a field is read; a message goes on with the fields within. */
-type Kind = "text" | "hex" | "uint" | "int" | "double" | "bool" | Message;
+type Kind = "text" | "hex" | "view" | "uint" | "int" | "double" | "bool" | Message;
 
 interface Field {
   readonly name: string;
@@ -17,7 +18,7 @@ interface Field {
   readonly isList: boolean;
 }
 
-const WIRES = { text: 2, hex: 2, uint: 1, int: 0, double: 1, bool: 0 } as const;
+const WIRES = { text: 2, hex: 2, view: 2, uint: 1, int: 0, double: 1, bool: 0 } as const;
 
 /** The fields of a message that are read, by number. */
 class Message {
@@ -33,18 +34,21 @@ class Message {
   }
 }
 
-/** Lists and maps are passed over, however deep they nest: nobody asks for them. */
+/** Lists and maps stay the bytes that they are: few are asked for, and they may be large and nest deep. */
 const ANY_VALUE = new Message()
   .field(1, "stringValue", "text")
   .field(2, "boolValue", "bool")
   .field(3, "intValue", "int")
-  .field(4, "doubleValue", "double");
+  .field(4, "doubleValue", "double")
+  .field(5, "arrayValue", "view")
+  .field(6, "kvlistValue", "view");
+const TEXT = new Message().field(1, "stringValue", "text");
 const KEY_VALUE = new Message().field(1, "key", "text").field(2, "value", ANY_VALUE);
 const RESOURCE = new Message().list(1, "attributes", KEY_VALUE);
 const SCOPE = new Message().field(1, "name", "text").field(2, "version", "text");
 const LOG_RECORD = new Message()
   .field(1, "timeUnixNano", "uint")
-  .field(5, "body", ANY_VALUE)
+  .field(5, "body", TEXT)
   .list(6, "attributes", KEY_VALUE)
   .field(9, "traceId", "hex")
   .field(10, "spanId", "hex")
@@ -58,7 +62,14 @@ const SPAN = new Message()
   .field(7, "startTimeUnixNano", "uint")
   .field(8, "endTimeUnixNano", "uint")
   .list(9, "attributes", KEY_VALUE)
+  .list(11, "events", "view")
   .field(15, "status", new Message().field(2, "message", "text").field(3, "code", "int"));
+/** What the bytes are that are kept as such. */
+const WITHIN = {
+  arrayValue: new Message().list(1, "values", ANY_VALUE),
+  kvlistValue: new Message().list(1, "values", KEY_VALUE),
+  event: new Message().field(2, "name", "text").list(3, "attributes", KEY_VALUE),
+} satisfies Readonly<Record<string, Message>>;
 /** Of metrics only how many data points there are is asked. */
 const POINTS = new Message().list(1, "dataPoints", new Message());
 const METRIC = new Message()
@@ -119,6 +130,16 @@ export async function decodeRequest(
   }
 }
 
+/** Reads what lies within a request in one go; as it is where it is read already, of OTLP/JSON, and nothing where it is no such message. */
+export function decodeWithin(kind: keyof typeof WITHIN, value: unknown): Decoded {
+  if (!Buffer.isBuffer(value)) return asObject(value);
+  try {
+    return decodeShort(WITHIN[kind], new WireReader(value), { fields: 0, messages: 0, pausedAt: 0 });
+  } catch {
+    return {};
+  }
+}
+
 interface Tally {
   fields: number;
   messages: number;
@@ -144,7 +165,7 @@ function* decode(shape: Message, reader: WireReader, tally: Tally): Generator<vo
     const field = nextField(shape, reader, tally);
     if (!field) continue;
     if (typeof field.kind !== "object") {
-      put(message, field, scalar(field.kind, reader));
+      putScalar(message, field, reader, tally);
       continue;
     }
     const within = reader.endOfBytes();
@@ -164,7 +185,7 @@ function decodeShort(shape: Message, reader: WireReader, tally: Tally): Decoded 
     const field = nextField(shape, reader, tally);
     if (!field) continue;
     if (typeof field.kind !== "object") {
-      put(message, field, scalar(field.kind, reader));
+      putScalar(message, field, reader, tally);
       continue;
     }
     reader.end = reader.endOfBytes();
@@ -191,12 +212,27 @@ function put(message: Decoded, { name, isList }: Field, value: unknown): void {
   else message[name] = [value];
 }
 
+/** As many as SDKs keep of a span's events. */
+const MAX_VIEWS = 128;
+
+/** Puts a value that is no message; of a list few are kept, and each costs what a message does. */
+function putScalar(message: Decoded, field: Field, reader: WireReader, tally: Tally): void {
+  if (field.isList && (message[field.name] as unknown[] | undefined)?.length === MAX_VIEWS) {
+    reader.skip(field.wire);
+    return;
+  }
+  if (field.isList) enter(tally);
+  put(message, field, scalar(field.kind as Exclude<Kind, Message>, reader));
+}
+
 function scalar(kind: Exclude<Kind, Message>, reader: WireReader): unknown {
   switch (kind) {
     case "text":
       return reader.text();
     case "hex":
       return reader.hex();
+    case "view":
+      return reader.view();
     case "bool":
       return reader.varint() !== 0;
     case "int":
