@@ -278,6 +278,22 @@ it("reads the prompt and the answer of the AI SDK, and the session that a progra
   expect(spans(t).map(({ attributes: { output } }) => output)).toEqual(["Mending", "Mended.", "Really."]);
 });
 
+it("shows an answer once, behind what was asked, that a call and the agent above it tell", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const messages: Values = { "gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [ANSWERED] };
+  const agent: Values = { ...messages, "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 100 };
+  await send(t, device, chat(messages, { parent: "e".repeat(16) }), {
+    id: "e".repeat(16),
+    name: "invoke_agent",
+    values: agent,
+  });
+  const lead = await somebody(t, device.team, "admin");
+  const [{ id }] = t.rows("SELECT id FROM trace_sessions") as [{ id: number }];
+  const { text: page } = await ask(t, "GET", `/sessions/${id}`, { as: lead });
+  expect(page.split("It is mended.")).toHaveLength(2);
+});
+
 it("tells a prompt once that is tried again, and the same words twice that were said twice", async () => {
   const t = await startInstance();
   const device = await t.device();
