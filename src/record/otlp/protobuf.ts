@@ -115,7 +115,8 @@ export async function decodeRequest(
   bytes: Buffer,
   pause: () => Promise<void> | undefined,
 ): Promise<Decoded> {
-  const work = decode(REQUESTS[signal], new WireReader(bytes), { fields: 0, messages: 0, pausedAt: 0 });
+  const tally = { fields: 0, messages: 0, most: MAX_MESSAGES, pausedAt: 0 };
+  const work = decode(REQUESTS[signal], new WireReader(bytes), tally);
   try {
     for (;;) {
       const step = work.next();
@@ -130,25 +131,49 @@ export async function decodeRequest(
   }
 }
 
-/** Reads what lies within a request in one go; as it is where it is read already, of OTLP/JSON, and nothing where it is no such message. */
+/** A message as the bytes that it is. What is read of it counts with all that is read of its request. */
+class View {
+  readonly bytes: Buffer;
+  readonly tally: Tally;
+
+  constructor(bytes: Buffer, tally: Tally) {
+    this.bytes = bytes;
+    this.tally = tally;
+  }
+}
+
+/** Messages that are read within another in one go; more are nothing that a model was told. */
+const MAX_WITHIN = 20_000;
+
+/**
+ * Reads what lies within a request in one go; as it is where it is read already, of OTLP/JSON. Nothing where it is no such message, or too
+ * much for one, or for all of the request.
+ */
 export function decodeWithin(kind: keyof typeof WITHIN, value: unknown): Decoded {
-  if (!Buffer.isBuffer(value)) return asObject(value);
+  if (!(value instanceof View)) return asObject(value);
+  const { bytes, tally } = value;
+  const { most } = tally;
+  tally.most = Math.min(most, tally.messages + MAX_WITHIN);
   try {
-    return decodeShort(WITHIN[kind], new WireReader(value), { fields: 0, messages: 0, pausedAt: 0 });
+    return decodeShort(WITHIN[kind], new WireReader(bytes), tally);
   } catch {
     return {};
+  } finally {
+    tally.most = most;
   }
 }
 
 interface Tally {
   fields: number;
   messages: number;
+  /** How many messages there may be. */
+  most: number;
   /** How many fields there were at the last turn of others. */
   pausedAt: number;
 }
 
 function enter(tally: Tally): Decoded {
-  if (++tally.messages > MAX_MESSAGES)
+  if (++tally.messages > tally.most)
     fail(tooLarge, `The body holds more than ${MAX_MESSAGES} messages. Send it in smaller parts.`);
   return {};
 }
@@ -222,17 +247,17 @@ function putScalar(message: Decoded, field: Field, reader: WireReader, tally: Ta
     return;
   }
   if (field.isList) enter(tally);
-  put(message, field, scalar(field.kind as Exclude<Kind, Message>, reader));
+  put(message, field, scalar(field.kind as Exclude<Kind, Message>, reader, tally));
 }
 
-function scalar(kind: Exclude<Kind, Message>, reader: WireReader): unknown {
+function scalar(kind: Exclude<Kind, Message>, reader: WireReader, tally: Tally): unknown {
   switch (kind) {
     case "text":
       return reader.text();
     case "hex":
       return reader.hex();
     case "view":
-      return reader.view();
+      return new View(reader.view(), tally);
     case "bool":
       return reader.varint() !== 0;
     case "int":
