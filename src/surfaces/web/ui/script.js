@@ -201,27 +201,6 @@
       });
   }
 
-  // <dashboard>
-  // Impatient clicks send a form once; after a while again, for one whose answer is a file leaves its page as it is.
-  const SENT_MS = 10_000;
-
-  function sendOnce() {
-    let sent;
-    const forget = () => {
-      sent = undefined;
-    };
-    document.addEventListener("submit", (event) => {
-      const { target: form, submitter } = event;
-      if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
-      const what = form.getAttribute("action") + new URLSearchParams(new FormData(form, submitter));
-      if (what === sent) return event.preventDefault();
-      sent = what;
-      setTimeout(forget, SENT_MS);
-    });
-    addEventListener("pageshow", forget);
-  }
-  // </dashboard>
-
   /** A part of a page as it is now; null where it has none, or is another team's. */
   async function fetchPart(url, selector, signal) {
     const reply = await fetch(url, { headers: { accept: "text/html" }, signal });
@@ -561,7 +540,6 @@
     // </dashboard>
     enhance(document);
     // <dashboard>
-    sendOnce();
     openLink();
     addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
