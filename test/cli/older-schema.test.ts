@@ -145,6 +145,26 @@ describe("on a database of an older schema", () => {
     expect((await into("ledger", "verify")).code).toBe(0);
   });
 
+  it("restore takes a copy that something else made of it, with the signing key alone, and the next start upgrades that", async () => {
+    const directory = join(mkdtempSync(join(tmpdir(), "reckon-older-")), "new");
+    onTestFinished(() => rmSync(join(directory, ".."), { recursive: true, force: true }));
+    const key = ["--key", join(data, "signing-key.pem")];
+    const into = (...args: string[]) =>
+      reckon(["restore", "--from", join(data, "reckon.db"), ...args, "--data", directory], {
+        input: "a passphrase that fits",
+      });
+    expect(await into("--verify")).toMatchObject({ code: 0 });
+    expect(await into()).toMatchObject({ code: 1, stderr: expect.stringContaining("give signing-key.pem with --key") });
+    expect(await into("--passphrase-stdin")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no keys are wrapped"),
+    });
+    expect(await into(...key)).toMatchObject({ code: 0, stderr: expect.stringContaining("when the server starts") });
+    expect((await (await serve(directory)).end()).code).toBe(0);
+    expect(await reckonJson(["ledger", "verify", "--data", directory])).toMatchObject({ deliveries: 3, faults: [] });
+    expect(rowsOf(directory, "SELECT name FROM teams")).toEqual([{ name: "Acme" }]);
+  });
+
   it("serve upgrades it, and puts aside what restore takes: database, keys and prices", async () => {
     const ahead = rowsOf(data, "SELECT id, chain_sha256 FROM deliveries");
     cpSync(join(import.meta.dirname, "../support/prices.json"), join(data, "prices.json"));

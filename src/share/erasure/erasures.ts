@@ -299,11 +299,11 @@ export const openErasures = {
    * @throws DataDirectoryError when that file cannot be read
    */
   unfinished(core: Core, noted: boolean): number {
-    const inFile = readJournal(core.store.directory);
-    if (!noted) return inFile.length;
+    const journalled = readJournal(core.store.directory);
+    if (!noted) return journalled.length;
     const { unfinished, erasure } = rows(core.store);
     const open = unfinished.all().filter(({ kind }) => kind !== "retention");
-    return open.length + inFile.filter(({ id }) => !erasure.get(id)).length;
+    return open.length + journalled.filter(({ id }) => !erasure.get(id)).length;
   },
 
   /** Since when something of what was erased may stand in the files; undefined where nothing does. */

@@ -125,7 +125,7 @@ export function examineReplica(core: Core): Finding[] {
     const detail = last.failure === null ? at : `${last.failure}; ${at}`;
     found.push({ check: "replica", status: staleReplica(core) ? "warning" : "ok", detail });
   }
-  const wrapped = hasTable(core.store.db, "wrapped_keys") ? wrappedKeys(core) : undefined;
+  const wrapped = wrappedKeys(core);
   if (wrapped) {
     const isActive = listKeys(core).some(({ kid, retiredAt }) => retiredAt === null && kid === wrapped.kid);
     const detail = isActive
