@@ -233,6 +233,13 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
   return open;
 }
 
+/** What was asked for and is done since an instant. */
+export const erasuresDoneSince = (core: Core, since: number): Erasure[] =>
+  rows(core.store)
+    .requested.all()
+    .filter(({ completedAt }) => completedAt !== null && completedAt >= since)
+    .map(read);
+
 const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureRow): Erasure => ({
   id,
   teamId,
