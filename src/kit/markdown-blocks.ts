@@ -1,4 +1,5 @@
 import MarkdownIt from "markdown-it";
+import { lazy } from "./lazy.ts";
 
 /**
  * A parser of blocks only: headings and fences are told apart as CommonMark does, inline text is left alone. HTML is told
@@ -34,7 +35,7 @@ export function blockParser(...more: readonly string[]): Parser {
 }
 
 /** Lists among them: what stands in a list item or a quote must not pass for the file's own structure. */
-const blocks = blockParser("list");
+const blocks = lazy(() => blockParser("list"));
 
 /** Lines of YAML front matter at the start of a file, its fences included; 0 when there is none. */
 export function frontMatterLines(lines: readonly string[]): number {
@@ -43,11 +44,13 @@ export function frontMatterLines(lines: readonly string[]): number {
   return end + 1;
 }
 
-const inline = new MarkdownIt("zero", { html: true }).enable([
-  ...["backticks", "emphasis", "strikethrough", "link", "image", "autolink", "html_inline", "escape", "entity"],
-  // Without the second passes delimiters are found but not paired.
-  ...["balance_pairs", "fragments_join"],
-]);
+const inline = lazy(() =>
+  new MarkdownIt("zero", { html: true }).enable([
+    ...["backticks", "emphasis", "strikethrough", "link", "image", "autolink", "html_inline", "escape", "entity"],
+    // Without the second passes delimiters are found but not paired.
+    ...["balance_pairs", "fragments_join"],
+  ]),
+);
 
 /** A heading or a paragraph, of a list item or a quote too. Code and HTML blocks are none. */
 export interface TextBlock {
@@ -96,7 +99,7 @@ export function* textBlocks(lines: readonly string[]): Generator<readonly TextBl
     left -= text.length;
     if (left < 0) throw new Error("these blocks take too much work");
     // With its own end of line the last line counts even where it is empty.
-    const tokens = blocks.parse(`${text}\n`, {});
+    const tokens = blocks().parse(`${text}\n`, {});
     // A fence or comment that reaches the end may go on behind it: more is taken, until it has its end. How much more goes by
     // what was allowed and not by what was taken, which a single long line makes small.
     if ((cut || to < lines.length) && reachesEnd(tokens.at(-1), text)) {
@@ -162,6 +165,6 @@ function beginsBlock(before: string, line: string): boolean {
 /** What a reader sees of inline markdown: no emphasis marks, link targets, code marks or tags; lines stay. */
 export function plainText(markdown: string): string {
   if (!/[*_`~[\\&<!]/.test(markdown)) return markdown;
-  const [token] = inline.parseInline(markdown, {});
+  const [token] = inline().parseInline(markdown, {});
   return (token?.children ?? []).map(({ type, content }) => (type === "html_inline" ? "" : content)).join("");
 }

@@ -1,7 +1,8 @@
+import { lazy } from "./lazy.ts";
 import { blockParser, frontMatterLines } from "./markdown-blocks.ts";
 
 /** Without lists: they cost most of the time, and what matters here, that a heading in a list item is none, shows without them. */
-const blocks = blockParser();
+const blocks = lazy(() => blockParser());
 
 export interface Section {
   /** Text of the heading, `""` for what precedes the first one. */
@@ -39,7 +40,7 @@ export function sections(markdown: string): Section[] {
 
 function headings(markdown: string, linesBefore: number): { heading: string; level: number; line: number }[] {
   if ((markdown.match(HEADING_LIKE)?.length ?? 0) > MAX_HEADINGS) return [];
-  const tokens = blocks.parse(markdown, {});
+  const tokens = blocks().parse(markdown, {});
   return tokens.flatMap((token, i) => {
     if (token.type !== "heading_open" || token.level !== 0 || !token.map) return [];
     const heading = tokens[i + 1]?.content.trim() ?? "";

@@ -1,4 +1,5 @@
 /** The value given to a password-like name: in an env file, YAML, JSON, code, XML, a connection string or a command line. */
+import { lazy } from "../kit/lazy.ts";
 import { Automaton } from "./automaton.ts";
 import { endsInSecret, isInnocentName, isPasswordName, isSetBy, mayBeSecretName, NAME_CAP } from "./names.ts";
 import type { AssignedState, Reading, Span } from "./reading.ts";
@@ -41,7 +42,7 @@ for (let space = 0x2000; space <= 0x200a; space++) BITS[space] = STOPS;
 const holds = (units: Uint16Array, at: number, bit: number): boolean =>
   ((BITS[units[at] as number] as number) & bit) !== 0;
 
-const NOT_BARE = anyOf(Array.from(BITS.keys()).filter((code) => ((BITS[code] as number) & BARE) === 0));
+const notBare = lazy(() => anyOf(Array.from(BITS.keys()).filter((code) => ((BITS[code] as number) & BARE) === 0)));
 /** A quote or a space, or a backslash that is no part of a value: what has the bit `STOPS`. */
 const QUOTED_END = /["'`\s]|\\(?=["'`\\\snrt]|$)/g;
 
@@ -64,7 +65,7 @@ function valueEnd(reading: Reading, state: AssignedState, at: number): number {
   while (end < at + LONG_RUN && holds(units, end, BARE)) end++;
   reading.work += end - at;
   if (end === at + LONG_RUN) {
-    end = nextOf(NOT_BARE, text, end);
+    end = nextOf(notBare(), text, end);
     reading.work += Math.ceil((end - at) / QUICKER);
   }
   state.valueFrom = at;

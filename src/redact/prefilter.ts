@@ -101,7 +101,8 @@ export class Prefilter<T> {
       return begin;
     });
     this.#records = Int32Array.from(records);
-    for (const [slot, list] of this.#lists.entries()) if (list !== -1) this.#lists[slot] = begins[list] as number;
+    for (let slot = 0; slot < SLOTS; slot++)
+      if (this.#lists[slot] !== -1) this.#lists[slot] = begins[this.#lists[slot] as number] as number;
     this.#markRows();
   }
 

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { lazy } from "../../kit/lazy.ts";
 
 /** Where an address leads: to the Internet, to machines of one's own, or nowhere that anything may be sent to. */
 export type Reach = "public" | "private" | "never";
@@ -52,8 +53,8 @@ function listOf(ranges: readonly Range[]): BlockList {
   return list;
 }
 
-const privateRanges = listOf(PRIVATE);
-const otherRanges = listOf(NEVER);
+const privateRanges = lazy(() => listOf(PRIVATE));
+const otherRanges = lazy(() => listOf(NEVER));
 
 /** IPv4-mapped (RFC 4291), in the spelling of the URL standard: rules for IPv4 would apply to what is connected to as IPv6. */
 const isMapped = (address: string) => new URL(`http://[${address}]/`).hostname.startsWith("[::ffff:");
@@ -65,6 +66,6 @@ export function reachOf(address: string): Reach {
   if (family === 0 || address.includes("%")) return "never";
   const version = family === 6 ? "ipv6" : "ipv4";
   if (family === 6 && isMapped(address)) return "never";
-  if (privateRanges.check(address, version)) return "private";
-  return otherRanges.check(address, version) ? "never" : "public";
+  if (privateRanges().check(address, version)) return "private";
+  return otherRanges().check(address, version) ? "never" : "public";
 }

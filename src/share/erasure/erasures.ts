@@ -233,6 +233,13 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
   return open;
 }
 
+/** What was asked for and is done since an instant. */
+export const erasuresDoneSince = (core: Core, since: number): Erasure[] =>
+  rows(core.store)
+    .requested.all()
+    .filter(({ completedAt }) => completedAt !== null && completedAt >= since)
+    .map(read);
+
 const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureRow): Erasure => ({
   id,
   teamId,
@@ -299,11 +306,11 @@ export const openErasures = {
    * @throws DataDirectoryError when that file cannot be read
    */
   unfinished(core: Core, noted: boolean): number {
-    const inFile = readJournal(core.store.directory);
-    if (!noted) return inFile.length;
+    const journalled = readJournal(core.store.directory);
+    if (!noted) return journalled.length;
     const { unfinished, erasure } = rows(core.store);
     const open = unfinished.all().filter(({ kind }) => kind !== "retention");
-    return open.length + inFile.filter(({ id }) => !erasure.get(id)).length;
+    return open.length + journalled.filter(({ id }) => !erasure.get(id)).length;
   },
 
   /** Since when something of what was erased may stand in the files; undefined where nothing does. */

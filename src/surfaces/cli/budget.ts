@@ -3,7 +3,7 @@ import type { Core } from "../../core.ts";
 import { findUser } from "../../identity/people/people.ts";
 import {
   type BudgetStanding,
-  budgetStandings,
+  currentStandings,
   PERIODS,
   type Period,
   removeBudget,
@@ -79,7 +79,7 @@ export function budgetCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await catchUpSpend(core);
-        const listed = budgetStandings(core, teamId);
+        const listed = await currentStandings(core, teamId);
         output.result(listed.map(asJson), () =>
           table(
             ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],

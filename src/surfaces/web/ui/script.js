@@ -440,6 +440,14 @@
     form.submit();
   }
 
+  // Whoever signs in goes on to the very place that a link named: browsers tell servers of no "#".
+  function keepPlace() {
+    const { hash } = location;
+    for (const { form, value } of all("input[name=next]"))
+      if (!value.includes("#")) form.elements.next.value = value + hash;
+    for (const link of all(".sso a")) if (hash) link.search += encodeURIComponent(hash);
+  }
+
   // Passkeys: the browser makes or uses one, and a form takes what came of it to the page.
   const bytesOf = (text) =>
     Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
@@ -541,6 +549,7 @@
     enhance(document);
     // <dashboard>
     openLink();
+    keepPlace();
     addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
     // </dashboard>

@@ -1,18 +1,21 @@
 import { isoDate, isoInstant } from "../../../kit/clock.ts";
 import { type Html, html } from "../../../kit/html.ts";
+import { lazy } from "../../../kit/lazy.ts";
 
-const GROUPED = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 });
-const COMPACT = new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 });
+const grouped = lazy(() => new Intl.NumberFormat("en-GB", { maximumFractionDigits: 2 }));
+const shortened = lazy(() => new Intl.NumberFormat("en-GB", { notation: "compact", maximumFractionDigits: 1 }));
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 /** A number with grouped thousands, e.g. `12,345`. */
 export function number(value: number): string {
-  return GROUPED.format(value);
+  return grouped().format(value);
 }
 
 /** A number for where room is short: `12.3k`, `11.9M`, `2B`. SI has a small k and a capital M; the locale's own m is a metre. */
 export function compact(value: number): string {
-  return COMPACT.format(value).replace(/[a-z]+$/, (unit) => (unit === "k" ? unit : unit.charAt(0).toUpperCase()));
+  return shortened()
+    .format(value)
+    .replace(/[a-z]+$/, (unit) => (unit === "k" ? unit : unit.charAt(0).toUpperCase()));
 }
 
 /** A number and its noun: `1 device`, `2 devices`, `3 entries` (with the plural handed in). */

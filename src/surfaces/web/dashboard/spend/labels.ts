@@ -1,16 +1,19 @@
 import type { SpendFigures } from "../../../../insight/spend/spend.ts";
 import { type Content, html } from "../../../../kit/html.ts";
+import { lazy } from "../../../../kit/lazy.ts";
 import { none } from "../../ui/parts.ts";
 import { compact, number } from "../../ui/units.ts";
 
 /** Money and tokens in words. What has no price is never shown as nothing. */
 
-const DOLLARS = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
+const cents = lazy(() => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }));
 /** Below ten cents, where a cent more or less is much. */
-const SMALL = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", maximumSignificantDigits: 3 });
+const small = lazy(
+  () => new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", maximumSignificantDigits: 3 }),
+);
 
 /** An amount: to the cent, below ten of them to three digits. */
-export const dollars = (usd: number): string => (usd === 0 || usd >= 0.1 ? DOLLARS : SMALL).format(usd);
+export const dollars = (usd: number): string => (usd === 0 || usd >= 0.1 ? cents() : small()).format(usd);
 
 /** A value of an axis: without cents where there is no need of them. */
 export const dollarTick = (usd: number): string =>
