@@ -9,8 +9,9 @@ import {
   removeBudget,
   setBudget,
 } from "../../insight/budgets/budgets.ts";
-import { catchUpSpend } from "../../insight/spend/spend.ts";
+import { catchUpSpend, currentPrices } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
 import { dollars, table } from "./output.ts";
 
@@ -79,6 +80,8 @@ export function budgetCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await catchUpSpend(core);
+        const { problem } = currentPrices(core);
+        if (problem !== null) fail(invalid, problem);
         const listed = await currentStandings(core, teamId);
         output.result(listed.map(asJson), () =>
           table(
