@@ -42,19 +42,20 @@ export class Exchange {
   /** Where the server said that the team is served now; undefined while it did not, or once that was followed. */
   movedTo: string | undefined;
   hasFollowed = false;
-  readonly #isForced: boolean;
+  /** Whether a person waits: then nothing is put off because of an earlier failure, nor what was sent just before. */
+  readonly isForced: boolean;
 
-  /** @param isForced whether a person waits: then nothing is put off because of an earlier failure */
+  /** @param isForced see there */
   constructor(capture: Capture, credentials: Credentials, isForced = false) {
     this.capture = capture;
     this.credentials = credentials;
-    this.#isForced = isForced;
+    this.isForced = isForced;
   }
 
   /** Whether it is time for a task. */
   mayDo(task: Task): boolean {
     const failures = this.capture.rows.schedule.get(task)?.failures ?? 0;
-    return isDue(this.capture, task) || (this.#isForced && failures > 0);
+    return isDue(this.capture, task) || (this.isForced && failures > 0);
   }
 
   /** Draws the conclusion from a refusal that says nothing of what was sent: the task alone is tried again later. */

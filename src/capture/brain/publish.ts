@@ -46,8 +46,8 @@ export function treesByRepository({ rows }: Capture): ReadonlyMap<string, readon
 }
 
 /**
- * Publishes the brains that changed: of each repository the work tree whose brain was changed last, at most once a minute. A brain
- * that is as it was costs a look at its files' dates.
+ * Publishes the brains that changed: of each repository the work tree whose brain was changed last, at most once a minute unless a
+ * person waits. A brain that is as it was costs a look at its files' dates.
  * @returns the repositories whose brain the server has taken
  */
 export async function publishBrains(exchange: Exchange): Promise<ReadonlySet<string>> {
@@ -95,8 +95,9 @@ class Publication {
 
   /** @returns whether the server took it */
   async run(roots: readonly string[]): Promise<boolean> {
-    const sinceLast = this.#exchange.capture.clock.now() - (this.#sentAt ?? 0);
-    if (sinceLast >= 0 && sinceLast < INTERVAL_MS) return false;
+    const { capture, isForced } = this.#exchange;
+    const sinceLast = capture.clock.now() - (this.#sentAt ?? 0);
+    if (!isForced && sinceLast >= 0 && sinceLast < INTERVAL_MS) return false;
     const trees = treesAt(roots);
     const seen = sha256Hex(trees.map(({ root, signature }) => `${root}\0${signature}\n`).join(""));
     if (seen === this.#known.seen) return false;
@@ -122,7 +123,7 @@ class Publication {
       this.#remember(this.#known, this.#sentAt);
       return false;
     }
-    const { clock } = this.#exchange.capture;
+    const { clock } = capture;
     // What was refused is not sent again before it changes.
     const sentAt = outcome === "sent" ? clock.now() : this.#sentAt;
     if (outcome === "sent") this.#exchange.wentWell("brain");
