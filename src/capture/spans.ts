@@ -18,8 +18,8 @@ export interface Span {
 export interface SentEdit {
   /** As the repository knows it. */
   readonly path: string;
-  readonly startLine: number;
-  readonly endLine: number;
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
   readonly added?: number | undefined;
   readonly removed?: number | undefined;
   readonly at?: string | undefined;

@@ -335,3 +335,27 @@ it("starts no program that a repository names, and fetches nothing that it lacks
   expect(a.server.rows("SELECT repo_key AS repo FROM trace_sessions")).toEqual([{ repo: "git.example/acme/shop" }]);
   expect(existsSync(ran)).toBe(false);
 });
+
+it("has what a sub-agent edited, also where a commit holds it", async () => {
+  const a = await startAgent();
+  const cwd = join(a.home, "shop");
+  const at = a.server.clock.now();
+  const record = (type: string, uuid: string, content: object[]) => ({
+    ...{ type, uuid, isSidechain: true, agentId: "x", timestamp: isoInstant(at), sessionId: "s1", cwd },
+    message: { role: type, content, ...(type === "assistant" ? { id: "msg_x", model: "claude-opus-5" } : {}) },
+  });
+  const input = { file_path: join(cwd, "src/shop.ts"), old_string: "a", new_string: "b" };
+  a.work("s1", 1);
+  a.write(
+    "s1/subagents/agent-x",
+    record("assistant", "x1", [{ type: "tool_use", id: "toolu_x", name: "Edit", input }]),
+    record("user", "x2", [{ type: "tool_result", tool_use_id: "toolu_x", content: "The file has been updated." }]),
+  );
+  const sha = commit(a, "src/shop.ts", "b", at + 10 * SECOND_MS);
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(editsOn(a)).toContainEqual(["src/shop.ts", sha]);
+  const [session] = a.server.rows("SELECT document FROM trace_sessions");
+  expect(JSON.parse(session.document)).toMatchObject({ files: ["src/0.ts", "src/shop.ts"], outcome: "committed" });
+  expectAgreement(a);
+});

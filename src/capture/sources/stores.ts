@@ -71,7 +71,7 @@ const geminiCli: TranscriptStore = {
     return files(
       "gemini-cli",
       ["tmp"],
-      /\/chats\/session-[^/]*\.jsonl?$/,
+      /\/chats\/(?:session-[^/]*|[^/]+\/[^/]+)\.jsonl?$/,
     )(root).map((found) => ({
       ...found,
       cwd: folders.get(found.place.split("/")[1] ?? ""),
@@ -102,7 +102,7 @@ const cursor: TranscriptStore = {
   agent: "cursor",
   signOf: signOfFile,
   root: ({ home }) => join(home, ".cursor"),
-  list: files("cursor", ["projects"], /\/agent-transcripts\/[^/]+\/[^/]+\.jsonl$/),
+  list: files("cursor", ["projects"], /\/agent-transcripts\/[^/]+\/(?:subagents\/)?[^/]+\.jsonl$/),
 };
 
 const opencode: TranscriptStore = {

@@ -1,6 +1,7 @@
 /**
  * Claude Code: JSON lines, a record for each content block; blocks of one message repeat its id and usage. Sub-agents write
- * files of their own, or into the session's in older versions, in the name of the session.
+ * files of their own, or into the session's in older versions, in the name of the session; what a tool changed is told of theirs by
+ * its call alone.
  */
 import { asCount, asDateTime, asObject, asObjects, asText, type Fields } from "../values.ts";
 import {
@@ -31,13 +32,15 @@ const SKIPPED_PART =
 
 export const claudeCode: AgentFormat = {
   agent: "claude-code",
-  open: ({ path }, carry) => readerOf({ ...newMemory(idOfFile(path)), foreign: [] }, carry, read),
+  open: ({ path }, carry) => readerOf({ ...newMemory(idOfFile(path)), foreign: [], pending: [] }, carry, read),
   skips: (head) => SKIPPED_KIND.test(head) || SKIPPED_PART.test(head),
 };
 
 interface ClaudeMemory extends Memory {
   /** Messages whose ids are not the provider's, each with the time of its first record. */
   foreign: [id: string, at: string][];
+  /** Edits that tools were asked for, and that they did not answer yet. */
+  pending: [toolId: string, edit: Edit][];
 }
 
 /** A record's own members that its events repeat. */
@@ -155,6 +158,7 @@ function readAnswer(record: Fields, memory: ClaudeMemory, common: Common): Trans
     const toolId = asText(block.id);
     if (block.type !== "tool_use" || toolId === undefined) return [];
     watchCommand(memory.commits, toolId, asObject(block.input).command);
+    noteEdit(memory, toolId, block);
     return [{ type: "tool-call", ...own, toolId, name: asText(block.name) ?? "", input: inputOf(block.input) }];
   });
   return [...events, ...readUsageOf(record, memory, common)];
@@ -167,6 +171,25 @@ function readUsageOf(record: Fields, memory: ClaudeMemory, common: Common): Usag
   return usage
     ? [{ type: "usage", ...common, key: `${common.key}:usage`, callId, model: readModel(message), usage }]
     : [];
+}
+
+const MAX_PENDING = 64;
+
+/** Where an edit is in its file, its call does not tell. */
+function noteEdit(memory: ClaudeMemory, toolId: string, { name, input }: Fields): void {
+  const { file_path, notebook_path, content } = asObject(input);
+  const path = asText(file_path) ?? asText(notebook_path);
+  if (path === undefined || !/^(?:Write|Edit|MultiEdit|NotebookEdit)$/.test(String(name))) return;
+  const edit = typeof content === "string" ? editOfWhole(path, content) : { path };
+  memory.pending = [...memory.pending, [toolId, edit] as [string, Edit]].slice(-MAX_PENDING);
+}
+
+/** The edit that a tool was asked for. What it wrote over stood in no call. */
+function pendingEdit(memory: ClaudeMemory, toolId: string, output = ""): Edit[] {
+  const [, edit] = memory.pending.find(([id]) => id === toolId) ?? [];
+  if (!edit) return [];
+  const { path, startLine, endLine } = edit;
+  return [output.startsWith("File created") ? edit : { path, startLine, endLine }];
 }
 
 const MAX_FOREIGN = 32;
@@ -183,6 +206,8 @@ function readResult(block: Fields, detail: Fields, memory: ClaudeMemory, common:
   const toolId = asText(block.tool_use_id) ?? common.key;
   const output = textOfBlocks(block.content);
   const isError = block.is_error === true;
+  const edits = Object.keys(detail).length > 0 ? readEdits(detail) : pendingEdit(memory, toolId, output);
+  memory.pending = memory.pending.filter(([id]) => id !== toolId);
   return {
     type: "tool-result",
     ...common,
@@ -190,7 +215,7 @@ function readResult(block: Fields, detail: Fields, memory: ClaudeMemory, common:
     output,
     isError,
     exitCode: readExitCode(output, isError, detail),
-    edits: isError ? [] : readEdits(detail),
+    edits: isError ? [] : edits,
     commits: commitsOf(memory.commits, toolId, output, isError),
   };
 }

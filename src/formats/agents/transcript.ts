@@ -59,13 +59,13 @@ export interface ToolCallEvent extends Common {
   readonly input: unknown;
 }
 
-/** Lines of a file that an edit wrote, 1-based and inclusive, as numbered once it was made. */
+/** Lines of a file that an edit wrote, 1-based and inclusive, as numbered once it was made; none where nobody tells where it was. */
 export interface Edit {
   /** As written: absolute, or relative to the session's folder. */
   readonly path: string;
-  readonly startLine: number;
+  readonly startLine?: number | undefined;
   /** One less than the start where lines were only removed. */
-  readonly endLine: number;
+  readonly endLine?: number | undefined;
   /** How many lines it put there and took away, so that those below can be followed. */
   readonly added?: number | undefined;
   readonly removed?: number | undefined;

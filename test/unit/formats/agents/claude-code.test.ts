@@ -119,6 +119,35 @@ describe("a session of Claude Code", () => {
     expect(events(told)).toMatchObject([{ type: "usage", key: "p1:usage", usage: { id: "msg_1", output_tokens: 9 } }]);
   });
 
+  it("knows what its sub-agents edit, of whom the record of a result tells nothing beside its words", () => {
+    const call = (id: string, name: string, input: object) => ({
+      ...answer(id, [{ type: "tool_use", id, name, input: { file_path: `/home/kim/shop/${id}.ts`, ...input } }]),
+      isSidechain: true,
+    });
+    const done = (id: string, content: string, is_error = false) => ({
+      ...user([{ type: "tool_result", tool_use_id: id, content, is_error }], { isSidechain: true }),
+      uuid: `result of ${id}`,
+    });
+    const text = { content: "one\ntwo\n" };
+    const read = events(
+      ...[call("new", "Write", text), call("old", "Write", text), call("part", "Edit", { old_string: "a" })],
+      ...[call("refused", "Edit", { old_string: "b" }), call("seen", "Read", {})],
+      ...[
+        done("part", "The file has been updated."),
+        done("new", "File created successfully at: /home/kim/shop/new.ts"),
+      ],
+      ...[done("old", "The file has been updated."), done("refused", "String not found.", true), done("seen", "one")],
+      done("part", "Told again."),
+    );
+    const path = (id: string) => `/home/kim/shop/${id}.ts`;
+    expect(ofType(read, "tool-result").map(({ edits }) => edits)).toEqual([
+      [{ path: path("part") }],
+      [{ path: path("new"), startLine: 1, endLine: 2, added: 2, removed: 0 }],
+      [{ path: path("old"), startLine: 1, endLine: 2 }],
+      ...[[], [], []],
+    ]);
+  });
+
   it("keeps calls apart that a gateway gave the same id, but not the records of one", () => {
     const call = (uuid: string, timestamp: string) => ({ ...answer(uuid, [], 9, { id: "chatcmpl-1" }), timestamp });
     const ids = (...records: unknown[]) => ofType(events(...records), "usage").map(({ usage }) => usage.id);
