@@ -1,12 +1,13 @@
 import { answerText } from "../../formats/step.ts";
-import { asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { isObject } from "../../kit/json.ts";
 import { keptText, MAX_TEXT_CHARS } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
 import { lastOf, readValue } from "./structured.ts";
 
 /**
  * What model calls were given and gave back: messages as lists and maps, as JSON (OpenTelemetry's, and the AI SDK's `ai.prompt.messages`),
- * or attribute by attribute (OpenInference).
+ * attribute by attribute (OpenInference), or as LangChain's (LangSmith).
  */
 
 const INPUT = "gen_ai.input.messages";
@@ -28,7 +29,7 @@ export function askedFirst(record: SpanRecord): string | undefined {
   if (embeds(record)) return undefined;
   for (const message of givenTo(record)) {
     const said = isUsers(message) ? answerText(message) : "";
-    if (said !== "" && !TITLE_WANTED.test(said)) return said.slice(0, MAX_TITLE_CHARS).toWellFormed();
+    if (said !== "") return said.slice(0, MAX_TITLE_CHARS).toWellFormed();
   }
   return undefined;
 }
@@ -54,11 +55,30 @@ function endsWithUser({ attributes, structured }: SpanRecord): boolean {
 
 const textOf = (attributes: Fields) => asText(attributes[INPUT]) ?? asText(attributes["ai.prompt.messages"]);
 
-function givenTo({ attributes, structured }: SpanRecord): readonly Fields[] {
+function givenTo(record: SpanRecord): readonly Fields[] {
+  const messages = messagesOf(record);
+  const at = messages.findIndex(isUsers);
+  const isTitle = at >= 0 && TITLE_WANTED.test(answerText(messages[at]));
+  return isTitle ? messages.toSpliced(at, 1) : messages;
+}
+
+function messagesOf({ attributes, structured }: SpanRecord): readonly Fields[] {
   const text = textOf(attributes);
   if (text !== undefined) return /^\s*\[/.test(text) ? asObjects(parseJson(text)) : [];
   if (structured[INPUT]) return asObjects(readValue(structured[INPUT], MAX_SEARCHED_CHARS));
+  if (isLangSmith(attributes)) return ofLangChain(attributes["gen_ai.prompt"]);
   return flatMessages(attributes, "llm.input_messages");
+}
+
+const isLangSmith = (attributes: Fields) => attributes["langsmith.span.kind"] !== undefined;
+
+/** Messages of a call as LangChain writes them, some as what makes them anew. */
+function ofLangChain(prompt: unknown): Fields[] {
+  const { messages } = asObject(parseJson(asText(prompt) ?? ""));
+  return asObjects(Array.isArray(messages) ? messages.flat() : []).map(({ kwargs, ...message }) => {
+    const { type, role = type, content } = isObject(kwargs) ? asObject(kwargs) : message;
+    return { role: role === "human" ? "user" : role, content };
+  });
 }
 
 /** OpenInference's messages. */
@@ -85,6 +105,10 @@ export function keptMessages({ attributes, structured, name }: SpanRecord): Fiel
   // What stands around these calls tells the last answer again.
   if (/^ai\..*\.do(?:Generate|Stream)$/.test(name))
     kept.output = keptText(attributes["ai.response.text"]) ?? keptText(attributes["ai.response.object"]);
+  if (isLangSmith(attributes)) {
+    const { generations } = asObject(parseJson(asText(attributes["gen_ai.completion"]) ?? ""));
+    if (Array.isArray(generations)) kept.output = keptText(answerText(generations.flat()));
+  }
   const answers = flatMessages(attributes, "llm.output_messages");
   if (answers.length > 0) kept.output = keptText(answerText(answers));
   return kept;
