@@ -181,6 +181,18 @@ describe("the event of a call", () => {
     expect(await spend(t, device)).toEqual([1, 100]);
   });
 
+  it("is an answer where the call's span is never exported", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await post(t, device, "logs", details(messages));
+    expect(sessions(t)).toMatchObject([{ outcome: "completed", title: expect.stringContaining("Mend the login") }]);
+    const lead = await somebody(t, device.team, "admin");
+    const [{ id }] = t.rows("SELECT id FROM trace_sessions") as [{ id: number }];
+    const { text: page } = await ask(t, "GET", `/sessions/${id}`, { as: lead });
+    expect(page).toContain("It is mended.");
+    expect(page).not.toContain("parts");
+  });
+
   it("is left out of Gemini CLI's, whose other records tell of the same", async () => {
     const t = await startInstance();
     const device = await t.device();

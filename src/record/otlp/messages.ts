@@ -96,12 +96,14 @@ function flatMessages(attributes: Fields, list: string): Fields[] {
 }
 
 /** What is kept of lists and maps, and of answers that have other names or are longer than what is kept of a text. */
-export function keptMessages({ attributes, structured, name }: SpanRecord): Fields {
+export function keptMessages({ attributes, structured, name, isDetails }: SpanRecord): Fields {
   const kept: Record<string, unknown> = {};
   for (const one in structured)
     if (attributes[one] === undefined) kept[one] = JSON.stringify(readValue(structured[one], MAX_TEXT_CHARS));
   const text = attributes[OUTPUT];
   if (typeof text === "string" && text.length > MAX_TEXT_CHARS) kept[OUTPUT] = keptText(answerText(text) || text);
+  // By this it is known for a model's answer, should its span never come.
+  if (isDetails) kept.output = keptText(answerText(kept[OUTPUT] ?? text));
   // What stands around these calls tells the last answer again.
   if (/^ai\..*\.do(?:Generate|Stream)$/.test(name))
     kept.output = keptText(attributes["ai.response.text"]) ?? keptText(attributes["ai.response.object"]);

@@ -138,7 +138,7 @@ class Gathered {
     this.#addLast(draft, happening.lastPrompt?.());
     if (commit !== undefined) draft.commits.push({ sha: commit, at });
     if (span) this.#addSpan(draft, span, spanId);
-    draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
+    draft.hasReply ||= (span !== undefined && (span.kind ?? "llm") === "llm") || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
   }
