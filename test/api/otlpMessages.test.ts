@@ -346,6 +346,14 @@ it("tells a prompt once that is tried again, and the same words twice that were 
   ]);
 });
 
+it("leaves the time out that Copilot CLI puts before what a person says", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const asked = text("user", "<current_datetime>2026-11-27T04:36:19.859+00:00</current_datetime>\n\nShip it");
+  await send(t, device, chat({ "gen_ai.input.messages": JSON.stringify([asked]) }));
+  expect(sessions(t)).toMatchObject([{ title: "Ship it", prompts: [{ text: "Ship it" }] }]);
+});
+
 it("takes no bytes, no embedded text and no agent that is only made for something that was said or done", async () => {
   const t = await startInstance();
   const device = await t.device();

@@ -21,6 +21,10 @@ const MAX_SEARCHED_CHARS = 1024 * 1024;
 /** With what opencode has a title written, in the session that it is for. */
 const TITLE_WANTED = /^Generate a title for this conversation:?$/;
 
+/** With what Copilot CLI begins what a person said. */
+const DATED = /^<current_datetime>[^<]*<\/current_datetime>\s*/;
+
+const saidBy = (message: Fields): string => answerText(message).replace(DATED, "");
 const isUsers = ({ role }: Fields) => role === "user";
 const embeds = ({ attributes }: SpanRecord) => readId(attributes["gen_ai.operation.name"]) === "embeddings";
 
@@ -28,7 +32,7 @@ const embeds = ({ attributes }: SpanRecord) => readId(attributes["gen_ai.operati
 export function askedFirst(record: SpanRecord): string | undefined {
   if (embeds(record)) return undefined;
   for (const message of givenTo(record)) {
-    const said = isUsers(message) ? answerText(message) : "";
+    const said = isUsers(message) ? saidBy(message) : "";
     if (said !== "") return said.slice(0, MAX_TITLE_CHARS).toWellFormed();
   }
   return undefined;
@@ -42,7 +46,7 @@ export function askedLast(record: SpanRecord): { readonly text: string; readonly
   if (embeds(record) || !endsWithUser(record)) return undefined;
   const messages = givenTo(record);
   const last = messages.at(-1);
-  const text = last && isUsers(last) ? keptText(answerText(last)) : undefined;
+  const text = last && isUsers(last) ? keptText(saidBy(last)) : undefined;
   return text === undefined ? undefined : { text, id: String(messages.filter(isUsers).length) };
 }
 
