@@ -181,6 +181,18 @@ describe("the event of a call", () => {
     expect(await spend(t, device)).toEqual([1, 100]);
   });
 
+  it("is an answer where the call's span is never exported", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await post(t, device, "logs", details(messages));
+    expect(sessions(t)).toMatchObject([{ outcome: "completed", title: expect.stringContaining("Mend the login") }]);
+    const lead = await somebody(t, device.team, "admin");
+    const [{ id }] = t.rows("SELECT id FROM trace_sessions") as [{ id: number }];
+    const { text: page } = await ask(t, "GET", `/sessions/${id}`, { as: lead });
+    expect(page).toContain("It is mended.");
+    expect(page).not.toContain("parts");
+  });
+
   it("is left out of Gemini CLI's, whose other records tell of the same", async () => {
     const t = await startInstance();
     const device = await t.device();
@@ -274,7 +286,7 @@ it("reads the prompt and the answer of the AI SDK, and the session that a progra
     call([{ role: "user", content: "Generate a title for this conversation:\n" }, asked], "Mending"),
   );
   await send(t, device, call([asked], "Mended."), call([asked, { role: "tool", content: [] }], "Really."));
-  expect(sessions(t)).toMatchObject([{ id: "chat-7", title: "Mend it" }]);
+  expect(sessions(t)).toMatchObject([{ id: "chat-7", title: "Mend it", prompts: [{ text: "Mend it" }] }]);
   expect(spans(t).map(({ attributes: { output } }) => output)).toEqual(["Mending", "Mended.", "Really."]);
 });
 
@@ -294,6 +306,31 @@ it("shows an answer once, behind what was asked, that a call and the agent above
   expect(page.split("It is mended.")).toHaveLength(2);
 });
 
+it("reads LangSmith's spans, which tell apart what was cached, and messages as LangChain writes them", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const made = (type: string, content: string) => ({ lc: 1, type: "constructor", kwargs: { type, content } });
+  const details = { input_token_details: { cache_read: 800, cache_creation: 50 } };
+  await send(t, device, {
+    name: "ChatOpenAI",
+    values: {
+      "langsmith.span.kind": "llm",
+      "langsmith.metadata.thread_id": "th-1",
+      "langsmith.metadata.usage_metadata": JSON.stringify({ input_tokens: 1_000, output_tokens: 50, ...details }),
+      "gen_ai.operation.name": "chat",
+      "gen_ai.usage.input_tokens": 1_000,
+      "gen_ai.usage.output_tokens": 50,
+      "gen_ai.prompt": JSON.stringify({ messages: [[made("system", "Be short"), made("human", "Mend it")]] }),
+      "gen_ai.completion": JSON.stringify({ generations: [[{ text: "Mended.", message: made("ai", "Mended.") }]] }),
+    },
+  });
+  expect(sessions(t)).toMatchObject([{ id: "th-1", title: "Mend it", prompts: [{ text: "Mend it" }] }]);
+  expect(spans(t)[0].attributes.output).toBe("Mended.");
+  await t.instance.settle();
+  const { body } = await t.get("/api/spend", { token: device.token });
+  expect(body.total).toMatchObject({ inputTokens: 150, cacheReadTokens: 800, cacheWriteTokens: 50, outputTokens: 50 });
+});
+
 it("tells a prompt once that is tried again, and the same words twice that were said twice", async () => {
   const t = await startInstance();
   const device = await t.device();
@@ -307,6 +344,14 @@ it("tells a prompt once that is tried again, and the same words twice that were 
     ["Go on", "1"],
     ["Go on", "2"],
   ]);
+});
+
+it("leaves the time out that Copilot CLI puts before what a person says", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const asked = text("user", "<current_datetime>2026-11-27T04:36:19.859+00:00</current_datetime>\n\nShip it");
+  await send(t, device, chat({ "gen_ai.input.messages": JSON.stringify([asked]) }));
+  expect(sessions(t)).toMatchObject([{ title: "Ship it", prompts: [{ text: "Ship it" }] }]);
 });
 
 it("takes no bytes, no embedded text and no agent that is only made for something that was said or done", async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { spansOf } from "../support/otlp.ts";
 
@@ -245,4 +245,48 @@ it("takes for a sum what OpenInference calls a chain or an agent, whenever it co
   // What has no tokens is no part of the session, as before.
   await send(t, device, { name: "RunnableSequence", values: { "openinference.span.kind": "CHAIN" } });
   expect(t.count("trace_spans")).toBe(4);
+});
+
+describe("a call that a client's library tells of by itself, beside what instruments it", () => {
+  const answered = { "gen_ai.response.id": "msg_1" };
+  const told = (number: number, at: Sent["at"], more: Partial<Sent> = {}): Sent => ({
+    ...call(7, AGENT, answered),
+    id: String(number).repeat(16),
+    ...(at ? { at } : {}),
+    ...more,
+  });
+  const standing = (t: TestInstance) =>
+    t
+      .rows("SELECT external_id, parent_id, started_at % 100000 AS began FROM trace_spans ORDER BY id")
+      .map(Object.values);
+
+  it.each([
+    ["beside it", AGENT],
+    ["below it", "2".repeat(16)],
+    ["below a step of it", STEP],
+  ])("counts once, and stands once, where the one is %s", async (_, parent) => {
+    const t = await startInstance();
+    const device = await t.device();
+    const step = { id: STEP, parent: "2".repeat(16), name: "POST", values: {} };
+    const tool = {
+      id: "3".repeat(16),
+      parent: "2".repeat(16),
+      name: "execute_tool",
+      values: { "gen_ai.operation.name": "execute_tool" },
+    };
+    await send(t, device, told(1, [10, 400], { parent }), step, told(2, [5, 410]), tool);
+    expect(await spend(t, device)).toEqual({ [TRACE]: [1, 107, 7] });
+    expect(standing(t)).toEqual([
+      ["1".repeat(16), AGENT, 5],
+      ["3".repeat(16), "1".repeat(16), 0],
+    ]);
+  });
+
+  it("counts each where they follow each other, or used other tokens", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const other = { values: { ...call(8, AGENT).values, ...answered } };
+    await send(t, device, told(1, [0, 100]), told(2, [101, 200]), told(3, [150, 180], other));
+    expect(await spend(t, device)).toEqual({ [TRACE]: [3, 322, 22] });
+  });
 });

@@ -85,6 +85,8 @@ export const spansOf = (
     parent?: string;
     trace?: string;
     status?: object;
+    /** Milliseconds after the clock's start. */
+    at?: readonly [from: number, to: number];
     events?: readonly { name: string; values: Record<string, Value> }[];
   }[]
 ) => ({
@@ -94,13 +96,13 @@ export const spansOf = (
       scopeSpans: [
         {
           scope: { name: scope },
-          spans: spans.map(({ name, values, id, parent, trace = "a".repeat(32), status, events }) => ({
+          spans: spans.map(({ name, values, id, parent, trace = "a".repeat(32), status, at = [0, 500], events }) => ({
             traceId: trace,
             spanId: id ?? (++spanNumber).toString(16).padStart(16, "0"),
             ...(parent ? { parentSpanId: parent } : {}),
             name,
-            startTimeUnixNano: nanos(),
-            endTimeUnixNano: nanos(500),
+            startTimeUnixNano: nanos(at[0]),
+            endTimeUnixNano: nanos(at[1]),
             attributes: attributes(values),
             ...(status ? { status } : {}),
             ...(events

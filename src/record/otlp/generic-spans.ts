@@ -1,5 +1,5 @@
 import { readAttributeUsage } from "../../formats/usage.ts";
-import { type Fields, readId } from "../../formats/values.ts";
+import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { countOf, keptText, type Span, usageOf } from "./happening.ts";
 import { keptMessages } from "./messages.ts";
 import type { SpanRecord } from "./records.ts";
@@ -94,12 +94,21 @@ const isAgent = (operation = "", hasUsage: boolean) =>
   SUMS.test(operation) && (hasUsage || !/^create_/.test(operation));
 
 function readUsage(attributes: Fields): Fields | undefined {
+  const named = asText(attributes["langsmith.metadata.usage_metadata"]);
+  if (named !== undefined) return ofLangSmith(asObject(parseJson(named)));
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);
     const detailed = usageOf(attributes, parts);
     if (usage) return detailed ? { ...usage, [details]: detailed } : usage;
   }
   return undefined;
+}
+
+/** LangSmith's exporter leaves what was cached out of `gen_ai.usage.*`. */
+function ofLangSmith({ input_tokens, output_tokens, input_token_details: details }: Fields): Fields | undefined {
+  const { cache_read: cached_tokens, cache_creation: cache_write_tokens } = asObject(details);
+  const usage = { input_tokens, output_tokens, input_tokens_details: { cached_tokens, cache_write_tokens } };
+  return countOf(input_tokens) === undefined ? undefined : usage;
 }
 
 /** The AI SDK's attributes of a tool under OpenTelemetry's names. */

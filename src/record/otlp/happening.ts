@@ -96,6 +96,7 @@ const SESSION_NAMES = [
   "gen_ai.conversation.id",
   "ai.telemetry.metadata.sessionId",
   "traceloop.association.properties.session_id",
+  "langsmith.metadata.thread_id",
 ];
 
 /** The session that attributes name. */

@@ -1,12 +1,13 @@
 import { answerText } from "../../formats/step.ts";
-import { asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { isObject } from "../../kit/json.ts";
 import { keptText, MAX_TEXT_CHARS } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
 import { lastOf, readValue } from "./structured.ts";
 
 /**
  * What model calls were given and gave back: messages as lists and maps, as JSON (OpenTelemetry's, and the AI SDK's `ai.prompt.messages`),
- * or attribute by attribute (OpenInference).
+ * attribute by attribute (OpenInference), or as LangChain's (LangSmith).
  */
 
 const INPUT = "gen_ai.input.messages";
@@ -20,6 +21,10 @@ const MAX_SEARCHED_CHARS = 1024 * 1024;
 /** With what opencode has a title written, in the session that it is for. */
 const TITLE_WANTED = /^Generate a title for this conversation:?$/;
 
+/** With what Copilot CLI begins what a person said. */
+const DATED = /^<current_datetime>[^<]*<\/current_datetime>\s*/;
+
+const saidBy = (message: Fields): string => answerText(message).replace(DATED, "");
 const isUsers = ({ role }: Fields) => role === "user";
 const embeds = ({ attributes }: SpanRecord) => readId(attributes["gen_ai.operation.name"]) === "embeddings";
 
@@ -27,8 +32,8 @@ const embeds = ({ attributes }: SpanRecord) => readId(attributes["gen_ai.operati
 export function askedFirst(record: SpanRecord): string | undefined {
   if (embeds(record)) return undefined;
   for (const message of givenTo(record)) {
-    const said = isUsers(message) ? answerText(message) : "";
-    if (said !== "" && !TITLE_WANTED.test(said)) return said.slice(0, MAX_TITLE_CHARS).toWellFormed();
+    const said = isUsers(message) ? saidBy(message) : "";
+    if (said !== "") return said.slice(0, MAX_TITLE_CHARS).toWellFormed();
   }
   return undefined;
 }
@@ -41,7 +46,7 @@ export function askedLast(record: SpanRecord): { readonly text: string; readonly
   if (embeds(record) || !endsWithUser(record)) return undefined;
   const messages = givenTo(record);
   const last = messages.at(-1);
-  const text = last && isUsers(last) ? keptText(answerText(last)) : undefined;
+  const text = last && isUsers(last) ? keptText(saidBy(last)) : undefined;
   return text === undefined ? undefined : { text, id: String(messages.filter(isUsers).length) };
 }
 
@@ -54,11 +59,30 @@ function endsWithUser({ attributes, structured }: SpanRecord): boolean {
 
 const textOf = (attributes: Fields) => asText(attributes[INPUT]) ?? asText(attributes["ai.prompt.messages"]);
 
-function givenTo({ attributes, structured }: SpanRecord): readonly Fields[] {
+function givenTo(record: SpanRecord): readonly Fields[] {
+  const messages = messagesOf(record);
+  const at = messages.findIndex(isUsers);
+  const isTitle = at >= 0 && TITLE_WANTED.test(answerText(messages[at]));
+  return isTitle ? messages.toSpliced(at, 1) : messages;
+}
+
+function messagesOf({ attributes, structured }: SpanRecord): readonly Fields[] {
   const text = textOf(attributes);
   if (text !== undefined) return /^\s*\[/.test(text) ? asObjects(parseJson(text)) : [];
   if (structured[INPUT]) return asObjects(readValue(structured[INPUT], MAX_SEARCHED_CHARS));
+  if (isLangSmith(attributes)) return ofLangChain(attributes["gen_ai.prompt"]);
   return flatMessages(attributes, "llm.input_messages");
+}
+
+const isLangSmith = (attributes: Fields) => attributes["langsmith.span.kind"] !== undefined;
+
+/** Messages of a call as LangChain writes them, some as what makes them anew. */
+function ofLangChain(prompt: unknown): Fields[] {
+  const { messages } = asObject(parseJson(asText(prompt) ?? ""));
+  return asObjects(Array.isArray(messages) ? messages.flat() : []).map(({ kwargs, ...message }) => {
+    const { type, role = type, content } = isObject(kwargs) ? asObject(kwargs) : message;
+    return { role: role === "human" ? "user" : role, content };
+  });
 }
 
 /** OpenInference's messages. */
@@ -76,15 +100,21 @@ function flatMessages(attributes: Fields, list: string): Fields[] {
 }
 
 /** What is kept of lists and maps, and of answers that have other names or are longer than what is kept of a text. */
-export function keptMessages({ attributes, structured, name }: SpanRecord): Fields {
+export function keptMessages({ attributes, structured, name, isDetails }: SpanRecord): Fields {
   const kept: Record<string, unknown> = {};
   for (const one in structured)
     if (attributes[one] === undefined) kept[one] = JSON.stringify(readValue(structured[one], MAX_TEXT_CHARS));
   const text = attributes[OUTPUT];
   if (typeof text === "string" && text.length > MAX_TEXT_CHARS) kept[OUTPUT] = keptText(answerText(text) || text);
+  // By this it is known for a model's answer, should its span never come.
+  if (isDetails) kept.output = keptText(answerText(kept[OUTPUT] ?? text));
   // What stands around these calls tells the last answer again.
   if (/^ai\..*\.do(?:Generate|Stream)$/.test(name))
     kept.output = keptText(attributes["ai.response.text"]) ?? keptText(attributes["ai.response.object"]);
+  if (isLangSmith(attributes)) {
+    const { generations } = asObject(parseJson(asText(attributes["gen_ai.completion"]) ?? ""));
+    if (Array.isArray(generations)) kept.output = keptText(answerText(generations.flat()));
+  }
   const answers = flatMessages(attributes, "llm.output_messages");
   if (answers.length > 0) kept.output = keptText(answerText(answers));
   return kept;

@@ -4,7 +4,7 @@ import { decodeWithin } from "./protobuf.ts";
 import { structuredOf } from "./structured.ts";
 
 /** What a span says by events: what its call was given and gave back, as `gen_ai.client.inference.operation.details` or, as the conventions had it before, message by message; and what was thrown. */
-export interface ToldByEvents {
+interface ToldByEvents {
   readonly attributes: Fields;
   /** See `structuredOf`. */
   readonly structured: Fields;

@@ -7,6 +7,7 @@ import { type Places, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readDetails, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
+import { placeOfBoth, sameCall } from "./same-calls.ts";
 import { tellLog, tellSpan } from "./tell.ts";
 
 /** An entry of telemetry without its number. */
@@ -99,6 +100,8 @@ interface Draft {
   readonly prompts: Fields[];
   readonly commits: Fields[];
   readonly spans: Map<string, Span>;
+  /** See `sameCall`. */
+  readonly calls: Map<string, Span>;
 }
 
 /** Spans between two that are recorded. */
@@ -134,14 +137,18 @@ class Gathered {
     if (prompt) draft.prompts.push({ at, ...this.#said(prompt) });
     this.#addLast(draft, happening.lastPrompt?.());
     if (commit !== undefined) draft.commits.push({ sha: commit, at });
-    if (span) {
-      if (spanId !== undefined) this.#ids.set(spanId, span.id);
-      const before = draft.spans.get(span.id);
-      draft.spans.set(span.id, before ? joined(before, span) : span);
-    }
-    draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
+    if (span) this.#addSpan(draft, span, spanId);
+    draft.hasReply ||= (span !== undefined && (span.kind ?? "llm") === "llm") || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
+  }
+
+  #addSpan({ spans, calls }: Draft, one: Span, spanId: string | undefined): void {
+    const same = sameCall(calls, one);
+    const span = same ? { ...one, ...placeOfBoth(spans.get(same.id) ?? same, one) } : one;
+    if (spanId !== undefined) this.#ids.set(spanId, span.id);
+    const before = spans.get(span.id);
+    spans.set(span.id, before ? joined(before, span) : span);
   }
 
   /** Adds what was asked, which a call that is tried again tells again. */
@@ -206,6 +213,7 @@ class Gathered {
       prompts: [],
       commits: [],
       spans: new Map(),
+      calls: new Map(),
     };
     this.#drafts.set(session, draft);
     const known = draft.happening;

@@ -62,5 +62,8 @@ it("reads what a model said, in text or in messages", () => {
   );
   expect(answerText('[{"role":"assistant","content":[{"type":"text","text":"hi"}]}]')).toBe("hi");
   expect(answerText({ choices: [{ message: { content: "yes" } }] })).toBe("yes");
+  const unsaid = ["blob", "reasoning", "compaction", "tool_call_response", "tool_result", "server_tool_call"];
+  const parts = unsaid.map((type) => ({ type, content: "unsaid" }));
+  expect(answerText([{ role: "assistant", parts: [...parts, { type: "text", content: "said" }] }])).toBe("said");
   expect([answerText(undefined), answerText(7), answerText([[[[[[[["deep"]]]]]]]])]).toEqual(["", "", ""]);
 });

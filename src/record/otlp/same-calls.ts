@@ -1,0 +1,35 @@
+import { readAttributeUsage, readUsage } from "../../formats/usage.ts";
+import { readId } from "../../formats/values.ts";
+import type { Span } from "./happening.ts";
+
+/**
+ * The call that another span tells of as well, as a client's library does by itself beside what instruments it: with the same id of the
+ * response and the same tokens, at one time. Agents give calls that follow each other the same id, too.
+ * @param calls of a session, by that id; the span is put there
+ */
+export function sameCall(calls: Map<string, Span>, span: Span): Span | undefined {
+  const id = span.kind === "llm" ? readId(span.attributes["gen_ai.response.id"]) : undefined;
+  if (id === undefined) return undefined;
+  const other = calls.get(id);
+  if (other && other.id !== span.id && isAtOnce(other, span) && usedBy(other) === usedBy(span)) return other;
+  calls.set(id, span);
+  return undefined;
+}
+
+const isAtOnce = (one: Span, other: Span): boolean =>
+  [one.startedAt, one.endedAt, other.startedAt, other.endedAt].every((at) => at !== undefined) &&
+  String(one.startedAt) <= String(other.endedAt) &&
+  String(other.startedAt) <= String(one.endedAt);
+
+function usedBy({ usage, attributes }: Span): string {
+  const { context, output } = readUsage(usage) ?? readAttributeUsage(attributes) ?? { context: 0, output: null };
+  return `${context} ${output ?? 0}`;
+}
+
+/** Where a call stands that two spans tell of: under the id of the first, where the outer of them does. */
+export const placeOfBoth = (before: Span, { id, parentId, startedAt, endedAt }: Span): Partial<Span> => ({
+  id: before.id,
+  parentId: before.parentId === id || String(startedAt) < String(before.startedAt) ? parentId : before.parentId,
+  startedAt: [before.startedAt, startedAt].toSorted()[0],
+  endedAt: [before.endedAt, endedAt].toSorted()[1],
+});
