@@ -26,14 +26,14 @@ function cameFrom({ header, baseUrl, path, href }: PageCall): string | undefined
   return from?.origin === new URL(baseUrl).origin && from.pathname !== href(path) ? from.href : undefined;
 }
 
-const MOST_TEAMS = 5;
+const MAX_TEAMS = 5;
 
 /** Links name no team: what somebody was sent may be another's of theirs. */
 function otherTeams(call: PageCall, status: number): Content {
   const { session, path, params, query } = call;
   if (!session?.team || (status !== 404 && status !== 403) || Object.keys(params).length + query.size === 0)
     return false;
-  const others = session.teams.filter(({ id }) => id !== session.team?.id).slice(0, MOST_TEAMS);
+  const others = session.teams.filter(({ id }) => id !== session.team?.id).slice(0, MAX_TEAMS);
   const next = query.size > 0 ? `${path}?${query}` : path;
   return (
     others.length > 0 &&
