@@ -294,3 +294,24 @@ it("shows nothing of the team that another tab has gone over to under the name o
   await page.waitForURL("**/devices?q=dev_");
   expect(await shown()).toEqual(["Other", expect.not.stringContaining(deviceId.slice(-6))]);
 });
+
+it("leads who follows a link to what another of their teams has to it, with its query, and to no team of others", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const other = await site.t.team({ name: "Other" });
+  await setRole(site.t.instance.core, other.id, ada.userId, "admin");
+  const { deviceId } = await site.t.device(other);
+  await site.t.device(await site.t.team({ name: "Strangers" }));
+  const { page, go, judge } = await site.open(ada);
+  await go(`/devices/${deviceId}?a=b%26c`, 404);
+  await judge("not-found-in-team");
+  expect(await page.getByRole("button", { name: /^Look in/ }).allTextContents()).toEqual(["Look in Other"]);
+  await page.getByRole("button", { name: "Look in Other" }).click();
+  await page.waitForURL(`**/devices/${deviceId}?a=b%26c`);
+  await page.getByRole("heading", { level: 1, name: deviceId.slice(-6) }).waitFor();
+  expect(site.t.rows("SELECT team_id FROM web_sessions WHERE user_id = ?", ada.userId)).toEqual([
+    { team_id: other.id },
+  ]);
+  await go("/nowhere", 404);
+  expect(await page.getByRole("button", { name: /^Look in/ }).count()).toBe(0);
+});

@@ -194,3 +194,27 @@ it("closes an explanation by Escape, and by a click elsewhere", async () => {
   await page.getByRole("heading", { level: 1 }).click();
   await panel.waitFor({ state: "hidden" });
 });
+
+it("brings into sight why a form was not taken, and begins reading there, without a script, too", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  for (const javaScript of [true, false]) {
+    const { page, go } = await site.open(ada, { javaScript });
+    await page.setViewportSize({ width: 380, height: 500 });
+    await go("/policy");
+    await page.getByLabel("Watchlist").fill("/src/**");
+    await page.getByRole("button", { name: "Put in force" }).click();
+    const why = page.getByRole("alert");
+    await why.waitFor();
+    await expect.poll(() => why.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);
+    const [top, bottom] = await why.evaluate((one) => [
+      one.getBoundingClientRect().top,
+      one.getBoundingClientRect().bottom,
+    ]);
+    expect(Number(top)).toBeGreaterThan(0);
+    expect(Number(bottom)).toBeLessThan(500);
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").getAttribute("name")).toBe("capture_mode");
+    expect(await page.getByLabel("Watchlist").inputValue()).toBe("/src/**");
+  }
+});

@@ -66,7 +66,6 @@ export interface RepoSums {
   readonly succeeded: number;
   readonly failed: number;
   readonly stopped: number;
-  readonly caused: number;
   /** When the last one began. */
   readonly lastAt: number;
 }
@@ -213,11 +212,11 @@ export const listRows = statements((db) => {
     newestOfFew: db.prepare<[FacetsOf], FacetRow>(
       `${FACETS} FROM session_figures WHERE ${OF_DEVICES} ORDER BY started_at DESC, session_id DESC LIMIT (SELECT @most)`,
     ),
-    // By session_figures_by_start, from a start on.
-    repos: db.prepare<[string, number, number], RepoSums>(
+    // By session_figures_by_start, from a start to another.
+    repos: db.prepare<[string, number, number, number], RepoSums>(
       `SELECT repo_key AS repoKey, count(*) AS sessions, sum(result = 'succeeded') AS succeeded, sum(result = 'failed') AS failed,
-         sum(result = 'stopped') AS stopped, sum(caused) AS caused, max(started_at) AS lastAt
-       FROM session_figures WHERE team_id = ? AND session_id IS NOT NULL AND started_at >= ? GROUP BY repo_key LIMIT ?`,
+         sum(result = 'stopped') AS stopped, max(started_at) AS lastAt
+       FROM session_figures WHERE team_id = ? AND session_id IS NOT NULL AND started_at >= ? AND started_at < ? GROUP BY repo_key LIMIT ?`,
     ),
     // By session_figures_by_repo.
     days: db.prepare<[{ teamId: string; repoKey: string; from: number; to: number }], DayRow>(

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
+import { DAY_MS } from "../../kit/clock.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { sessionTwins } from "../../record/traces/traces.ts";
 import { firstStart, narrowedTo, type SessionFilter, usdOfNano } from "./list.ts";
@@ -122,9 +123,34 @@ export function nameSession(
 /** Repositories that are listed at most. */
 const MAX_REPOS = 1_000;
 
-/** What the sessions of each repository come to that began at an instant or later; a thousand repositories at most. */
-export const sumRepos = (core: Core, teamId: string, from: number): RepoSums[] =>
-  listRows(core.store).repos.all(teamId, from, MAX_REPOS);
+/**
+ * What the sessions of each repository come to that began at an instant or later, a day at a time, which lets others in; a thousand
+ * repositories at most.
+ */
+export async function sumRepos(core: Core, teamId: string, from: number): Promise<RepoSums[]> {
+  const yieldNow = cooperative(core.clock);
+  const sums = new Map<string, RepoSums>();
+  const now = core.clock.now();
+  for (let day = from; day <= now; day += DAY_MS) {
+    // Agents' clocks may be ahead.
+    const until = day + DAY_MS > now ? Number.MAX_SAFE_INTEGER : day + DAY_MS;
+    for (const sum of listRows(core.store).repos.all(teamId, day, until, MAX_REPOS)) {
+      const before = sums.get(sum.repoKey);
+      if (before || sums.size < MAX_REPOS) sums.set(sum.repoKey, before ? addedRepo(before, sum) : sum);
+    }
+    await yieldNow();
+  }
+  return [...sums.values()];
+}
+
+const addedRepo = (a: RepoSums, b: RepoSums): RepoSums => ({
+  repoKey: a.repoKey,
+  sessions: a.sessions + b.sessions,
+  succeeded: a.succeeded + b.succeeded,
+  failed: a.failed + b.failed,
+  stopped: a.stopped + b.stopped,
+  lastAt: Math.max(a.lastAt, b.lastAt),
+});
 
 /** How many of a repository's sessions began on each day of some and what they came to; days without any are absent. */
 export const repoDays = (core: Core, teamId: string, repoKey: string, from: number, to: number): DayRow[] =>

@@ -240,5 +240,10 @@ export function answerFormAddress(exchange: Exchange, pages: PageOptions, depth:
 /** The page for an address at which there is none. */
 export function answerNoPage(exchange: Exchange, pages: PageOptions, error: PageError): Response {
   const visitor = visitorOf(exchange, pages, false);
-  return send(exchange, pages, { status: error.status, body: pages.renderError(visitor.call, error) }, visitor);
+  return send(
+    exchange,
+    pages,
+    { status: error.status, body: pages.renderError({ ...visitor.call, params: {} }, error) },
+    visitor,
+  );
 }

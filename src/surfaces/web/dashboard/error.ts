@@ -1,7 +1,8 @@
 import { STATUS_CODES } from "node:http";
-import { html } from "../../../kit/html.ts";
+import { type Content, html } from "../../../kit/html.ts";
 import type { PageCall, PageError } from "../../../platform/http/page.ts";
 import { buttonLink } from "../ui/button.ts";
+import { actButton } from "../ui/confirm.ts";
 import { pageHead } from "../ui/parts.ts";
 import { frame, plainFrame } from "./frame.ts";
 
@@ -25,6 +26,22 @@ function cameFrom({ header, baseUrl, path, href }: PageCall): string | undefined
   return from?.origin === new URL(baseUrl).origin && from.pathname !== href(path) ? from.href : undefined;
 }
 
+const MAX_TEAMS = 5;
+
+/** Links name no team: what somebody was sent may be another's of theirs. */
+function otherTeams(call: PageCall, status: number): Content {
+  const { session, path, params, query } = call;
+  if (!session?.team || (status !== 404 && status !== 403) || Object.keys(params).length + query.size === 0)
+    return false;
+  const others = session.teams.filter(({ id }) => id !== session.team?.id).slice(0, MAX_TEAMS);
+  const next = query.size > 0 ? `${path}?${query}` : path;
+  return (
+    others.length > 0 &&
+    html`<p>You look at ${session.team.name} now. Is it of another team of yours?</p>
+<div class="actions">${others.map(({ id, name }) => actButton(call, { action: "/team", hidden: { team: id, next }, label: `Look in ${name}` }))}</div>`
+  );
+}
+
 /** A page that explains why something was refused, and where to go on. */
 export function errorPage(call: PageCall, error: PageError) {
   const { status, text } = error;
@@ -32,6 +49,7 @@ export function errorPage(call: PageCall, error: PageError) {
   // What is gone may still stand on the page before.
   const back = call.session && status === 404 ? cameFrom(call) : undefined;
   const main = html`${pageHead({ title, intro: text })}
+${otherTeams(call, status)}
 <p class="actions">${back && buttonLink("Back to the page before", back)}${call.session ? buttonLink("To the overview", call.href("/overview")) : buttonLink("Sign in", call.href("/login"))}</p>`;
   return (call.session ? frame : plainFrame)(call, { title, main });
 }

@@ -21,11 +21,15 @@ export interface Form {
   readonly beside?: Content;
 }
 
+/** Why a form was not taken: brought into sight, and read out first, however far down the page it stands. */
+export const wrongFlash = (why: Content): Html =>
+  html`<div class="flash wrong" role="alert" tabindex="-1" autofocus>${why}</div>`;
+
 /** A form, posted, with the CSRF token as `_csrf`. */
 export function form(shown: Form): Html {
   const { action, csrf, fields, submit, hidden, danger, confirm, wrong, beside } = shown;
   const look = danger ? "danger" : "primary";
   return html`<form method="post"${attributes({ action, class: "form" })}>${hiddenInputs({ _csrf: csrf, ...hidden })}
-${wrong && html`<div class="flash wrong" role="alert">${typeof wrong === "string" ? sentence(wrong) : wrong}</div>`}${fields}
+${wrong && wrongFlash(typeof wrong === "string" ? sentence(wrong) : wrong)}${fields}
 <div class="actions">${confirm ? confirmStep({ label: submit, question: confirm, confirm: submit, look }) : button(submit, { look })}${beside}</div></form>`;
 }

@@ -15,6 +15,7 @@ import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { conflict, invalid } from "../../../../kit/problem.ts";
 import { type PageReply, redirect } from "../../../../platform/http/page.ts";
 import { actButton } from "../../ui/confirm.ts";
+import { wrongFlash } from "../../ui/form.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { type Kind, timeline } from "../../ui/parts.ts";
 import { ago, dayText } from "../../ui/units.ts";
@@ -131,7 +132,7 @@ export function triagePanel(call: Member, shown: Triaged, error: FormError | und
   const events = timelineOf(call.core, subject.teamId, subject.fingerprint, subject.entryId);
   const wrong = error && error.form === STATE ? error.problem.message : undefined;
   return html`<aside class="triage" id="triage" aria-label="Triage">
-${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}
+${wrong && wrongFlash(wrong)}
 <section><h2>State</h2><p class="triage-line">${stateBadge(standing.state)} <span class="muted">${stateWords(call, shown, events)}</span></p>
 <div class="actions">${stateButtons(call, shown)}</div>${snoozeForm(call, shown, error)}</section>
 <section><h2>Owner</h2>${ownerPart(call, shown, error)}</section>

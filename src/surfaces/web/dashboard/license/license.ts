@@ -10,6 +10,7 @@ import { listEvents } from "../../../../platform/audit/audit.ts";
 import { download, type PageCall, page } from "../../../../platform/http/page.ts";
 import { listKeys } from "../../../../platform/keys/keys.ts";
 import { buttonLink } from "../../ui/button.ts";
+import { wrongFlash } from "../../ui/form.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { empty, pageHead, section, stats } from "../../ui/parts.ts";
@@ -100,8 +101,7 @@ function mintSection(call: Member, team: Team, until: number | null | undefined,
   const wrong = error && `Nothing was minted: ${error.problem.message}.`;
   const now = core.clock.now();
   const admin = isAdmin(call);
-  if (core.config.signing === "off" || until === undefined)
-    return html`${wrong && html`<div class="flash wrong" role="alert">${wrong}</div>`}`;
+  if (core.config.signing === "off" || until === undefined) return html`${wrong && wrongFlash(wrong)}`;
   const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
   const hint =
     until === null

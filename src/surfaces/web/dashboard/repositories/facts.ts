@@ -1,5 +1,5 @@
 import { sumRepos } from "../../../../insight/sessions/sessions.ts";
-import { spendReport } from "../../../../insight/spend/spend.ts";
+import { spendReportInSlices } from "../../../../insight/spend/spend.ts";
 import { openErrors } from "../../../../insight/triage/triage.ts";
 import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
 import { shareOf } from "../sessions/labels.ts";
@@ -34,8 +34,8 @@ export type OrderBy = (typeof ORDERS)[number];
 export async function repoFacts({ core, session }: Member): Promise<RepoFacts[]> {
   const team = session.team.id;
   const now = core.clock.now();
-  const sums = new Map(sumRepos(core, team, firstShown(now)).map((one) => [one.repoKey, one]));
-  const { groups } = spendReport(core, team, { from: firstShown(now), to: now, by: "repo" });
+  const sums = new Map((await sumRepos(core, team, firstShown(now))).map((one) => [one.repoKey, one]));
+  const { groups } = await spendReportInSlices(core, team, { from: firstShown(now), to: now, by: "repo" });
   const spent = new Map(groups.map((group) => [group.key, group]));
   const errors = await openErrors.byRepo(core, team);
   const keys = new Set([...reposTold(core, team), ...sums.keys(), ...spent.keys()]);

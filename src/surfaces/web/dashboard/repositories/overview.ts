@@ -9,7 +9,7 @@ import {
   sessionTitle,
   sumSessions,
 } from "../../../../insight/sessions/sessions.ts";
-import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
+import { freshenSpend, spendReportInSlices } from "../../../../insight/spend/spend.ts";
 import { type ClassCounts, countClasses, pageOfErrors } from "../../../../insight/triage/triage.ts";
 import { DAY_MS, dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -84,8 +84,9 @@ async function tiles(call: Member, repoKey: string, { open, again, ...others }: 
   const from = firstShown(now);
   const { sessions, ...ended } = await sumSessions(core, team, { repoKey, from });
   const succeeded = shareOf(ended);
-  const spent = spendReport(core, team, { from, to: now, by: "day", repoKey });
-  const before = spendReport(core, team, { from: from - SHOWN_DAYS * DAY_MS, to: from - 1, by: "model", repoKey });
+  const spent = await spendReportInSlices(core, team, { from, to: now, by: "day", repoKey });
+  const earlier = { from: from - SHOWN_DAYS * DAY_MS, to: from - 1, by: "model", repoKey } as const;
+  const before = await spendReportInSlices(core, team, earlier);
   const byDay = new Map(spent.groups.map(({ key, usd }) => [key, usd]));
   const course = daysShown(now).map((day) => byDay.get(dateOfDay(day)) ?? 0);
   const { usd } = spent.total;

@@ -91,7 +91,7 @@ export const signInPages = [
     { id: "switchTeam", method: "POST", path: "/team", access: "person", beforeSecondFactor: true, own: true },
     async (call) => {
       await switchTeam(call.core, call.session, readParams({ team: typed }, call.form).team);
-      return redirect("/overview");
+      return redirect(nextIn(call.form));
     },
   ),
 ];

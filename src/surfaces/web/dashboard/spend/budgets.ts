@@ -10,7 +10,7 @@ import {
   SCOPES,
   setBudget,
 } from "../../../../insight/budgets/budgets.ts";
-import { freshenSpend, spendReport } from "../../../../insight/spend/spend.ts";
+import { freshenSpend, spendReportInSlices } from "../../../../insight/spend/spend.ts";
 import { type Owner, ownersOf } from "../../../../insight/triage/triage.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -77,11 +77,11 @@ const BUDGET = formSpec({
 });
 
 /** What a budget can be of. */
-function subjects(call: Member): Option[] {
+async function subjects(call: Member): Promise<Option[]> {
   const { core, session } = call;
   const team = session.team.id;
   const now = core.clock.now();
-  const models = spendReport(core, team, { from: now - 90 * DAY_MS, to: now, by: "model" }).groups;
+  const { groups: models } = await spendReportInSlices(core, team, { from: now - 90 * DAY_MS, to: now, by: "model" });
   return [
     { value: "team:", label: "The whole team" },
     ...[...reposTold(core, team)]
@@ -224,7 +224,7 @@ ${
       values: { of: "team:", period: "month", at: DEFAULT_THRESHOLDS.join(", ") },
       submit: "Set budget",
       error,
-      vary: { of: { options: subjects(call) } },
+      vary: { of: { options: await subjects(call) } },
     }),
   })
 }`;

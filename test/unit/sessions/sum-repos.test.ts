@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { freshenSessions, sumRepos } from "../../../src/insight/sessions/sessions.ts";
+import { DAY_MS, isoInstant } from "../../../src/kit/clock.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("adds up what each repository's sessions of some days come to, one of days to come included, and lets others in between the days", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { token, team } = await t.device();
+  const now = t.clock.now();
+  const sent = [
+    ["a", -40, "success"],
+    ["a", -20, "success"],
+    ["a", -3, "failure"],
+    ["b", -3, "success"],
+    ["a", 2, "success"],
+  ] as const;
+  for (const [i, [repoKey, day, outcome]] of sent.entries()) {
+    const session = { id: `s-${i}`, outcome, startedAt: isoInstant(now + day * DAY_MS), spans: [] };
+    const reply = await t.post("/api/agent-traces/ingest", { token, json: { repoKey, sessions: [session] } });
+    expect(reply.status).toBe(200);
+  }
+  await freshenSessions(core);
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  let at = 0;
+  // Each look at the clock finds a slice of time used up.
+  const clock = { now: core.clock.now, monotonic: () => (at += 10) };
+  const sums = await sumRepos({ ...core, clock }, team.id, now - 29 * DAY_MS);
+  isDone = true;
+  expect(sums.toSorted((one, other) => (one.repoKey < other.repoKey ? -1 : 1))).toEqual([
+    { repoKey: "a", sessions: 3, succeeded: 2, failed: 1, stopped: 0, lastAt: now + 2 * DAY_MS },
+    { repoKey: "b", sessions: 1, succeeded: 1, failed: 0, stopped: 0, lastAt: now - 3 * DAY_MS },
+  ]);
+  expect(turns).toBeGreaterThan(20);
+});
