@@ -98,6 +98,8 @@ interface Draft {
   title: string | undefined;
   hasReply: boolean;
   readonly prompts: Fields[];
+  /** What was asked last of calls, each with its id. */
+  readonly promptKeys: Set<string>;
   readonly commits: Fields[];
   readonly spans: Map<string, Span>;
   /** See `sameCall`. */
@@ -152,8 +154,10 @@ class Gathered {
   }
 
   /** Adds what was asked, which a call that is tried again tells again. */
-  #addLast({ prompts }: Draft, last: ReturnType<NonNullable<Happening["lastPrompt"]>>): void {
-    if (last && !prompts.some(({ id, text }) => id === last.id && text === last.text)) prompts.push(this.#said(last));
+  #addLast({ prompts, promptKeys }: Draft, last: ReturnType<NonNullable<Happening["lastPrompt"]>>): void {
+    if (!last || promptKeys.has(`${last.id} ${last.text}`)) return;
+    promptKeys.add(`${last.id} ${last.text}`);
+    prompts.push(this.#said(last));
   }
 
   /** Tells spans apart that have the same id: what is sent again is told in the same order. */
@@ -211,6 +215,7 @@ class Gathered {
       title: undefined,
       hasReply: false,
       prompts: [],
+      promptKeys: new Set(),
       commits: [],
       spans: new Map(),
       calls: new Map(),
