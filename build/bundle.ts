@@ -20,7 +20,7 @@ export type Target = (typeof TARGETS)[number];
 const EMBEDDED = ["schema.sql", "src", "docs"];
 
 /** What of these stays behind: why things are as they are, and what is made from the declarations anew. */
-const LEFT_OUT = /^docs\/(?:decisions\/|samples\/|generated\/openapi\.json$|(?:dev|releasing)\.md$)/;
+const LEFT_OUT = /^docs\/(?:decisions\/|images\/|samples\/|generated\/openapi\.json$|(?:dev|releasing)\.md$)/;
 
 /** Licence texts of what the program is made of; `reckon notices` prints it. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
