@@ -6,9 +6,9 @@ import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { rowsOf } from "../faults/support/data.ts";
-import { reckon, serve, startRefused } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
+import { serve, startRefused } from "../faults/support/process.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 let data: string;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 const NOW = CURRENT_SCHEMA.version;
-const run = (...args: string[]) => reckon([...args, "--data", data]);
+const run = (...args: string[]) => command([...args, "--data", data]);
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 /** Every file of the directory with the digest of its bytes. */
 const state = () =>
@@ -31,7 +31,7 @@ const schemaOf = (path: string) => {
   return version;
 };
 
-const json = (...args: string[]) => reckonJson([...args, "--data", data]);
+const json = (...args: string[]) => commandJson([...args, "--data", data]);
 
 describe("on a database of an older schema", () => {
   it("commands that read or write the data refuse in one line that says what upgrades it, and change no byte", async () => {
@@ -94,8 +94,8 @@ describe("on a database of an older schema", () => {
     const before = files.map((name) => digest(join(killed, name)));
     expect(statSync(join(killed, "reckon.db-wal")).size).toBeGreaterThan(0);
     for (const args of [["doctor"], ["ledger", "verify"]])
-      expect((await reckon([...args, "--data", killed])).code, args.join(" ")).toBe(0);
-    expect((await reckon(["team", "list", "--data", killed])).code).toBe(1);
+      expect((await command([...args, "--data", killed])).code, args.join(" ")).toBe(0);
+    expect((await command(["team", "list", "--data", killed])).code).toBe(1);
     expect(files.map((name) => digest(join(killed, name)))).toEqual(before);
   });
 
@@ -108,7 +108,7 @@ describe("on a database of an older schema", () => {
     expect(await json("restore", file, "--verify")).toMatchObject({ schema: 1, keys: 1, teams: 1, deliveries: 3 });
     expect([digest(file), digest(join(data, "reckon.db"))]).toEqual([sum, before]);
     const other = join(data, "other");
-    const into = (...args: string[]) => reckon([...args, "--data", other]);
+    const into = (...args: string[]) => command([...args, "--data", other]);
     const said = "erased again when the server starts, but not in the backup that the upgrade puts aside";
     expect(await into("restore", file)).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
     expect(schemaOf(join(other, "reckon.db"))).toBe(1);
@@ -142,7 +142,7 @@ describe("on a database of an older schema", () => {
       deliveries: 3,
     });
     const other = join(data, "other");
-    expect((await reckon(["restore", copy, "--data", other])).code).toBe(0);
+    expect((await command(["restore", copy, "--data", other])).code).toBe(0);
     expect(rowsOf(other, "SELECT id, chain_sha256 FROM deliveries")).toEqual(ahead);
     for (const one of ["signing-key.pem", "prices.json"])
       expect(readFileSync(join(other, one))).toEqual(readFileSync(join(data, one)));
@@ -169,6 +169,6 @@ describe("on a database of an older schema", () => {
 
 it("a fresh directory is made at once by the commands that may make one", async () => {
   const fresh = join(data, "fresh");
-  expect((await reckon(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
+  expect((await command(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
   expect(schemaOf(join(fresh, "reckon.db"))).toBe(NOW);
 });
