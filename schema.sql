@@ -35,11 +35,12 @@ CREATE TABLE connect_codes (
   created_by   TEXT,
   person_id    TEXT,
   uses         INTEGER NOT NULL DEFAULT 1 CHECK (uses > 0),
-  used         INTEGER NOT NULL DEFAULT 0 CHECK (used <= uses)
+  used         INTEGER NOT NULL DEFAULT 0 CHECK (used <= uses),
+  binds_for_ms INTEGER CHECK (binds_for_ms BETWEEN 60000 AND 604800000)
 ) STRICT;
 CREATE INDEX connect_codes_by_team ON connect_codes (team_id, expires_at);
 
--- `person_id` is whose machine it is now; null for nobody's.
+-- `person_id` is whose machine it is now; null for nobody's. `ends_at` is when the binding of a machine that lives for one job ends.
 CREATE TABLE devices (
   id               TEXT PRIMARY KEY,
   team_id          TEXT NOT NULL REFERENCES teams (id),
@@ -49,7 +50,8 @@ CREATE TABLE devices (
   last_seen_at     INTEGER,
   revoked_at       INTEGER,
   user_agent       TEXT,
-  person_id        TEXT REFERENCES users (id)
+  person_id        TEXT REFERENCES users (id),
+  ends_at          INTEGER
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
 CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;

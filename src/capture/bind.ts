@@ -42,13 +42,14 @@ export interface Binding {
  */
 export async function bind(capture: Capture, { url, code, label, isPinned }: Binding): Promise<Credentials> {
   tryRoom(capture.places);
-  const body = JSON.stringify({ code, consent: { version: CONSENT_VERSION, deviceLabel: label ?? hostname() } });
+  const before = readCredentialsIfAny(capture.places);
+  const consent = { version: CONSENT_VERSION, deviceLabel: label ?? hostname() };
+  const body = JSON.stringify({ code, consent, previousDeviceId: before?.deviceId ?? undefined });
   const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
   if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
   const token = asText(answer.body.deviceToken);
   const teamId = asText(answer.body.teamId);
   if (token === undefined || teamId === undefined) throw new Error(`${url} answered, but not as Reckon does`);
-  const before = readCredentialsIfAny(capture.places);
   const credentials: Credentials = {
     url,
     token,
@@ -61,7 +62,8 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   };
   // First what the old binding recorded: what it was for must never reach another team. A server may have moved; its teams have not.
   // One that was restored may have lost the device itself with all that it took of it; one that moved took it along.
-  if (before?.teamId === teamId) startAnew(capture, await keptBy(capture, before, credentials));
+  if (before?.teamId === teamId)
+    startAnew(capture, answer.body.previousErased === true ? "erased" : await keptBy(capture, before, credentials));
   else forgetAll(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
@@ -111,12 +113,22 @@ async function keptBy(capture: Capture, before: Credentials, { url, token }: Cre
   return hasMoved ? undefined : streamsThere(capture, { ...before, url });
 }
 
+const TOLD = "revision <= (SELECT sent FROM sessions WHERE id = session AND sent_at IS NOT NULL)";
+/** Forgets what was told so far, but for what sessions need to go on. */
+const FORGET_TOLD = `
+  DELETE FROM prompts WHERE ${TOLD};
+  DELETE FROM spans WHERE ${TOLD};
+  UPDATE sessions SET head = json_set(json_remove(head, '$.title', '$.startedAt', '$.endedAt'), '$.files', json('[]'), '$.commits', json((
+    SELECT json_group_array(json(value)) FROM json_each(head, '$.commits') WHERE unixepoch(value ->> 'at', 'subsec') * 1000 > sent_at)))
+  WHERE sent_at IS NOT NULL`;
+
 /**
  * To the server this is another device, whose streams begin at 1: what it has not got yet is numbered anew.
- * @param kept how far it has the old device's by repository, where it may have lost what it acknowledged; nothing of those that are missing
+ * @param old how far it has the old device's by repository, where it may have lost what it acknowledged; nothing of those that are missing
  */
-function startAnew(capture: Capture, kept: ReadonlyMap<string, number> | undefined): void {
+function startAnew(capture: Capture, old: ReadonlyMap<string, number> | "erased" | undefined): void {
   const { rows } = capture;
+  const kept = old === "erased" ? undefined : old;
   capture.transact(() => {
     for (const { repo, nextSeq, acknowledged } of rows.streams.all()) {
       const first = rows.entriesAfter.get(repo, 0, 1)?.seq ?? nextSeq;
@@ -125,7 +137,9 @@ function startAnew(capture: Capture, kept: ReadonlyMap<string, number> | undefin
       for (const shift of rows.shiftEntries) shift.run({ repo, after: done, by: -done });
       rows.putStream.run({ repo, nextSeq: nextSeq - done, acknowledged: 0, attempted: 0 });
     }
-    // What an old device told stays with it: sessions would be there twice, and what was erased with it again.
+    // What was erased is not told again, not even with a session that goes on.
+    if (old === "erased") capture.db.exec(FORGET_TOLD);
+    // What an old device told stays with it: sessions would be there twice.
     if (kept) rows.resendSessions.run({ since: null });
     else rows.disownSessions.run();
     rows.forgetBrains.run({ since: 0 });

@@ -25,7 +25,7 @@ export type Answer =
     }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
-  /** The server will not take this, however often it is sent. */
+  /** The server will not take this, however often it is sent; with 408: not over this line, as long as it is as slow. */
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -39,6 +39,10 @@ export const movedToOf = (answer: Answer): string | undefined =>
 
 const JSON_TYPE = "application/json";
 const TIMEOUT_MS = 60 * SECOND_MS;
+/** What the slowest line carries that the server takes a body from, in a millisecond. */
+const SLOWEST_BYTES = 8;
+/** A longer body that is not there in time was too much for the line. */
+const LONG_BYTES = 128 * 1024;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 const MAX_REASON_CHARS = 500;
 /** Smaller bodies are not worth compressing. */
@@ -93,14 +97,15 @@ async function send(url: string, path: string, options: RequestOptions): Promise
     method,
     headers,
     redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.timeout(timeoutMs + Math.ceil((sent?.length ?? 0) / SLOWEST_BYTES)),
     ...(sent === undefined ? {} : { body: sent }),
   });
 }
 
 const STRANGER: Answer = { kind: "later", reason: "something other than Reckon answers at this address" };
 
-async function answerOf(response: Response, { accept = JSON_TYPE, etag }: RequestOptions): Promise<Answer> {
+async function answerOf(response: Response, options: RequestOptions): Promise<Answer> {
+  const { accept = JSON_TYPE, etag } = options;
   const { status, headers } = response;
   const text = await textOf(response);
   const value = parseJson(text);
@@ -122,6 +127,7 @@ async function answerOf(response: Response, { accept = JSON_TYPE, etag }: Reques
   const said = asText(body.error);
   const reason =
     said === undefined ? `the server answered ${status}` : visibleLine(said, MAX_REASON_CHARS).replace(/\.$/, "");
+  if (status === 408 && (options.body?.length ?? 0) > LONG_BYTES) return { kind: "refused", status, reason, body };
   if (status === 408 || status === 429 || status >= 500)
     return { kind: "later", reason, afterMs: retryAfterMs(headers) };
   if (status >= 300 && status < 400)
@@ -143,6 +149,10 @@ async function textOf(response: Response): Promise<string> {
   }
   return Buffer.concat(parts).toString("utf8");
 }
+
+/** Whether less at once may be taken, or whatever is not at fault. */
+export const mayTakeLess = (answer: Answer): answer is Answer & { kind: "refused" } =>
+  answer.kind === "refused" && [400, 408, 413].includes(answer.status);
 
 /** `Retry-After`, in seconds as the service sends it or as an instant by the server's clock (RFC 9110 section 10.2.3); a day at most. */
 function retryAfterMs(headers: Headers): number | undefined {

@@ -35,6 +35,8 @@ export class Exchange {
   hasAnswered = false;
   /** The ids of sessions of which the server has all that was read; one that goes on being read may be sent several times. */
   readonly sessionsSent = new Set<string>();
+  /** The ids of sessions that the line is too slow for, however little of them is sent at once. */
+  readonly tooSlowFor = new Set<string>();
   /** Why a task was put off, where the server is asked for the others all the same. */
   setback: string | undefined;
   /** Where the server said that the team is served now; undefined while it did not, or once that was followed. */

@@ -36,6 +36,17 @@ export const placesIn = (home: string) => ({
 });
 export type Places = ReturnType<typeof placesIn>;
 
+/**
+ * With sudo a person's command runs as root, and on some systems in that person's home folder: what it made there would be root's, whom
+ * no transcript belongs to.
+ * @throws Error saying so
+ */
+export function mustBeAtHome({ home, env }: Machine): void {
+  const caller = Number(env.SUDO_UID || 0);
+  if (process.getuid?.() === 0 && caller !== 0 && statSync(home, { throwIfNoEntry: false })?.uid === caller)
+    throw new Error(`${home} is not root's home folder: run this without sudo`);
+}
+
 /** Makes the folder, for its owner alone. @throws Error when it is another user's */
 export function makeHome({ home, spool, briefings, backups, around }: Places): void {
   const missing = missingAbove(home);

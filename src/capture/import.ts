@@ -9,7 +9,7 @@ import { Exchange } from "./exchange.ts";
 import { askPolicy, knownPolicy } from "./policy.ts";
 import { Recorder } from "./recorder.ts";
 import { readSource } from "./sources/read.ts";
-import { signOfFile } from "./sources/signs.ts";
+import { orderOf, signOfFile } from "./sources/signs.ts";
 import { STORES } from "./sources/stores.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
 import { type Capture, FORGOTTEN, readCredentials, readSetting } from "./state.ts";
@@ -68,9 +68,10 @@ async function importAlone(
       }),
     )
     .slice(0, MAX_FILES)
-    .map((path) => ({ path, born: signOfFile(path)?.born ?? 0 }))
+    .map((path) => ({ path, sign: signOfFile(path) }))
+    .map(({ path, sign }) => ({ path, order: sign ? orderOf(path, sign) : 0 }))
     // As in a sweep: a fork's file may be called, or have been copied, so that it comes before what it was forked from.
-    .sort((one, other) => one.born - other.born);
+    .sort((one, other) => one.order - other.order);
   const room = new Room(capture, exchange, maxOutboxBytes);
   for (const [i, { path }] of files.entries()) {
     const isForeign = !isOwn(capture, path);

@@ -1,3 +1,4 @@
+import { type Answer, mayTakeLess } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { knownPolicy } from "./policy.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
@@ -25,13 +26,18 @@ interface Part {
 
 /** Sends the sessions that grew, with the spans that are new. @returns false when the server cannot take more now */
 export async function sendSessions(exchange: Exchange): Promise<boolean> {
-  const { rows } = exchange.capture;
+  const { capture, tooSlowFor } = exchange;
   for (;;) {
-    const batch = nextBatch(exchange, rows.unsentSessions.all(MAX_SESSIONS));
+    const waiting = capture.rows.unsentSessions.all(MAX_SESSIONS + tooSlowFor.size);
+    const batch = nextBatch(
+      exchange,
+      waiting.filter(({ id }) => !tooSlowFor.has(id)),
+    );
     if (batch.length === 0) break;
-    if (!(await sendBatch(exchange, batch))) return false;
+    const { size } = tooSlowFor;
+    if (!(await sendBatch(exchange, batch)) && tooSlowFor.size === size) return false;
   }
-  exchange.wentWell("traces");
+  if (tooSlowFor.size === 0) exchange.wentWell("traces");
   return true;
 }
 
@@ -84,11 +90,11 @@ async function sendBatch(exchange: Exchange, batch: readonly Part[]): Promise<bo
     acknowledge(exchange, batch);
     return true;
   }
-  if (answer.kind !== "refused" || (answer.status !== 400 && answer.status !== 413)) {
+  if (!mayTakeLess(answer)) {
     exchange.setBack("traces", answer);
     return false;
   }
-  if (batch.length === 1) return sendAlone(exchange, first, answer.reason);
+  if (batch.length === 1) return sendAlone(exchange, first, answer);
   const half = Math.ceil(batch.length / 2);
   return (await sendBatch(exchange, batch.slice(0, half))) && (await sendBatch(exchange, batch.slice(half)));
 }
@@ -108,13 +114,23 @@ function acknowledge(exchange: Exchange, batch: readonly Part[]): void {
   for (const { row, revision } of batch) if (revision >= row.revision) exchange.sessionsSent.add(row.id);
 }
 
-/** A session whose part is refused: without spans, to see whether they are at fault; then in halves, until one stands alone. */
-async function sendAlone(exchange: Exchange, part: Part, reason: string): Promise<boolean> {
+/**
+ * A session whose part is refused: without spans, to see whether they are at fault; then in halves, until one stands alone. Nothing is at
+ * fault where the line is too slow for it.
+ */
+async function sendAlone(exchange: Exchange, part: Part, answer: Answer & { kind: "refused" }): Promise<boolean> {
   const { capture } = exchange;
+  const { status, reason } = answer;
+  if (status === 408) {
+    if (part.spans.length > 1) return sendHalves(exchange, part);
+    exchange.tooSlowFor.add(part.row.id);
+    exchange.setBack("traces", answer);
+    return false;
+  }
   if (part.spans.length > 1) {
     const bare = await post(exchange, [{ ...part, spans: [] }]);
     if (bare.kind === "ok") return sendHalves(exchange, part);
-    if (bare.kind !== "refused" || (bare.status !== 400 && bare.status !== 413)) return false;
+    if (!mayTakeLess(bare) || bare.status === 408) return false;
   }
   const body = textOf(exchange, part).slice(0, MAX_REJECTED_CHARS);
   capture.transact(() => capture.rows.addRejected.run(capture.clock.now(), "traces", reason, body));

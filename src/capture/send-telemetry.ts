@@ -1,4 +1,4 @@
-import type { Answer } from "./client.ts";
+import { type Answer, mayTakeLess } from "./client.ts";
 import type { Exchange } from "./exchange.ts";
 import { knownPolicy } from "./policy.ts";
 import { asksAllStreams, noteRestored, sendAgain } from "./restored-server.ts";
@@ -121,7 +121,7 @@ async function sendBatch(exchange: Exchange, repo: string, batch: readonly Entry
     acknowledge(exchange, repo, batch, answer);
     return true;
   }
-  if (answer.kind !== "refused" || (answer.status !== 400 && answer.status !== 413)) {
+  if (!mayTakeLess(answer)) {
     exchange.setBack("telemetry", answer);
     return false;
   }

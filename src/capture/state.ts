@@ -3,7 +3,7 @@ import type { Clock } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
 import { local } from "../platform/store/store.ts";
-import { agentHome, type Machine, makeHome, type Places, placesIn, removeHome } from "./home.ts";
+import { agentHome, type Machine, makeHome, mustBeAtHome, type Places, placesIn, removeHome } from "./home.ts";
 import { type LocalDatabase, prepareRows, type Rows } from "./rows.ts";
 import { SCHEMAS } from "./schema.ts";
 
@@ -48,6 +48,7 @@ export interface CaptureParts {
 
 /** Opens the client's own database, making it and its folder if need be. @throws Error when they cannot be used */
 export function openCapture({ machine, clock, log }: CaptureParts): Capture {
+  mustBeAtHome(machine);
   const places = placesIn(agentHome(machine));
   // What agents' settings were before stays where the database was deleted.
   const isNew = !existsSync(places.database) && !existsSync(places.backups);

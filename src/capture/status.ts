@@ -41,7 +41,7 @@ export interface Status {
 
 /** A setting: whether the last pass stopped reading because too much waits. */
 export const IS_FULL = "isFull";
-const SENDING = ["server", "telemetry", "traces"] as const;
+const SENDING = ["server", "telemetry", "traces", "brain"] as const;
 
 export function readStatus(capture: Capture): Status {
   const { rows } = capture;

@@ -8,7 +8,7 @@ import { sendAll } from "./send.ts";
 import { readOpencode } from "./sources/opencode.ts";
 import { readSource } from "./sources/read.ts";
 import { dropHeard, readRings } from "./sources/rings.ts";
-import { SIGNS } from "./sources/signs.ts";
+import { orderOf, SIGNS } from "./sources/signs.ts";
 import { type Found, STORES, type TranscriptStore } from "./sources/stores.ts";
 import { type Capture, readSetting } from "./state.ts";
 
@@ -65,8 +65,8 @@ interface Changed {
   readonly isDatabase: boolean;
   readonly row: SourceRow | undefined;
   readonly bytes: number;
-  /** Milliseconds since the epoch. */
-  readonly born: number;
+  /** See `orderOf`. */
+  readonly order: number;
 }
 
 /** One look through all stores. */
@@ -94,7 +94,7 @@ export class Sweep {
       this.#changedIn(store, terms),
     );
     // An older file first: a fork's copies are then the fork's, and not the other way round.
-    changed.sort((a, b) => a.born - b.born);
+    changed.sort((a, b) => a.order - b.order);
     this.#toRead = changed.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#readHooks(terms);
     for (const one of changed) {
@@ -131,7 +131,7 @@ export class Sweep {
         return [];
       const isDatabase = store.isDatabase ?? false;
       const bytes = Math.max(0, sign.size - (row && !isDatabase && sign.size >= row.offset ? row.offset : 0));
-      return [{ found, format, isDatabase, row, bytes, born: sign.born }];
+      return [{ found, format, isDatabase, row, bytes, order: orderOf(found.path, sign) }];
     });
   }
 

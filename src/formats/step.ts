@@ -116,11 +116,15 @@ const isMessages = (value: unknown): boolean =>
 /** Messages hold parts, which hold text: deeper is nothing that a model said. */
 const MAX_DEPTH = 6;
 
+/** Parts of messages that are no words: bytes, what was thought, and what tools were given and gave back. */
+const UNSAID = /^(?:blob|reasoning|compaction|(?:server_)?tool.*)$/;
+
 function wordsOf(value: unknown, depth = 0): string[] {
   if (typeof value === "string") return value === "" ? [] : [value];
   if (depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.slice(0, 1_000).flatMap((one) => wordsOf(one, depth + 1));
-  const { parts, content, text, message, choices } = asObject(value);
+  const { type, parts, content, text, message, choices } = asObject(value);
+  if (typeof type === "string" && UNSAID.test(type)) return [];
   const within = [text, content, parts, message, choices].find((one) => one !== undefined && one !== null);
   return within === undefined ? [] : wordsOf(within, depth + 1);
 }

@@ -107,6 +107,14 @@ export class WireReader {
     return text;
   }
 
+  /** Bytes with their length, where they stand. */
+  view(): Buffer {
+    const to = this.endOfBytes();
+    const from = this.at;
+    this.at = to;
+    return this.bytes.subarray(from, to);
+  }
+
   hex(): string {
     const to = this.endOfBytes();
     const hex = this.bytes.toString("hex", this.at, to);

@@ -2,6 +2,7 @@ import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
+import { createFleetCodes } from "../../src/identity/devices/devices.ts";
 import { teamMoves, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { eraseNotices } from "../../src/platform/notices/notices.ts";
@@ -53,6 +54,22 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   expect((await arrived(receiver, 2)).map(({ json }) => json.data.url)).toEqual(
     [1, 2].map(() => expect.stringMatching(new RegExp(`/devices/${deviceId}$`))),
   );
+});
+
+it("misses no machine that lived for one job", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const team = await t.team();
+  await addChannel(t, receiver, team.id, ["device.quiet"]);
+  const how = { count: 1, uses: 1, lifetimeMs: DAY_MS, bindsForMs: 7 * DAY_MS };
+  const [made] = await createFleetCodes(t.instance.core, team.id, how);
+  const { body } = await t.post("/api/connect/exchange", { json: { code: made?.code, consent: { version: "1" } } });
+  await beat(t, body.deviceToken, 1);
+  const other = await t.device(team);
+  await beat(t, other.token, 1);
+  t.clock.advance(4 * DAY_MS);
+  await alarmsJob.run(t.instance.core);
+  expect(noted(t, "device.quiet")).toMatchObject([{ device: other.deviceId }]);
 });
 
 it("takes no device for quiet because the server was away, nor for one that reports again", async () => {

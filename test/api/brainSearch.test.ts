@@ -76,6 +76,34 @@ describe("brainSearch", () => {
     expect(await hits(t, token, `q=${encodeURIComponent("??!")}`)).toMatchObject({ total: 0, hits: [] });
   });
 
+  it("orders sections that are as good as each other by where they stand, whatever came first and after a restart", async () => {
+    const t = await startInstance();
+    const { token } = await t.device();
+    const section = "# Cookies\n\nSet a path on every cookie.\n";
+    const publish = (repoKey: string, version: number, paths: readonly string[]) =>
+      t.post("/api/brain/ingest", {
+        token,
+        json: { version, repoKey, files: paths.map((path) => ({ path, content: section.repeat(2) })) },
+      });
+    const places = async (of: TestInstance, limit: number) =>
+      (await hits(of, token, `q=cookie&limit=${limit}`)).hits.map(
+        // biome-ignore lint/suspicious/noExplicitAny: a hit
+        ({ repoKey, filePath, line }: any) => `${repoKey} ${filePath}:${line}`,
+      );
+    await publish("shop", 1, ["b.md", "c.md"]);
+    await places(t, 20);
+    await publish("shop", 2, ["a.md", "b.md", "c.md"]);
+    await publish("api", 1, ["z.md"]);
+    const expected = ["api z.md:1", "api z.md:4"];
+    for (const path of ["a.md", "b.md", "c.md"]) expected.push(`shop ${path}:1`, `shop ${path}:4`);
+    expect(await places(t, 20)).toEqual(expected);
+    expect(await places(t, 3)).toEqual(expected.slice(0, 3));
+    await t.close();
+    const again = await startInstance({ directory: t.directory, clock: t.clock });
+    expect(await places(again, 20)).toEqual(expected);
+    expect(await places(again, 3)).toEqual(expected.slice(0, 3));
+  });
+
   it("follows the files: changed ones change, removed ones go", async () => {
     const t = await startInstance();
     const { token } = await filled(t);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFleetCodes, listOpenCodes, revokeCode } from "../../src/identity/devices/devices.ts";
-import { DAY_MS } from "../../src/kit/clock.ts";
+import { countDevices, createFleetCodes, listOpenCodes, revokeCode } from "../../src/identity/devices/devices.ts";
+import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { startInstance } from "../support/instance.ts";
 
 const consent = { version: "2026-01", deviceLabel: "build agent" };
@@ -107,7 +107,7 @@ describe("connectExchange", () => {
   it("lets as many of fifty parallel exchanges win as a code for a fleet has uses, keeping each label, for nobody", async () => {
     const t = await startInstance({ settings: { limitExchange: "off" } });
     const team = await t.team();
-    const how = { count: 1, uses: 7, lifetimeMs: DAY_MS };
+    const how = { count: 1, uses: 7, lifetimeMs: DAY_MS, bindsForMs: null };
     const [made] = await createFleetCodes(t.instance.core, team.id, how);
     const ask = (_: unknown, i: number) =>
       t.post(PATH, { json: { code: made?.code, consent: { version: "1", deviceLabel: `build ${i}` } } });
@@ -129,11 +129,39 @@ describe("connectExchange", () => {
     expect([t.count("devices"), t.count("device_tokens")]).toEqual([7, 7]);
   });
 
+  it("binds machines that live for one job until that is over, whatever they ask for, and gives their seats back", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const team = await t.team();
+    const how = { count: 1, uses: 2, lifetimeMs: 30 * DAY_MS, bindsForMs: 6 * HOUR_MS };
+    const [made] = await createFleetCodes(core, team.id, how);
+    const ask = () => t.post(PATH, { json: { code: made?.code, consent } });
+    const first = (await ask()).body;
+    expect(first.deviceTokenExpiresAt).toBe("2026-11-21T14:00:00.000Z");
+    t.clock.advance(5 * HOUR_MS);
+    const again = (await t.post("/api/connect/rotate", { token: first.deviceToken })).body;
+    expect(again.expiresAt).toBe("2026-11-21T14:00:00.000Z");
+    const entries = { json: { entries: [{ seq: 1, payload: {} }] }, token: again.deviceToken };
+    expect((await t.post("/api/telemetry/ingest", entries)).status).toBe(200);
+    expect(countDevices(core, team.id, 0)).toEqual({ active: 1, seen: 1 });
+    t.clock.advance(HOUR_MS);
+    expect((await t.post("/api/telemetry/ingest", entries)).status).toBe(401);
+    expect((await t.post("/api/connect/rotate", { token: again.deviceToken })).body.reason).toBe("token_expired");
+    expect(countDevices(core, team.id, 0)).toEqual({ active: 0, seen: 0 });
+    expect((await ask()).body.deviceTokenExpiresAt).toBe("2026-11-21T20:00:00.000Z");
+    expect(t.count("telemetry_streams")).toBe(1);
+  });
+
   it("counts a fleet code's uses down, until it is revoked or expires", async () => {
     const t = await startInstance({ settings: { limitExchange: "off" } });
     const { core } = t.instance;
     const team = await t.team();
-    const [one, two] = await createFleetCodes(core, team.id, { count: 2, uses: 5, lifetimeMs: 30 * DAY_MS });
+    const [one, two] = await createFleetCodes(core, team.id, {
+      count: 2,
+      uses: 5,
+      lifetimeMs: 30 * DAY_MS,
+      bindsForMs: null,
+    });
     const exchange = (code: string | undefined) => t.post(PATH, { json: { code, consent } });
     await exchange(one?.code);
     t.clock.advance(29 * DAY_MS);

@@ -606,12 +606,12 @@ describe("otlpLogs", () => {
     const { token } = await t.device();
     const json = claudeLogs(claudeCall("req_1"));
     const records = json.resourceLogs[0]?.scopeLogs[0]?.logRecords as unknown[];
-    const wide = Object.fromEntries(Array.from({ length: 1_025 }, (_, i) => [`a${i}`, 1]));
+    const wide = Object.fromEntries(Array.from({ length: 16_385 }, (_, i) => [`a${i}`, 1]));
     records.push(null, "text", { attributes: attributes(wide) });
     const answer = await t.post("/v1/logs", { token, json });
     expect([answer.status, answer.body]).toEqual([
       200,
-      { partialSuccess: { rejectedLogRecords: "3", errorMessage: expect.stringContaining("1024 attributes") } },
+      { partialSuccess: { rejectedLogRecords: "3", errorMessage: expect.stringContaining("16384 attributes") } },
     ]);
     expect(entries(t)).toHaveLength(1);
   });

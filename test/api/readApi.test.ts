@@ -6,6 +6,7 @@ import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { READ_ENDPOINTS } from "../../src/share/read-api/read-api.ts";
 import { apiToken, fillRecords, pathOf, REPO } from "../support/api.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
+import { turnsOfOthers } from "../support/others.ts";
 import { memberOf } from "../support/reads.ts";
 
 const PATHS = READ_ENDPOINTS.map(({ spec }) => spec.path);
@@ -234,6 +235,26 @@ describe("what a token reads", () => {
     const { items, sizes } = await walk(t, "/api/budgets?limit=1", token);
     expect([items, sizes]).toEqual([body.items, [1, 1]]);
     expect((await t.get("/api/budgets?state=exceeded", { token })).body.items).toEqual([body.items[1]]);
+  });
+
+  it("are budgets as fresh as spend, however long measuring them takes", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const { token: sender, team } = await t.device();
+    const token = await apiToken(t, team.id);
+    for (const period of ["week", "month"] as const) {
+      await setBudget(core, team.id, { scope: "team", subject: "", period, amountUsd: 10 });
+      await setBudget(core, team.id, { scope: "repo", subject: REPO, period, amountUsd: 10 });
+    }
+    const used = async () => {
+      const { body } = await t.get("/api/budgets", { token });
+      return body.items.map(({ usedUsd }: { usedUsd: number }) => usedUsd);
+    };
+    expect(await used()).toEqual([0, 0, 0, 0]);
+    const payload = { model: "claude-opus-4-6", usage: { id: "m", input_tokens: 1_000_000, output_tokens: 0 } };
+    await t.post("/api/telemetry/ingest", { token: sender, json: { repoKey: REPO, entries: [{ seq: 1, payload }] } });
+    const { turns, done } = await turnsOfOthers(core, used);
+    expect([done, turns > 2]).toEqual([[5, 5, 5, 5], true]);
   });
 
   it.each<[string, Record<string, number>]>([

@@ -126,6 +126,27 @@ it("brings nothing back that was erased with the device, where the machine is co
   a.work("s2", 1);
   await a.pass();
   expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s2"]);
+  // Nor with a session that goes on: of that comes what was not sent yet, and what is new.
+  const heldNow = () => JSON.stringify(heldOf(a.server, deviceOf(a)));
+  a.work("s1", 1, 2);
+  await a.pass();
+  expect(heldNow()).toContain("Do s1-2");
+  expect(heldNow()).not.toMatch(/s1-[01]\b|src\/1\.ts/);
+});
+
+it("brings nothing back that was erased with the device, where the server was restored before", async () => {
+  const a = await startAgent();
+  a.work("s1", 2);
+  await a.pass();
+  await a.server.forgetting(async () => {});
+  await a.server.erase(deviceOf(a));
+  a.work("s1", 1, 2);
+  expect((await a.pass()).stopped).toBeTypeOf("string");
+  await a.connect();
+  await a.pass();
+  const held = JSON.stringify(heldOf(a.server, deviceOf(a)));
+  expect(held).toContain("Do s1-2");
+  expect(held).not.toMatch(/s1-[01]\b|src\/1\.ts/);
 });
 
 it("takes nothing that was recorded before to another server through a process that waited meanwhile", async () => {

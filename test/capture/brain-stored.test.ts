@@ -13,6 +13,7 @@ interface Sent {
 
 const A = ".claude/brain/a.md";
 const B = ".claude/brain/b.md";
+const ERRORS = ".claude/brain/errors.md";
 const [LONG, OTHER] = ["a line of words\n".repeat(20), "other words\n".repeat(20)];
 
 /** A machine whose publications are noted: of each the files in the order of their paths, a content as it stands, a digest as `#`. */
@@ -128,5 +129,45 @@ describe("publishing a brain of which the server holds most", () => {
         isNamed ? { path: A, contentSha256: sha256Hex(LONG) } : files[0],
       );
     }
+  });
+});
+
+describe("a brain that is too much for the line at once", () => {
+  /** Carries so much within the time that the server gives. */
+  const slow = (chars: number) =>
+    watched((files) =>
+      JSON.stringify(files).length > chars
+        ? { status: 408, body: { error: "The request took too long to arrive." } }
+        : undefined,
+    );
+  const files = Object.fromEntries(
+    Array.from({ length: 8 }, (_, n) => [`docs/adr/${n}.md`, `${n} is decided.\n`.repeat(6_000)]),
+  );
+  const held = (machine: TestMachine) => current(machine).map(({ content }) => content.split("\n")[0]);
+  const whole = Object.keys(files).map((_, n) => `${n} is decided.`);
+
+  it("is published in part, and as a whole once that can be named", async () => {
+    const { machine, sent } = await slow(600_000);
+    machine.repository("shop", files);
+    await pass(machine);
+    expect(held(machine)).toEqual(["# Not published", ...whole.slice(-6)]);
+    await pass(machine);
+    expect(held(machine)).toEqual(whole);
+    await pass(machine);
+    expect(sent).toHaveLength(3);
+  });
+
+  it("stays as far as there is room, and nothing else waits for it", async () => {
+    const { machine, sent } = await slow(200_000);
+    const root = machine.repository("shop", { ...files, [ERRORS]: `## 2026-11-20 Login loop\n\n${LONG}` });
+    for (let i = 0; i < 5; i++) await pass(machine);
+    const tries = sent.length;
+    await pass(machine);
+    expect(sent).toHaveLength(tries);
+    expect(held(machine)).toEqual(["## 2026-11-20 Login loop", "# Not published", ...whole.slice(-2)]);
+    expect(machine.t.rows("SELECT count(*) AS n FROM brain_pulses")).toEqual([{ n: 1 }]);
+    write(root, { [ERRORS]: OTHER });
+    await pass(machine);
+    expect(held(machine)).toContain("other words");
   });
 });

@@ -86,6 +86,42 @@ describe("a server that cannot take it now", () => {
   );
 });
 
+describe("a line that is too slow for what waits at once", () => {
+  /** Carries so much within the time that the server gives. */
+  const carrying = (a: TestAgent, chars: number) => {
+    a.server.between = (_, answer, body) =>
+      body.length > chars
+        ? Response.json({ error: "The request took too long to arrive." }, { status: 408 })
+        : answer();
+  };
+
+  it("gets it in pieces; what is in no piece waits for a better one, and holds nothing else up", async () => {
+    const a = await startAgent();
+    const at = a.server.clock.now();
+    const work = (n: number, said: object) => turn({ session: `s${n}`, n, cwd: `${a.home}/shop`, at, ...said });
+    for (let n = 0; n < 12; n++) a.write(`s${n}`, ...work(n, { output: "word ".repeat(20_000) }));
+    // A session's prompts go together.
+    for (let n = 12; n < 32; n++) a.write("s12", ...work(12, { n, prompt: `${n} ${"plan ".repeat(3_200)}` }));
+    a.work("s13", 1, 99);
+    carrying(a, 150 * 1024);
+    expect(await a.pass()).toMatchObject({ stopped: "The request took too long to arrive" });
+    expect(readStatus(a.capture)).toMatchObject({
+      waiting: { sessions: 1, entries: 0 },
+      rejected: 0,
+      trouble: { reason: "The request took too long to arrive" },
+    });
+    const { sessions, spans } = heldOf(a.server, deviceOf(a));
+    expect(sessions).toHaveLength(14);
+    expect(spans.filter(({ session }) => session !== "s12")).toHaveLength(39);
+    expect(a.server.asked).toContain("/api/telemetry/heartbeat");
+    a.server.between = undefined;
+    a.advance(MINUTE_MS);
+    expect(await a.pass({})).toMatchObject({ stopped: undefined });
+    expectAgreement(a);
+    expect(JSON.parse(heldOf(a.server, deviceOf(a)).sessions[4]?.document ?? "").prompts).toHaveLength(20);
+  });
+});
+
 describe("a batch that is refused", () => {
   /** Refuses whatever holds a word. */
   const refusing = (a: TestAgent, path: string, word: string, status: number) => {

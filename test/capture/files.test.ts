@@ -46,6 +46,21 @@ describe("a transcript", () => {
     expect(promptsOf(a)).toEqual(["Do s1-0", "Do s1-1", "Do s1-2", "Do s1-3", "Do s1-9"]);
   });
 
+  it("of a sub-agent belongs to its session's repository, also where it was copied and ended first", async () => {
+    const a = await startAgent();
+    const path = a.write("s1", ...workOf(a, "s1", 1));
+    const work = workOf(a, "s1-x", 1).map((record) => ({ ...record, isSidechain: true, sessionId: "s1" }));
+    const copy = a.write("s1/subagents/agent-x", ...work);
+    const end = a.server.clock.now() / SECOND_MS;
+    utimesSync(copy, end - 120, end - 120);
+    utimesSync(path, end - 60, end - 60);
+    await a.pass();
+    const { entries, sessions } = heldOf(a.server, deviceOf(a));
+    expect([...new Set(entries.map(({ repo }) => repo))]).toEqual(["github.com/acme/shop"]);
+    expect(JSON.parse(sessions[0]?.document ?? "").files).toEqual(["src/0.ts"]);
+    expectAgreement(a);
+  });
+
   it("that was replaced by another of its name, longer, shorter or as long, is read from its beginning", async () => {
     const a = await startAgent();
     const path = a.write("s1", ...workOf(a, "s1", 3));

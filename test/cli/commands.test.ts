@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { HOUR_MS } from "../../src/kit/clock.ts";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { serve } from "../faults/support/process.ts";
 import { alterEntries } from "../support/entries.ts";
@@ -69,8 +70,12 @@ describe("teams, codes and devices", () => {
     const [first = "", firstId = "", uses] = (lines[0] ?? "").split(",");
     expect([first, uses]).toEqual([expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/), "9"]);
     expect(await json(data, ...fleet)).toMatchObject([{ uses: 9 }, { uses: 9 }]);
+    const jobs = ["code", "create", "--team", "Acme", "--uses", "500", "--expires", "90d", "--ephemeral"];
+    expect(await json(data, ...jobs, "6h")).toMatchObject({ uses: 500, bindsForMs: 6 * HOUR_MS });
+    for (const wrong of ["59s", "8d"]) expect((await command([...jobs, wrong, "--data", data])).code).toBe(2);
     const codes = await json(data, "code", "list", "--team", "Acme");
-    expect(codes.map((one: { usesLeft: number }) => one.usesLeft)).toEqual([9, 9, 9, 9, 1]);
+    expect(codes.map((one: { usesLeft: number }) => one.usesLeft)).toEqual([500, 9, 9, 9, 9, 1]);
+    expect(await json(data, "code", "revoke", codes[0].id, "--team", "Acme")).toEqual({ revoked: [codes[0].id] });
     expect(await json(data, "code", "revoke", firstId, "--team", "Acme")).toEqual({ revoked: [firstId] });
     const again = await command(["code", "revoke", firstId, "--team", "Acme", "--data", data]);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no open code")]);
@@ -140,7 +145,7 @@ describe("teams, codes and devices", () => {
       [["device", "assign", "dev_x", "--nobody"], 1, /no device/],
       [["code", "create"], 2, /--team/],
       [["code", "create", "--team", "Acme", "--expires", "soon"], 2, /15m/],
-      [["code", "create", "--team", "Acme", "--expires", "2d"], 2, /only with --uses or --count/],
+      [["code", "create", "--team", "Acme", "--expires", "2d"], 2, /only with --uses, --count or --ephemeral/],
       [["code", "create", "--team", "Acme", "--uses", "2", "--expires", "91d"], 2, /90 days/],
       [["code", "create", "--team", "Acme", "--uses", "0"], 2, /from 1 to/],
       [["code", "create", "--team", "Acme", "--count", "1001"], 2, /from 1 to 1000/],

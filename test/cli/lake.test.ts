@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { seal } from "../../src/record/telemetry/seal.ts";
+import { exportParquet } from "../../src/share/lake/lake.ts";
 import { deliverAll } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
 import { flowAll, lakeFiles, lakeRows, sendEntries } from "../support/lake.ts";
@@ -44,6 +47,69 @@ it("tells of the lake, and what is not as it was put there", async () => {
   ]);
   const doctor = await command(["doctor", "--data", t.directory]);
   expect(doctor.stdout).toContain(`lake\tok\t${lake} holds all up to`);
+});
+
+it.each([
+  ["begun", () => 1],
+  // The entries come last.
+  ["nearly written", (files: number) => files - 4],
+])("exports each entry once, though it is sealed once the tables are %s", async (_, from) => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const devices = [await t.device(), await t.device(), await t.device()];
+  for (const device of devices)
+    for (const repoKey of ["github.com/acme/shop", "github.com/acme/till"])
+      await sendEntries(t, device, { count: 200, repoKey });
+  // What was quiet for a day is sealed.
+  t.clock.advance(2 * 86_400_000);
+  const before = await exportParquet(core, join(folder(), "before"), undefined, () => {}, COMMAND_LINE);
+  const done: string[] = [];
+  const sealAll = async () => {
+    await seal(core, 100);
+    done.push("sealed");
+  };
+  let sealing: Promise<void> | undefined;
+  const onFile = (files: number) => {
+    if (files === from(before.files)) sealing = sealAll();
+  };
+  const out = join(folder(), "all");
+  await exportParquet(core, out, undefined, onFile, COMMAND_LINE);
+  done.push("exported");
+  await sealing;
+  expect(done).toEqual(["sealed", "exported"]);
+  expect(t.rows("SELECT count(*) AS n FROM telemetry_segments WHERE block_id IS NULL")).toEqual([{ n: 0 }]);
+  const entries = await lakeRows(out, "entries");
+  const names = entries.map(({ device, repo, seq }) => `${device} ${repo} ${seq}`);
+  expect([entries.length, new Set(names).size]).toEqual([1_200, 1_200]);
+});
+
+it("exports sessions at the prices that their spend is exported at, and nothing while those have a mistake", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await sendEntries(t, device, { count: 60 });
+  const sessions = Array.from({ length: 5 }, (_, i) => ({ id: `work-${i}`, outcome: "ok", spans: [] }));
+  await t.post("/api/agent-traces/ingest", {
+    token: device.token,
+    json: { repoKey: "github.com/acme/shop", sessions },
+  });
+  await t.close();
+  const prices = (models: object) =>
+    writeFileSync(join(t.directory, "prices.json"), JSON.stringify({ date: "2026-11-21", models }));
+  const run = (out: string) => command(["export", "--format", "parquet", "--out", out, "--data", t.directory]);
+  const nanos = async (out: string, table: string) =>
+    (await lakeRows(out, table)).reduce((sum, row) => sum + Math.round(Number(row.cost_usd ?? 0) * 1e9), 0);
+  const used = { input: 1_000, output: 1_000 };
+  for (const models of [{}, { "claude-opus-4-6": used, "gpt-5-mini": used }]) {
+    prices(models);
+    const out = join(folder(), "all");
+    expect(await run(out)).toMatchObject({ code: 0 });
+    const spent = await nanos(out, "spend");
+    expect([spent > 0, await nanos(out, "sessions")]).toEqual([true, spent]);
+  }
+  prices({ "gpt-5-mini": { input: -1, output: 1 } });
+  const out = join(folder(), "all");
+  expect(await run(out)).toMatchObject({ code: 1, stderr: expect.stringContaining("prices.json") });
+  expect(existsSync(out)).toBe(false);
 });
 
 it("exports the tables of a team or of all once, what is not sealed included", async () => {

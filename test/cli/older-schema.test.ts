@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
+import { JOURNAL, journal } from "../../src/share/erasure/journal.ts";
+import { prove } from "../../src/share/proofs/proofs.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { serve, startRefused } from "../faults/support/process.ts";
+import { startInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { command, commandJson } from "../support/remote.ts";
 
@@ -48,6 +51,9 @@ describe("on a database of an older schema", () => {
       ["spend"],
       ["release", "list"],
       ["policy", "show", "--team", "Acme"],
+      ["ledger", "key"],
+      ["ledger", "checkpoint"],
+      ["ledger", "prove", "delivery:1"],
     ]) {
       const done = await run(...args);
       const says = done.stderr.trim().split("\n");
@@ -66,8 +72,27 @@ describe("on a database of an older schema", () => {
     const of = (check: string) => findings.find((one) => one.check === check);
     expect(of("schema")).toMatchObject({ status: "warning", detail: expect.stringContaining("reckon serve") });
     expect(of("ledger")).toMatchObject({ status: "ok", detail: "3 deliveries verify" });
+    expect(of("erasures")).toMatchObject({ status: "warning", detail: expect.stringContaining("not vacuumed yet") });
     expect(of("signing key")).toMatchObject({ status: "ok" });
     expect(findings.filter(({ status }) => status === "failed")).toEqual([]);
+  });
+
+  it("doctor tells of erasures that only the file beside it knows, and of a file that cannot be read", async () => {
+    const erasures = async () =>
+      ((await json("doctor")) as { check: string }[]).find(({ check }) => check === "erasures");
+    const target = { kind: "device", deviceId: "dev_06h1nxja5stsse2g13j30v9ccr" } as const;
+    const asked = { reason: "they left", requestedBy: "command line", requestedAt: 1 };
+    journal(data, [{ id: "era_06h1nzxrjnxpn39kejgw6pcsv0", teamId: null, target, ...asked }]);
+    expect(await erasures()).toMatchObject({
+      status: "warning",
+      detail: expect.stringMatching(/^1 asked for and not done/),
+    });
+    writeFileSync(join(data, JOURNAL), "{");
+    const { code, stdout } = await run("doctor", "--json");
+    expect([code, JSON.parse(stdout)]).toEqual([
+      1,
+      expect.arrayContaining([expect.objectContaining({ check: "erasures", status: "failed" })]),
+    ]);
   });
 
   it("ledger verify proves every delivery, finds one that was altered, and changes no byte", async () => {
@@ -118,6 +143,26 @@ describe("on a database of an older schema", () => {
     expect((await (await serve(other)).end()).code).toBe(0);
     expect(schemaOf(join(other, "reckon.db"))).toBe(NOW);
     expect((await into("ledger", "verify")).code).toBe(0);
+  });
+
+  it("restore takes a copy that something else made of it, with the signing key alone, and the next start upgrades that", async () => {
+    const directory = join(mkdtempSync(join(tmpdir(), "reckon-older-")), "new");
+    onTestFinished(() => rmSync(join(directory, ".."), { recursive: true, force: true }));
+    const key = ["--key", join(data, "signing-key.pem")];
+    const into = (...args: string[]) =>
+      command(["restore", "--from", join(data, "reckon.db"), ...args, "--data", directory], {
+        input: "a passphrase that fits",
+      });
+    expect(await into("--verify")).toMatchObject({ code: 0 });
+    expect(await into()).toMatchObject({ code: 1, stderr: expect.stringContaining("give signing-key.pem with --key") });
+    expect(await into("--passphrase-stdin")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no keys are wrapped"),
+    });
+    expect(await into(...key)).toMatchObject({ code: 0, stderr: expect.stringContaining("when the server starts") });
+    expect((await (await serve(directory)).end()).code).toBe(0);
+    expect(await commandJson(["ledger", "verify", "--data", directory])).toMatchObject({ deliveries: 3, faults: [] });
+    expect(rowsOf(directory, "SELECT name FROM teams")).toEqual([{ name: "Acme" }]);
   });
 
   it("serve upgrades it, and puts aside what restore takes: database, keys and prices", async () => {
@@ -171,4 +216,18 @@ it("a fresh directory is made at once by the commands that may make one", async 
   const fresh = join(data, "fresh");
   expect((await command(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
   expect(schemaOf(join(fresh, "reckon.db"))).toBe(NOW);
+});
+
+it("of what came before there was a tree, the refusal of a proof names the delivery that can be proved", async () => {
+  const { instance } = await startInstance({ directory: data });
+  for (const [kind, delivery] of [
+    ["entry", 1],
+    ["snapshot", 2],
+    ["session", 3],
+  ] as const)
+    expect(() => prove(instance.core, null, kind, 1)).toThrow(
+      new RegExp(`^The ${kind} 1 cannot be proved: it came before.*"delivery ${delivery}" proves when it came`),
+    );
+  expect(prove(instance.core, null, "delivery", 3)).toContain("index 2\n");
+  expect(() => prove(instance.core, null, "session", 2)).toThrow("There is no session 2.");
 });

@@ -165,6 +165,9 @@ describe("reckon spend", () => {
     const wrong = await spend(t, ...DAYS);
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toContain('reckon: prices.json["models"]["claude-opus-4-6"]["output"] is missing');
+    // The server may know better ones than this process, which would tell of budgets by those that ship.
+    const listed = await command(["budget", "list", "--team", "Acme", "--data", t.directory]);
+    expect([listed.code, listed.stdout, listed.stderr]).toEqual([1, "", expect.stringContaining("prices.json[")]);
   });
 
   it("asks which team is meant where there are several, and refuses what is no day", async () => {

@@ -304,6 +304,17 @@ describe("the first start", () => {
     expect((await openByForms(`http://127.0.0.1:${port?.[1]}/sub/setup#${port?.[2]}`)).status).toBe(200);
   });
 
+  it("says what is missing where the address that links name is none to open", async () => {
+    const data = folder();
+    const started = async (env: Record<string, string>) => {
+      const server = await serve(data, { env: { RECKON_HOST: "0.0.0.0", ...env } });
+      await server.end();
+      return server.stdout();
+    };
+    expect(await started({})).toMatch(/^Links and licences name http:\/\/0\.0\.0\.0:\d+, which .*RECKON_BASE_URL\.$/m);
+    expect(await started({ RECKON_BASE_URL: "https://reckon.example.com" })).not.toContain("Links and licences");
+  });
+
   it("tells the link in JSON, and only while there is nobody", async () => {
     const data = folder();
     const started = async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode, noteSeats, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
-import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -104,6 +104,8 @@ it("makes a code for many machines, says how many it may still connect, and take
     { uses: "2.5", days: "30" },
     { uses: "100001", days: "30" },
     { uses: "3", days: "91" },
+    { uses: "3", days: "30", hours: "0" },
+    { uses: "3", days: "30", hours: "169" },
   ]) {
     const reply = await page.request.post(`${site.url}/devices/fleet`, {
       form: { _csrf: csrf, ...wrong },
@@ -135,6 +137,35 @@ it("makes a code for many machines, says how many it may still connect, and take
     site.t.rows("SELECT actor_label, detail ->> 'uses' AS uses FROM audit_events WHERE action = 'code.created'"),
   ).toEqual([{ actor_label: "ada@example.com", uses: 3 }]);
   expect(site.t.rows("SELECT expires_at - created_at AS lives FROM connect_codes")).toEqual([{ lives: 30 * DAY_MS }]);
+});
+
+it("makes a code for machines of one job, and keeps those that ended out of the list", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const { page, go } = await site.open(ada);
+  await go("/devices/fleet");
+  await page.getByLabel("Hours each is bound").fill("6");
+  await page.getByRole("button", { name: "Make the code" }).click();
+  const code = (await page.locator(".secret-value").textContent()) as string;
+  for (const deviceLabel of ["job-1", "job-2"]) {
+    const json = { code, consent: { version: "1", deviceLabel } };
+    expect((await site.t.post("/api/connect/exchange", { json })).status).toBe(200);
+    site.t.clock.advance(5 * HOUR_MS);
+  }
+  const listed = () => page.getByRole("table", { name: "Devices" }).locator("tbody th").allTextContents();
+  await go("/devices");
+  expect(await listed()).toEqual(["job-2"]);
+  await go("/devices?state=expired");
+  expect(await listed()).toEqual([]);
+  await go("/devices?state=ended");
+  expect(await listed()).toEqual(["job-1"]);
+  await page.getByRole("link", { name: "job-1" }).click();
+  await page.getByText("connected for one job").waitFor();
+  expect(await page.locator(".facts").first().textContent()).toContain("Ended");
+  expect(site.t.rows("SELECT label, ends_at - created_at AS lives FROM devices ORDER BY label")).toEqual([
+    { label: "job-1", lives: 6 * HOUR_MS },
+    { label: "job-2", lives: 6 * HOUR_MS },
+  ]);
 });
 
 it("lists devices by state and finds them as one types", async () => {

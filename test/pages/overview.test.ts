@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import type { Team } from "../../src/identity/teams/teams.ts";
 import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
@@ -9,7 +10,9 @@ import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { noteBackup } from "../../src/share/maintenance/last-backup.ts";
+import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
+import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
 import { fillRecords, REPO } from "../support/api.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import { leaveUnfinished } from "../support/jobs.ts";
@@ -393,6 +396,67 @@ it("says when the licence is in trouble and when seats are overdrawn", async () 
   await judge("overview-licence");
   expect(await concerns.first().getAttribute("class")).toBe("bad");
   expect(await concerns.first().textContent()).toMatch(/Suspended/);
+});
+
+it("names what is about to expire, a replica that fails and a key a year old, each to whom it concerns, though nothing may leave the server", async () => {
+  const site = await startSite();
+  site.t.clock.advance(370 * DAY_MS);
+  const ada = await site.person({ operator: true });
+  const member = await site.person({ team: ada.team, role: "member" });
+  const { core } = site.t.instance;
+  await site.t.device(ada.team);
+  noteBackup(core, "a.db", 1);
+  const soon = site.t.clock.now() + 5 * DAY_MS;
+  await updateTeam(core, ada.team.id, { periodEndAt: soon });
+  const lifetimeMs = 7 * DAY_MS;
+  const token = { teamId: ada.team.id, userId: ada.userId, name: "report", scope: "read", lifetimeMs } as const;
+  await createApiToken(core, token);
+  await createApiToken(core, { ...token, name: "fresh", lifetimeMs: 90 * DAY_MS });
+  site.t.clock.advance(DAY_MS);
+  noteReplicaCheck(core, "it is not whole");
+  const seenBy = async (person: typeof ada) => {
+    const { page, go, judge } = await site.open(person);
+    await go("/overview");
+    await judge(`overview-due-${person.email.split("@")[0]}`);
+    const lines = (await page.locator(".concerns > li").allTextContents()).map((line) => line.trim());
+    return { page, go, due: lines.filter((line) => /^(?:Licence|Key|Replica)/.test(line)).toSorted() };
+  };
+  const licence = "Licence dueThe paid period ends on 2027-12-01";
+  expect((await seenBy(member)).due).toEqual([licence]);
+  const { page, due } = await seenBy(ada);
+  expect(due).toEqual([
+    expect.stringMatching(/^Key or token dueAPI token report expires on 2027-/),
+    "Key or token dueThe signing key is a year old",
+    licence,
+    "Replica staleThe last check of the replica failed. It never was found whole",
+  ]);
+  await page.getByRole("link", { name: "The signing key is a year old" }).click();
+  await page.getByText("reckon key rotate").waitFor();
+});
+
+it.skipIf(noMounts)("tells operators alone of a disk that is nearly full", async () => {
+  const disk = mountTmpfs("400m");
+  onTestFinished(() => disk.unmount());
+  const site = await startSite({ directory: disk.path });
+  const ada = await site.person();
+  const operator = await site.person({ team: ada.team, operator: true });
+  const teamless = await site.person({ operator: true });
+  site.t.instance.core.store.db.prepare("DELETE FROM memberships WHERE user_id = ?").run(teamless.userId);
+  await site.t.device(ada.team);
+  const { bavail, bsize } = statfsSync(disk.path);
+  writeFileSync(join(disk.path, "filler"), Buffer.alloc((bavail - 3_000) * bsize));
+  for (const [person, count] of [
+    [ada, 0],
+    [operator, 1],
+    [teamless, 1],
+  ] as const) {
+    const { page, go } = await site.open(person);
+    await go("/overview");
+    expect(await page.locator(".concerns > .bad").filter({ hasText: "Disk low0.0 GB left for the data" }).count()).toBe(
+      count,
+    );
+  }
+  await site.t.close();
 });
 
 it("asks for no brain of a team whose tier has none, and tells members whom to ask", async () => {

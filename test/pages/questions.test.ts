@@ -221,6 +221,43 @@ const QUESTIONS: readonly Question[] = [
       await lead.sees(page.getByRole("heading", { level: 1, name: "One voucher was redeemed in two tabs" }));
     },
   },
+  {
+    question: "Which session made this commit? (its address at the forge, pasted after Ctrl-K)",
+    file: "10-which-commit",
+    async answer(lead) {
+      const { page } = lead;
+      const overview = page.url();
+      await page.goto(new URL("/repositories/overview?repo=github.com/brightloom/shop", overview).href);
+      const made = page
+        .locator("section")
+        .filter({ has: page.getByRole("heading", { name: "Latest commits" }) })
+        .last();
+      const sha = await made.locator("code").first().textContent();
+      const title = ((await made.locator("tbody a, li a").first().textContent()) ?? "").slice(0, 30);
+      await page.goto(overview);
+      await page.keyboard.press("Control+k");
+      await page.keyboard.insertText(`https://github.com/brightloom/shop/commit/${sha}`);
+      await lead.sees(page.getByRole("option", { selected: true }).filter({ hasText: title }));
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+      // Who, as a link to all that is theirs.
+      await lead.sees(page.locator('.rail a[href^="/sessions?person="]'));
+    },
+  },
+  {
+    question: "What did Tomas's agents do, and what did it cost?",
+    file: "11-of-a-person",
+    async answer(lead) {
+      const { page } = lead;
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("tomas@");
+      await lead.follow(page.getByRole("option").filter({ hasText: "tomas@example.com" }));
+      await lead.sees(page.getByRole("main").getByRole("link", { name: "Spend", exact: true }));
+      await lead.follow(page.getByRole("main").getByRole("link", { name: "Sessions", exact: true }));
+      await page.waitForURL("**/sessions?person=usr_*");
+      await lead.sees(page.getByText(/^\d+ sessions · \d+ % succeeded · \$\d/));
+    },
+  },
 ];
 
 describe("a lead who opens the demo team's dashboard", () => {

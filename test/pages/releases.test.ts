@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { addRelease } from "../../src/share/releases/releases.ts";
-import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { type Site, sendForm, startSite, useBrowser } from "../support/browser.ts";
 import { installer } from "../support/site.ts";
 
 useBrowser();
@@ -56,14 +56,9 @@ it("withdraws without JavaScript, and answers 404 for what is not registered", a
   const operator = await site.person({ operator: true });
   const { page, go } = await site.open(operator, { javaScript: false });
   await go(PATH);
-  const csrf = (await page.locator("input[name=_csrf]").first().getAttribute("value")) ?? "";
   await page.locator("summary", { hasText: "Withdraw" }).click();
   await page.getByRole("button", { name: "Withdraw installer" }).click();
   expect(site.t.count("releases")).toBe(0);
-  const again = await fetch(`${site.url}${PATH}/remove`, {
-    method: "POST",
-    headers: { cookie: operator.cookie, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ _csrf: csrf, platform: "win32", version: "1.0.0" }).toString(),
-  });
+  const again = await sendForm(site, operator, `${PATH}/remove`, { platform: "win32", version: "1.0.0" });
   expect(again.status).toBe(404);
 });

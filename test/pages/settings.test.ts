@@ -78,6 +78,7 @@ it("shows every setting in force with its default, and no secret", async () => {
       limitSignIn: "off",
       limitTelemetry: "7/90",
       maxBrainFiles: "12",
+      backupEvery: "24h",
     },
   });
   const operator = await site.person({ operator: true });
@@ -104,6 +105,8 @@ it("shows every setting in force with its default, and no secret", async () => {
   ]);
   expect(await cells("RECKON_MAX_BRAIN_FILES")).toEqual([expect.stringMatching(/^12.*set here/s), "500"]);
   expect(await cells("RECKON_LICENSE_DAYS")).toEqual(["30", "30"]);
+  expect(await cells("RECKON_BACKUP_EVERY")).toEqual([expect.stringMatching(/^1 d.*set here/s), "off"]);
+  expect(await cells("RECKON_LAKE_EVERY")).toEqual(["1 min", "1m"]);
 });
 
 it("is for operators alone, and answers 404 for what is not there", async () => {

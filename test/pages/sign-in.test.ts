@@ -56,6 +56,20 @@ it("signs in, says nothing of which part was wrong, and signs out", async () => 
   ]);
 });
 
+it("leads to the very place that a link names, after a wrong password, too", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { page, go } = await site.open();
+  await go("/people?q=a%26b#invite");
+  await page.getByLabel("E-mail address").fill(ada.email);
+  await page.getByLabel("Password").fill("not the password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/people?q=a%26b#invite");
+});
+
 it("leads back to the page whose form was sent when the session had ended, and to what was typed in it", async () => {
   const site = await startSite();
   const ada = await site.person();

@@ -58,10 +58,10 @@ it("lets an operator add an issuer, and a person sign in by it", async () => {
   issuer.subject = "s-ada";
   const ada = await site.open();
   ada.complaints.length = 0;
-  await ada.go("/login?next=%2Fsessions");
+  await ada.go("/sessions?repo=a%26b#results");
   await ada.judge("sign-in-sso");
   await ada.page.getByRole("link", { name: "Continue with Acme" }).click();
-  await ada.page.waitForURL("**/sessions");
+  await ada.page.waitForURL("**/sessions?repo=a%26b#results");
   await ada.go("/account");
   await ada.page.getByText("Linked to", { exact: true }).first().waitFor();
   await ada.page.locator("summary", { hasText: "Unlink" }).click();

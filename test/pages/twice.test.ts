@@ -14,7 +14,7 @@ interface SlowVisit {
 }
 
 /** A browser whose line to the server can be held up. */
-async function openSlowly(site: Site, person?: Person): Promise<SlowVisit> {
+async function openSlowly(site: Site, person?: Person, javaScript = true): Promise<SlowVisit> {
   let answered = () => {};
   let line = Promise.resolve();
   const server = createServer((browser) => {
@@ -29,7 +29,7 @@ async function openSlowly(site: Site, person?: Person): Promise<SlowVisit> {
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
-  const { page } = await site.open(person);
+  const { page } = await site.open(person, { javaScript });
   return {
     page,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -65,6 +65,49 @@ it("makes one code, one token and one licence of two clicks", async () => {
   const acts =
     "SELECT action FROM audit_events WHERE action IN ('code.created', 'api_token.created', 'license.minted')";
   expect(site.t.rows(acts).length).toBe(3);
+});
+
+it("makes one code, one token and one invitation of two clicks without script, and another one of the page drawn anew", async () => {
+  const site = await startSite();
+  const { page, url, clickTwice } = await openSlowly(site, await site.person(), false);
+  const shown = () => page.locator(".secret-value").textContent();
+  await page.goto(`${url}/devices/fleet`);
+  await clickTwice(page.getByRole("button", { name: "Make the code" }));
+  await page.locator(".secret-value").waitFor();
+  const tokens: unknown[] = [];
+  for (const _ of [1, 2]) {
+    await page.goto(`${url}/api-tokens`);
+    await page.getByLabel("Name").fill("report");
+    await clickTwice(page.locator("main .form").getByRole("button").last());
+    tokens.push(await shown());
+  }
+  await page.goto(`${url}/people`);
+  await page.getByLabel("E-mail address").fill("grace@example.com");
+  await clickTwice(page.getByRole("button", { name: "Make the invitation" }));
+  await page.locator(".secret-value").waitFor();
+  expect(new Set(tokens).size).toBe(2);
+  expect([site.t.count("connect_codes"), site.t.count("api_tokens"), site.t.count("one_time_links")]).toEqual([
+    1, 2, 1,
+  ]);
+});
+
+it("does again what was refused, and what is meant once more a while later", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const page = await (await fetch(`${site.url}/people`, { headers: { cookie: ada.cookie } })).text();
+  const _csrf = /name="_csrf" value="([^"]+)"/.exec(page)?.[1] as string;
+  const send = async (path: string) => {
+    const body = new URLSearchParams({ _csrf, role: "member" });
+    return (await fetch(site.url + path, { method: "POST", redirect: "manual", headers: { cookie: ada.cookie }, body }))
+      .status;
+  };
+  expect(await send("/people/leave")).toBe(409);
+  await site.person({ team: ada.team });
+  const made = () => site.t.count("one_time_links");
+  for (const links of [1, 1]) expect([await send("/people/invitations"), made()]).toEqual([200, links]);
+  site.t.clock.advance(10_000);
+  expect([await send("/people/invitations"), made()]).toEqual([200, 2]);
+  expect(await send("/people/leave")).toBe(303);
 });
 
 it("says that it is done to who clicked twice, not that it was done before", async () => {

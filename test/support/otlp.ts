@@ -1,12 +1,16 @@
 import { bytesField, WireReader } from "../../src/kit/protobuf.ts";
 
-type Value = string | number | boolean;
+type Scalar = string | number | boolean;
+type Value = Scalar | readonly Value[] | { readonly [name: string]: Value };
 
 /** Attributes as OTLP/JSON writes them. */
 export const attributes = (values: Readonly<Record<string, Value>>) =>
   Object.entries(values).map(([key, value]) => ({ key, value: wrapped(value) }));
 
-const wrapped = (value: Value) => {
+const wrapped = (value: Value): object => {
+  if (Array.isArray(value)) return { arrayValue: { values: value.map(wrapped) } };
+  if (typeof value === "object")
+    return { kvlistValue: { values: attributes(value as Readonly<Record<string, Value>>) } };
   if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
@@ -81,6 +85,7 @@ export const spansOf = (
     parent?: string;
     trace?: string;
     status?: object;
+    events?: readonly { name: string; values: Record<string, Value> }[];
   }[]
 ) => ({
   resourceSpans: [
@@ -89,7 +94,7 @@ export const spansOf = (
       scopeSpans: [
         {
           scope: { name: scope },
-          spans: spans.map(({ name, values, id, parent, trace = "a".repeat(32), status }) => ({
+          spans: spans.map(({ name, values, id, parent, trace = "a".repeat(32), status, events }) => ({
             traceId: trace,
             spanId: id ?? (++spanNumber).toString(16).padStart(16, "0"),
             ...(parent ? { parentSpanId: parent } : {}),
@@ -98,6 +103,9 @@ export const spansOf = (
             endTimeUnixNano: nanos(500),
             attributes: attributes(values),
             ...(status ? { status } : {}),
+            ...(events
+              ? { events: events.map((one) => ({ name: one.name, attributes: attributes(one.values) })) }
+              : {}),
           })),
         },
       ],
@@ -125,6 +133,8 @@ function anyValue(value: Json): Buffer {
   if (value.stringValue !== undefined) return bytesField(1, value.stringValue);
   if (value.boolValue !== undefined) return varint64(2, value.boolValue ? 1n : 0n);
   if (value.intValue !== undefined) return varint64(3, BigInt(value.intValue));
+  if (value.arrayValue) return bytesField(5, each(1, value.arrayValue.values, anyValue));
+  if (value.kvlistValue) return bytesField(6, keyValues(1, value.kvlistValue.values));
   const double = Buffer.alloc(9);
   double[0] = 4 * 8 + 1;
   double.writeDoubleLE(value.doubleValue, 1);
@@ -143,11 +153,13 @@ const each = (number: number, list: Json[], encode: (one: Json) => Buffer) =>
 export function protobufOf(request: Json): Buffer<ArrayBuffer> {
   const scopes = (scope: Json, records: Buffer) =>
     Buffer.concat([scope ? bytesField(1, bytesField(1, scope.name)) : Buffer.alloc(0), records]);
-  const log = ({ timeUnixNano, body, attributes: list }: Json) =>
+  const log = ({ timeUnixNano, body, attributes: list, traceId, spanId }: Json) =>
     Buffer.concat([
       fixed64(1, timeUnixNano),
       body ? bytesField(5, anyValue(body)) : Buffer.alloc(0),
       keyValues(6, list),
+      traceId ? bytesField(9, Buffer.from(traceId, "hex")) : Buffer.alloc(0),
+      spanId ? bytesField(10, Buffer.from(spanId, "hex")) : Buffer.alloc(0),
     ]);
   const span = (one: Json) =>
     Buffer.concat([
@@ -158,6 +170,9 @@ export function protobufOf(request: Json): Buffer<ArrayBuffer> {
       fixed64(7, one.startTimeUnixNano),
       fixed64(8, one.endTimeUnixNano),
       keyValues(9, one.attributes),
+      each(11, one.events ?? [], ({ name, attributes: list }) =>
+        Buffer.concat([bytesField(2, name), keyValues(3, list)]),
+      ),
       one.status
         ? bytesField(15, Buffer.concat([bytesField(2, one.status.message), varint64(3, BigInt(one.status.code))]))
         : Buffer.alloc(0),

@@ -25,6 +25,8 @@ interface Remembered extends RememberedContents {
   readonly seen?: string;
   /** What was sent. */
   readonly digest?: string;
+  /** What was sent instead, where the line was too slow for all of it: the next time that can be named, and the rest is tried. */
+  readonly part?: string;
   /** Of the repository that it was read from, see `placeOf`. */
   readonly place?: string;
   /** How many files stay on the machine because git ignores them; null: all, because git did not say. */
@@ -77,6 +79,9 @@ class Publication {
   readonly #sentAt: number | null;
   readonly #known: Remembered;
   readonly #stored: StoredContents;
+  #isSlow = false;
+  /** Of what was sent last. */
+  #digest = "";
 
   constructor(exchange: Exchange, repo: string) {
     const row = exchange.capture.rows.brain.get(repo);
@@ -102,12 +107,12 @@ class Publication {
       this.#remember({ ...this.#known, ignored: null }, this.#sentAt);
       return false;
     }
-    const looked = { seen, ignored: tree.files.length - candidates.length };
+    const ignored = tree.files.length - candidates.length;
     const files = compose(tree, candidates, CAPS);
     const digest = digestOf(files);
     const isNothing = files.length === 0 && this.#version === 0;
     if (isNothing || digest === this.#known.digest) {
-      this.#remember({ ...this.#known, ...looked }, this.#sentAt);
+      this.#remember({ ...this.#known, seen, ignored }, this.#sentAt);
       return false;
     }
     const place = placeOf(tree.root);
@@ -119,10 +124,12 @@ class Publication {
     }
     const { clock } = this.#exchange.capture;
     // What was refused is not sent again before it changes.
-    this.#remember(
-      { ...looked, ...this.#stored.remembered(), digest, place },
-      outcome === "sent" ? clock.now() : this.#sentAt,
-    );
+    const sentAt = outcome === "sent" ? clock.now() : this.#sentAt;
+    if (outcome === "sent") this.#exchange.wentWell("brain");
+    // Where it is as much as the last time, there is no room for more.
+    const isGrowing = this.#isSlow && this.#digest !== this.#known.part;
+    const looked = isGrowing ? { part: this.#digest } : { seen, digest };
+    this.#remember({ ...looked, ignored, ...this.#stored.remembered(), place }, sentAt);
     return outcome === "sent";
   }
 
@@ -149,6 +156,7 @@ class Publication {
     first: readonly SnapshotFile[],
     composeWithin: (caps: Caps) => SnapshotFile[],
   ): Promise<"sent" | "refused" | "later"> {
+    const mostBytes = Math.min(CAPS.snapshotBytes, Math.max(bytesOf(first), CAPS.fileBytes));
     let files = first;
     let version = this.#version + 1;
     let halvings = 0;
@@ -164,19 +172,22 @@ class Publication {
         version = this.#above(rollbacks);
       } else if (answer.kind === "refused" && answer.status === 422 && objected < 2) {
         files = withoutSecrets(files, readObjections(answer.reason, files), objected++ > 0);
-      } else if (answer.kind === "refused" && answer.status === 413 && halvings < MAX_HALVINGS) {
+      } else if (answer.kind === "refused" && [408, 413].includes(answer.status) && halvings < MAX_HALVINGS) {
         const part = 2 ** ++halvings;
         objected = 0;
         files = composeWithin({
           fileBytes: Math.floor(CAPS.fileBytes / part),
-          snapshotBytes: Math.floor(CAPS.snapshotBytes / part),
+          snapshotBytes: Math.floor(mostBytes / part),
           files: Math.floor(CAPS.files / part),
         });
       } else if (answer.kind === "refused" && [400, 413, 422].includes(answer.status)) {
         const { rows, clock } = this.#exchange.capture;
         rows.addRejected.run(clock.now(), "brain", answer.reason, JSON.stringify(files.map(({ path }) => path)));
         return "refused";
-      } else return "later";
+      } else {
+        this.#exchange.setBack("brain", answer);
+        return "later";
+      }
     }
   }
 
@@ -196,6 +207,8 @@ class Publication {
     const sent = this.#stored.named(files);
     const body = JSON.stringify({ version, repoKey: this.#repo, clientTimestamp, files: sent });
     const answer = await this.#exchange.post("/api/brain/ingest", body, "brain");
+    this.#isSlow ||= answer.kind === "refused" && answer.status === 408;
+    this.#digest = digestOf(files);
     return this.#stored.learn(answer, files, sent) ? this.#post(files, version) : answer;
   }
 
@@ -203,6 +216,9 @@ class Publication {
     this.#exchange.capture.rows.putBrain.run(this.#repo, this.#version, JSON.stringify(known), sentAt);
   }
 }
+
+const bytesOf = (files: readonly SnapshotFile[]) =>
+  files.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
 
 function compose({ root }: Tree, candidates: readonly TreeFile[], caps: Caps): SnapshotFile[] {
   return composeSnapshot(candidates, (path, most) => readOutgoing(root, path, most), caps);

@@ -32,6 +32,16 @@ export function signOfFile(path: string): Sign | undefined {
   }
 }
 
+/**
+ * When a transcript began, for reading older ones first; a sub-agent's behind its session's, which tells where both work: of copies only
+ * the end of each is known, and the session's is the later one.
+ */
+export function orderOf(path: string, { born }: Sign): number {
+  const main = path.replace(/[\\/]subagents[\\/][^\\/]*$/, ".jsonl");
+  const sign = main === path ? undefined : signOfFile(main);
+  return sign ? Math.max(born, sign.born + 0.001) : born;
+}
+
 /** A database and its write-ahead log; never its -shm, which readers change. */
 export function signOfDatabase(path: string): Sign | undefined {
   const main = signOfFile(path);

@@ -50,12 +50,12 @@ export function bindDevice(
       fail(teamNotFound, `The team moved to ${team.movedTo}: connect the machine there, with the same code.`);
     if (code.consumedAt !== null) fail(codeUsed);
     if (code.expiresAt <= now) fail(codeExpired);
-    const person = code.personId === null ? null : findTeammate(core, team.id, code.personId);
-    // Whose machine it was to be has left meanwhile, or may not connect any more.
-    if (person === undefined || person?.disabledAt || (person && !mayBind(core, team, person.id))) fail(codeExpired);
-    const expiresAt = now + TOKEN_LIFETIME_MS;
+    const person = nextPerson(core, team, code.personId);
+    const endsAt = code.bindsForMs === null ? null : now + code.bindsForMs;
+    const expiresAt = endsAt ?? now + TOKEN_LIFETIME_MS;
     if (rows(core.store).consumeCode.run({ now, deviceId, digest }).changes === 0) fail(codeUsed);
-    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent, person?.id ?? null);
+    const personId = person?.id ?? null;
+    rows(core.store).insertDevice.run(deviceId, team.id, label, consentVersion, now, userAgent, personId, endsAt);
     rows(core.store).insertToken.run(tokenDigest(deviceToken), deviceId, now, expiresAt);
     recordEvent(core, deviceActor(deviceId, label, ip), {
       action: "device.connected",
@@ -66,6 +66,14 @@ export function bindDevice(
     noteSeats(core, team, team, 1);
     return { deviceId, deviceToken, expiresAt, team, person };
   });
+}
+
+/** Whose machine it becomes. @throws Problem codeExpired (400) when they have left meanwhile, or may not connect any more */
+function nextPerson(core: Core, team: Team, personId: string | null): DevicePerson | null {
+  if (personId === null) return null;
+  const person = findTeammate(core, team.id, personId);
+  if (!person || person.disabledAt !== null || !mayBind(core, team, person.id)) return fail(codeExpired);
+  return person;
 }
 
 /** What is said to a device whose binding has ended. */

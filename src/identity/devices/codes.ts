@@ -16,6 +16,8 @@ export interface ConnectCode {
   readonly expiresAt: number;
   /** How many machines it may connect. */
   readonly uses: number;
+  /** For how long it binds each, in milliseconds; null where they renew their tokens. */
+  readonly bindsForMs: number | null;
 }
 
 /** What codes may be. */
@@ -27,6 +29,9 @@ export const CODE_LIMITS = {
   maxFleetDays: 90,
   maxUses: 100_000,
   maxAtOnce: 1_000,
+  /** How long a machine that lives for one job is bound. */
+  minBindingMs: MINUTE_MS,
+  maxBindingMs: 7 * DAY_MS,
   /** Open ones that a page lists. */
   listed: 200,
 } as const;
@@ -44,7 +49,7 @@ export function createCode(
   by: Actor = COMMAND_LINE,
   personId: string | null = null,
 ): Promise<ConnectCode> {
-  return core.store.write(() => storeCode(core, teamId, { lifetimeMs, uses: 1, personId }, by));
+  return core.store.write(() => storeCode(core, teamId, { lifetimeMs, uses: 1, personId, bindsForMs: null }, by));
 }
 
 /** Codes for machines that are set up in numbers, within `CODE_LIMITS`. */
@@ -53,24 +58,26 @@ export interface FleetCodes {
   /** How many machines each may connect. */
   readonly uses: number;
   readonly lifetimeMs: number;
+  /** For how long it binds machines that live for one job: none renews its token beyond that. Null for machines that stay. */
+  readonly bindsForMs: number | null;
 }
 
 /** Mints codes whose machines are nobody's until they are assigned, all of them or none. */
 export function createFleetCodes(
   core: Core,
   teamId: string,
-  { count, uses, lifetimeMs }: FleetCodes,
+  { count, ...how }: FleetCodes,
   by: Actor = COMMAND_LINE,
 ): Promise<ConnectCode[]> {
   return core.store.write(() =>
-    Array.from({ length: count }, () => storeCode(core, teamId, { lifetimeMs, uses, personId: null }, by)),
+    Array.from({ length: count }, () => storeCode(core, teamId, { ...how, personId: null }, by)),
   );
 }
 
 function storeCode(
   core: Core,
   teamId: string,
-  { lifetimeMs, uses, personId }: Omit<FleetCodes, "count"> & { readonly personId: string | null },
+  { lifetimeMs, uses, personId, bindsForMs }: Omit<FleetCodes, "count"> & { readonly personId: string | null },
   by: Actor,
 ): ConnectCode {
   const team = findTeam(core, teamId);
@@ -81,14 +88,15 @@ function storeCode(
   const id = digest.subarray(0, ID_BYTES).toString("hex");
   const now = core.clock.now();
   const expiresAt = now + lifetimeMs;
-  rows(core.store).insertCode.run({ digest, teamId, now, expiresAt, createdBy: makers.of(by), personId, uses });
+  const createdBy = makers.of(by);
+  rows(core.store).insertCode.run({ digest, teamId, now, expiresAt, createdBy, personId, uses, bindsForMs });
   recordEvent(core, by, {
     action: "code.created",
     teamId,
     target: { kind: "code", id },
-    detail: { expiresAt: isoInstant(expiresAt), ...(uses > 1 && { uses }) },
+    detail: { expiresAt: isoInstant(expiresAt), ...(uses > 1 && { uses }), ...(bindsForMs !== null && { bindsForMs }) },
   });
-  return { code, id, teamId, expiresAt, uses };
+  return { code, id, teamId, expiresAt, uses, bindsForMs };
 }
 
 /** How much of a code's digest names it. */

@@ -5,13 +5,22 @@ import type { ErasedPerson } from "../people/people.ts";
 import { endBinding } from "./binding.ts";
 import { rows } from "./rows.ts";
 
+/** What an erased device is called. */
+const markOf = (deviceId: string): string => `erased-${deviceId}`;
+
+/** Whether a device of a team was erased. */
+export function isErased(core: Core, teamId: string, deviceId = ""): boolean {
+  const known = rows(core.store).nameOf.get(deviceId);
+  return known?.teamId === teamId && known.label === markOf(deviceId);
+}
+
 /** Row change: ends a device's binding, and forgets what it is called. */
 function eraseDevice(core: Core, deviceId: string, by: Actor): number {
   const sql = rows(core.store);
   const device = sql.device.get(deviceId);
   if (!device) return 0;
   if (device.revokedAt === null) endBinding(core, { ...device, label: null }, by, "device.revoked");
-  return sql.eraseDevice.run({ id: deviceId, mark: `erased-${deviceId}` }).changes;
+  return sql.eraseDevice.run({ id: deviceId, mark: markOf(deviceId) }).changes;
 }
 
 /** Row change: a person's name in the codes that they made. @returns how many changed */

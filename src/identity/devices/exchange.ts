@@ -7,6 +7,7 @@ import { Count, Instant, identifier } from "../../platform/http/fields.ts";
 import { readUserAgent, redactText } from "../../redact/redact.ts";
 import { licenseFor } from "../license/license.ts";
 import { bindDevice } from "./binding.ts";
+import { isErased } from "./erase.ts";
 import { codeExpired, codeUsed, teamNotFound } from "./faults.ts";
 
 const Consent = v.object({
@@ -25,6 +26,9 @@ const DeviceBinding = v.looseObject({
   status: v.string(),
   seatCount: Count,
   consentVersion: v.string(),
+  previousErased: v.optional(
+    v.pipe(v.boolean(), v.description("Whether the device that this machine was is erased, with all that it sent.")),
+  ),
 });
 
 /** Turns a one-time connect code and the operator's consent into a device token. */
@@ -44,6 +48,9 @@ export const exchange = endpoint(
           v.maxLength(256, "must have at most 256 characters"),
         ),
         consent: Consent,
+        previousDeviceId: v.optional(
+          v.pipe(identifier(200), v.description("The device that this machine was, where it was one.")),
+        ),
       }),
       maxBytes: () => 16 * 1024,
     },
@@ -87,6 +94,7 @@ export const exchange = endpoint(
       consentVersion,
       deviceId,
       person: person?.email ?? null,
+      ...(isErased(core, team.id, body.previousDeviceId) ? { previousErased: true } : {}),
     };
   },
 );

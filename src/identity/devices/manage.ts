@@ -4,21 +4,25 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { redactText } from "../../redact/redact.ts";
 import { type DevicePerson, knownDevice, peopleOf } from "./assign.ts";
 import { endBinding } from "./binding.ts";
+import { deviceRows } from "./roster.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
 /** A device as people see it. */
 export interface Device extends DeviceRow {
-  /** `expired`: its token ran out before it was rotated; it must be connected again. */
+  /** `expired`: its token ran out before it was rotated, or its one job is over; it must be connected again. */
   readonly status: "active" | "expired" | "revoked";
   /** Whose machine it is; null for nobody's. */
   readonly person: DevicePerson | null;
+  /** When one that can report was last heard of; null for all others, and for machines of one job, which nobody misses. */
+  readonly silentSince: number | null;
 }
 
 /** A team's devices, or everybody's when undefined, the one bound first first. @param personId only this person's */
 export function listDevices(core: Core, teamId?: string, personId?: string): Device[] {
-  const { devices, devicesOfTeam, devicesOfPerson } = rows(core.store);
-  if (personId === undefined) return shown(core, teamId === undefined ? devices.all() : devicesOfTeam.all(teamId));
-  return shown(core, devicesOfPerson.all(personId)).filter((one) => teamId === undefined || one.teamId === teamId);
+  if (personId === undefined) return shown(core, deviceRows(core, teamId));
+  return shown(core, rows(core.store).devicesOfPerson.all(personId)).filter(
+    (one) => teamId === undefined || one.teamId === teamId,
+  );
 }
 
 /** A person's devices that can report. @param teamId only those of this team */
@@ -49,6 +53,7 @@ function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
       ...row,
       status: row.revokedAt === null ? status : "revoked",
       person: people.get(row.personId) ?? null,
+      silentSince: row.revokedAt === null && !expired && row.endsAt === null ? row.lastSeenAt : null,
     };
   });
 }

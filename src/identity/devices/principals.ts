@@ -32,7 +32,7 @@ const cacheOf = slot((core): Cache => {
   const forget = (deviceId: unknown) => {
     for (const [token, device] of byToken) if (device.deviceId === deviceId) byToken.delete(token);
   };
-  core.store.onChange(["devices"], forget, "id");
+  core.store.onChange(["devices"], forget, { column: "id" });
   return { byToken, hasChangedOutside: core.store.watchOutside() };
 });
 

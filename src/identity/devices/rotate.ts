@@ -65,14 +65,15 @@ export const rotate = endpoint(
       if (rows(core.store).replaceToken.run(now, principal.tokenHash).changes === 0) fail(alreadyRotated);
       const device = rows(core.store).device.get(principal.deviceId);
       if (device?.revokedAt !== null) return fail(tokenRevoked);
-      rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, now + TOKEN_LIFETIME_MS);
+      const expiresAt = device.endsAt ?? now + TOKEN_LIFETIME_MS;
+      rows(core.store).insertToken.run(tokenDigest(deviceToken), principal.deviceId, now, expiresAt);
       rows(core.store).touchDevice.run(now, userAgent, principal.deviceId);
       recordEvent(core, deviceActor(device.id, device.label, address), {
         action: "device.rotated",
         teamId: device.teamId,
         target: { kind: "device", id: device.id, label: device.label },
       });
-      return now + TOKEN_LIFETIME_MS;
+      return expiresAt;
     });
     return { deviceToken, expiresAt: isoInstant(expiresAt), teamId: principal.teamId };
   },

@@ -6,6 +6,8 @@ export interface CodeRow {
   readonly expiresAt: number;
   readonly consumedAt: number | null;
   readonly personId: string | null;
+  /** For how long it binds each machine; null where they renew their tokens. */
+  readonly bindsForMs: number | null;
 }
 
 export interface DeviceRow {
@@ -22,6 +24,8 @@ export interface DeviceRow {
   readonly tokenExpiresAt: number | null;
   /** Whose machine it is. */
   readonly personId: string | null;
+  /** When the binding of a machine that lives for one job ends; null for all others. */
+  readonly endsAt: number | null;
 }
 
 /** A device by one of its tokens, whatever the state of either. */
@@ -46,6 +50,8 @@ export interface OpenCode {
   /** How many machines it may connect, and how many it did. */
   readonly uses: number;
   readonly used: number;
+  /** For how long it binds each; null where they renew their tokens. */
+  readonly bindsForMs: number | null;
 }
 
 /** Of a part of the devices: how many can report, by how long ago they did. */
@@ -74,23 +80,25 @@ interface NewCode {
   readonly createdBy: string;
   readonly personId: string | null;
   readonly uses: number;
+  readonly bindsForMs: number | null;
 }
 
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
     (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
-     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt, d.person_id AS personId
+     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt, d.person_id AS personId,
+    d.ends_at AS endsAt
   FROM devices d`;
 
 export const rows = statements((db) => ({
   insertCode: db.prepare<[NewCode]>(
-    `INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id, uses)
-     VALUES (@digest, @teamId, @now, @expiresAt, @createdBy, @personId, @uses)`,
+    `INSERT INTO connect_codes (code_hash, team_id, created_at, expires_at, created_by, person_id, uses, binds_for_ms)
+     VALUES (@digest, @teamId, @now, @expiresAt, @createdBy, @personId, @uses, @bindsForMs)`,
   ),
   // By connect_codes_by_team, as is expireCode.
   openCodes: db.prepare<[CodesOf & { limit: number }], OpenCode>(
     `SELECT lower(hex(substr(code_hash, 1, 8))) AS id, created_at AS createdAt, expires_at AS expiresAt, created_by AS createdBy,
-       person_id AS personId, uses, used
+       person_id AS personId, uses, used, binds_for_ms AS bindsForMs
      FROM connect_codes WHERE team_id = @teamId AND expires_at > @now AND consumed_at IS NULL
        AND (@personId IS NULL OR person_id = @personId) ORDER BY expires_at DESC, code_hash LIMIT @limit`,
   ),
@@ -100,7 +108,7 @@ export const rows = statements((db) => ({
   ),
   // By connect_codes' primary key.
   code: db.prepare<[Buffer], CodeRow>(
-    `SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt, person_id AS personId
+    `SELECT team_id AS teamId, expires_at AS expiresAt, consumed_at AS consumedAt, person_id AS personId, binds_for_ms AS bindsForMs
      FROM connect_codes WHERE code_hash = ?`,
   ),
   // Nothing once it was used as often as it may be.
@@ -114,8 +122,11 @@ export const rows = statements((db) => ({
   ),
   // By primary key.
   revokedAt: db.prepare<[string], number | null>("SELECT revoked_at FROM devices WHERE id = ?").pluck(),
-  insertDevice: db.prepare<[string, string, string | null, string, number, string | null, string | null]>(
-    "INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent, person_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  insertDevice: db.prepare<
+    [string, string, string | null, string, number, string | null, string | null, number | null]
+  >(
+    `INSERT INTO devices (id, team_id, label, consent_version, created_at, user_agent, person_id, ends_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   insertToken: db.prepare<[Buffer, string, number, number]>(
     "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
@@ -156,7 +167,6 @@ export const rows = statements((db) => ({
        FROM devices d WHERE d.id > @after ORDER BY d.id LIMIT @limit)`,
   ),
   devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
-  devicesOfTeam: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.team_id = ? ORDER BY d.created_at, d.id`),
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),

@@ -3,6 +3,7 @@ import { makers } from "../../identity/people/people.ts";
 import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { forecast } from "./forecast.ts";
 import { measure } from "./measure.ts";
@@ -91,6 +92,17 @@ export function budgetStandings(core: Core, teamId: string): BudgetStanding[] {
   return rows(core.store)
     .ofTeam.all(teamId)
     .map((row) => standingOf(core, row, core.clock.monotonic() > until));
+}
+
+/** The same, each as fresh as spend, for whoever waits for it. */
+export async function currentStandings(core: Core, teamId: string): Promise<BudgetStanding[]> {
+  const yieldNow = cooperative(core.clock);
+  const standings: BudgetStanding[] = [];
+  for (const row of rows(core.store).ofTeam.all(teamId)) {
+    standings.push(standingOf(core, row, false));
+    await yieldNow();
+  }
+  return standings;
 }
 
 export interface NewBudget {

@@ -7,6 +7,7 @@ export {
   BUDGET_STATES,
   type BudgetStanding,
   budgetStandings,
+  currentStandings,
   DEFAULT_THRESHOLDS,
   MAX_USD,
   removeBudget,

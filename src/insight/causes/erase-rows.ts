@@ -15,6 +15,7 @@ export const eraseRows = statements((db) => ({
     "SELECT id, entry_id AS entryId, session_id AS sessionId FROM causal_links WHERE team_id = ? AND repo_key = ?",
   ),
   // By primary key.
+  hasLink: db.prepare<[string | null], number>("SELECT 1 FROM causal_links WHERE id = ?").pluck(),
   dropLink: db.prepare<[string]>("DELETE FROM causal_links WHERE id = ?"),
   // A walk of the table, for one person.
   renameDecider: db.prepare<[string, string, number]>(

@@ -3,6 +3,7 @@ import { type EraseStep, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/e
 import { findDefect } from "../defects/defects.ts";
 import { countCaused } from "./count-caused.ts";
 import { eraseRows } from "./erase-rows.ts";
+import { contestedBy } from "./follow-deliveries.ts";
 import { evidenceAnew } from "./follow-sessions.ts";
 
 /**
@@ -54,5 +55,16 @@ async function* eraseNoted(core: Core, teamId: string, externalIds: Iterable<str
 const renameDecider = (core: Core, from: string, to: string): number =>
   eraseRows(core.store).renameDecider.run(to, from, MAX_ERASED_ROWS).changes;
 
+/** Whether there is a link still. */
+const hasLink = (core: Core, id: string | null): boolean => eraseRows(core.store).hasLink.get(id) !== undefined;
+
 /** Erasing what is known of causes. */
-export const causeErasure = { eraseEvidence, eraseLinksOfGone, forgetNoted, eraseNoted, renameDecider };
+export const causeErasure = {
+  contestedBy,
+  hasLink,
+  eraseEvidence,
+  eraseLinksOfGone,
+  forgetNoted,
+  eraseNoted,
+  renameDecider,
+};

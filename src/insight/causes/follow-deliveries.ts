@@ -108,23 +108,39 @@ type SessionPlace = ReturnType<typeof sessionsBetween>[number];
 
 /** Correlates the entries that sessions may have caused, or were thought to. */
 async function correlateSessions(core: Core, sessions: readonly SessionPlace[], done: ReadonlySet<string>) {
+  for (const correlateAnew of await contestedBy(core, sessions)) await correlateAnew(done);
+}
+
+/** What correlates the entries that sessions may have caused, or are thought to: by then these may be gone. */
+export async function contestedBy(core: Core, sessions: readonly SessionPlace[]) {
+  const contested: ((done?: ReadonlySet<string>) => Promise<void>)[] = [];
   for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
     const reaches = await reachOfAll(core, ofTeam);
-    for (const [repoKey, reach] of reaches)
-      if (!done.has(`${teamId} ${repoKey}`))
-        await correlateRepository(core, teamId, repoKey, (defect) => isWithin(defect, reach));
-    // A session that named no repository may have made the commits that entries of any repository name.
-    const withoutRepo = reaches.get("");
-    if (!withoutRepo) continue;
-    for (const repoKey of defectFacts.repoKeys(core, teamId))
-      if (repoKey !== "" && !done.has(`${teamId} ${repoKey}`))
-        await correlateRepository(
-          core,
-          teamId,
-          repoKey,
-          (defect) => defect.commits.length > 0 && isWithin(defect, withoutRepo),
-        );
+    contested.push((done = new Set()) => correlateWithin(core, teamId, reaches, done));
   }
+  return contested;
+}
+
+async function correlateWithin(
+  core: Core,
+  teamId: string,
+  reaches: ReadonlyMap<string, Reach>,
+  done: ReadonlySet<string>,
+): Promise<void> {
+  for (const [repoKey, reach] of reaches)
+    if (!done.has(`${teamId} ${repoKey}`))
+      await correlateRepository(core, teamId, repoKey, (defect) => isWithin(defect, reach));
+  // A session that named no repository may have made the commits that entries of any repository name.
+  const withoutRepo = reaches.get("");
+  if (!withoutRepo) return;
+  for (const repoKey of defectFacts.repoKeys(core, teamId))
+    if (repoKey !== "" && !done.has(`${teamId} ${repoKey}`))
+      await correlateRepository(
+        core,
+        teamId,
+        repoKey,
+        (defect) => defect.commits.length > 0 && isWithin(defect, withoutRepo),
+      );
 }
 
 /** Correlates the entries that name commits whose notes may name other sessions than they did, which nothing else tells of. */

@@ -191,10 +191,14 @@ function outermost({ from, to }: Narrowed, { sort = "started" }: SessionsQuery, 
 /** Billionths in a dollar. */
 const NANO = 1e9;
 
+/** The first start that a filter leaves: what has none is of no days, whether they are asked for from one on or until one. */
+export const firstStart = ({ from, to }: SessionFilter): number => from ?? (to === undefined ? NO_START : NO_START + 1);
+
 /** A filter as statements take it; a team's newest 100,000 sessions before its end are looked at. */
 export function narrowedTo(core: Core, teamId: string, filter: SessionFilter): Narrowed {
   const { repoKey, deviceIds, sources, outcome, result, agent, model, branch, minUsd, minErrors } = filter;
-  const { from = NO_START, to = Number.MAX_SAFE_INTEGER } = filter;
+  const from = firstStart(filter);
+  const { to = Number.MAX_SAFE_INTEGER } = filter;
   const { highest, oldest: oldestOf } = listRows(core.store);
   // Counting from the newest takes its time, and mostly there are fewer.
   const oldest = (highest.get() ?? 0) > MAX_EXAMINED ? oldestOf.get({ teamId, to, most: MAX_EXAMINED }) : undefined;

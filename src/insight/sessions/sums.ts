@@ -2,9 +2,8 @@ import type { Core } from "../../core.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { sessionTwins } from "../../record/traces/traces.ts";
-import { narrowedTo, type SessionFilter, usdOfNano } from "./list.ts";
+import { firstStart, narrowedTo, type SessionFilter, usdOfNano } from "./list.ts";
 import { type DayRow, listRows, type RepoSums, type SumRow } from "./list-rows.ts";
-import { NO_START } from "./rows.ts";
 import { isOfFew, sumsByStretch } from "./stretch-sums.ts";
 
 /** What some sessions come to. */
@@ -31,7 +30,7 @@ export async function sumSessions(
     await yieldNow();
   }
   const { costNano, priced, ...rest } = all ?? NOTHING;
-  const partial = narrowed.from > (filter.from ?? NO_START);
+  const partial = narrowed.from > firstStart(filter);
   return { ...rest, usd: priced === 0 ? null : usdOfNano(costNano), partial };
 }
 

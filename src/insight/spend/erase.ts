@@ -72,38 +72,41 @@ interface Cells {
   readonly through: number;
 }
 
-/** What entries that stay report, as far as they were counted already. */
+/** What entries that stay report under some keys, as far as they were counted already. */
 class Left {
   readonly #core: Core;
   readonly #cells: Cells;
-  readonly #reports = new Map<string, Report[]>();
+  readonly #reports: Map<string, Report[]>;
+  /** The last entry of those that go. */
+  readonly #last: number;
   #to: number;
-  constructor(core: Core, cells: Cells) {
+  constructor(core: Core, cells: Cells, keys: Iterable<string>) {
     this.#core = core;
     this.#cells = cells;
-    this.#to = lastEntryId(core, cells.through);
+    this.#reports = new Map([...keys].map((key) => [key, []]));
+    this.#last = lastEntryId(core, cells.through);
+    // Of a call that was told of in several repositories the best report hid the others, which may be older.
+    this.#to = cells.repoKey === null || this.#reports.size === 0 ? this.#last : 0;
   }
 
   /** Reads on, for a while. @returns whether there may be more */
   read(): boolean {
     const counted = checkpointOf(this.#core, spendEntriesProjection);
-    const found = this.#to < counted ? usageCandidates(this.#core, this.#to, BATCH_ENTRIES) : undefined;
+    const { deviceId } = this.#cells;
+    const found = this.#to < counted ? usageCandidates(this.#core, this.#to, BATCH_ENTRIES, deviceId) : undefined;
     if (!found) return false;
     for (const entry of found.entries)
-      if (entry.id <= counted) for (const report of readEntry(entry)) this.#keep(report);
+      if (entry.id <= counted) for (const report of readEntry(entry)) this.#keep(report, entry.id > this.#last);
     this.#to = Math.min(found.to, counted);
     return true;
   }
 
-  #keep(report: UsageRecord): void {
-    const { deviceId, repoKey, session } = this.#cells;
+  /** @param isLater it came after what goes */
+  #keep(report: UsageRecord, isLater: boolean): void {
+    const { repoKey, session } = this.#cells;
     const { dimensions: of } = report;
-    if (of?.deviceId !== deviceId || (repoKey ?? of.repoKey) !== of.repoKey || (session ?? of.session) !== of.session)
-      return;
-    const name = report.key.toString("latin1");
-    const known = this.#reports.get(name);
-    if (known) known.push(report);
-    else this.#reports.set(name, [report]);
+    if (!of || (session ?? of.session) !== of.session || (!isLater && of.repoKey === repoKey)) return;
+    this.#reports.get(report.key.toString("latin1"))?.push(report);
   }
 
   under = (key: Buffer): readonly Report[] => this.#reports.get(key.toString("latin1")) ?? [];
@@ -132,7 +135,7 @@ async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> 
   // Of sessions that ran out only this is left.
   for (const id of reporters)
     if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
-  const left = new Left(core, cells);
+  const left = new Left(core, cells, keys.keys());
   while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
   for (const some of portions([...keys.values()], BATCH_KEYS))
     yield () => {

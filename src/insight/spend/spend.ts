@@ -9,6 +9,7 @@ export { spendErasure } from "./erase.ts";
 export { type SpendFact, spendFacts } from "./facts.ts";
 export { isSince, isUntil, readPeriod } from "./period.ts";
 export { priceCalls } from "./price-calls.ts";
+export { reprice } from "./price-sessions.ts";
 export { spendEntriesProjection } from "./project-entries.ts";
 export { spendSessionsProjection } from "./project-sessions.ts";
 export {

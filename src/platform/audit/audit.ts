@@ -3,7 +3,7 @@
  * Not here: what machines delivered (ledger), what read tokens read (reads), which each keep their own record.
  */
 
-export { eraseNames, eraseOldEvents } from "./erase.ts";
+export { eraseNames, eraseOldEvents, type Forgotten } from "./erase.ts";
 export { type Actor, COMMAND_LINE, type Event, recordAct, recordEvent, SYSTEM } from "./events.ts";
 export { type EventFormat, exportEvents } from "./export.ts";
 export { type AuditStep, eventLeafText, eventOfLeaf, eventText, leafOfAct, leafOfEvent, walkAudit } from "./leaf.ts";

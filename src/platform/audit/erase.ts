@@ -15,6 +15,8 @@ export interface Forgotten {
   readonly others: ReadonlySet<string>;
   /** Actions whose detail tells by what names a target went: of marked ones they go, too. */
   readonly naming: ReadonlySet<string>;
+  /** Texts of an event that tell of something else that went, such as an entry that somebody judged. */
+  gone(event: EventRow): readonly unknown[];
 }
 
 /**
@@ -52,10 +54,12 @@ export function* eraseNames(
 
 function withoutNames(
   event: EventRow,
-  { marks, others, naming }: Forgotten,
-  replace: (text: string) => string,
+  { marks, others, naming, gone }: Forgotten,
+  replaceNames: (text: string) => string,
 ): EventRow {
   const { actorId, actorLabel, targetId, targetLabel, ip, detail } = event;
+  const texts = gone(event);
+  const replace = (text: string) => (texts.includes(text) ? "erased" : replaceNames(text));
   const labelOf = (id: string | null, label: string) =>
     marks.get(id ?? "") ?? (others.has(id ?? "") ? label : replace(label));
   const actor = labelOf(actorId, actorLabel);

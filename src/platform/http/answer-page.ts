@@ -1,3 +1,4 @@
+import { sha256 } from "../../kit/hash.ts";
 import { Html } from "../../kit/html.ts";
 import { fail, forbidden, Problem, problem } from "../../kit/problem.ts";
 import { sentence } from "../../kit/strings.ts";
@@ -12,6 +13,7 @@ import { sendPage } from "./page-reply.ts";
 import { type Exchange, ShortCircuit, type Steps } from "./pipeline.ts";
 import { rateHeaders, respondFault } from "./render.ts";
 import { logUnforeseen } from "./request.ts";
+import { answerOnce } from "./sent-forms.ts";
 import { subPathOf, Visitor, visitorOf } from "./visitor.ts";
 
 /** A form that its browser has moved on from. */
@@ -46,6 +48,8 @@ export class PageSteps implements Steps {
   readonly #pages: PageOptions;
   #visitor: Visitor | undefined;
   #form: URLSearchParams | undefined;
+  /** Tells what was sent from all else, also from the same form of another page or of the page drawn anew. */
+  #sent = "";
 
   constructor(exchange: Exchange, page: Page, pages: PageOptions) {
     this.#exchange = exchange;
@@ -123,6 +127,7 @@ export class PageSteps implements Steps {
       if (!this.#who.session || !spec.signedInSince) throw error;
       throw this.#instead(spec.signedInSince(this.#call()));
     }
+    this.#sent = sha256(`${this.#who.call.path} ${form}`).toString("base64url");
     form.delete("_csrf");
     this.#requireAccess();
   }
@@ -135,8 +140,11 @@ export class PageSteps implements Steps {
     const { core, ip } = this.#exchange;
     const { session } = this.#who;
     if (session) await this.#pages.touchSession(core, session, ip());
-    const result = await this.#page.handle(this.#call() as PageCall<never>);
-    const reply = result instanceof Html ? { body: result } : (result as PageReply);
+    const work = async (): Promise<PageReply> => {
+      const result = await this.#page.handle(this.#call() as PageCall<never>);
+      return result instanceof Html ? { body: result } : (result as PageReply);
+    };
+    const reply = await (this.#form ? answerOnce(core, this.#sent, work) : work());
     return send(this.#exchange, this.#pages, reply, this.#who);
   }
 

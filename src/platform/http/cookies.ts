@@ -1,4 +1,5 @@
 import { sameDigest, sha256 } from "../../kit/hash.ts";
+import { systemRandom } from "../../kit/random.ts";
 
 /** Cookies of the dashboard (RFC 6265bis), and the proofs that a form is ours. */
 
@@ -57,14 +58,17 @@ export function setCookie(name: string, value: string, secure: boolean, maxAgeSe
 }
 
 /**
- * The token that a form carries: derived from a secret of the browser's cookie, so nothing need be stored.
+ * The token that the forms of a page carry: derived from a secret of the browser's cookie, so nothing need be stored, and another
+ * one each time that the page is drawn.
  * @param teamId the team whose page holds the form, so that a form left open acts on no team that is shown since
+ * @param drawn tells this drawing of the page from all others
  */
-export const csrfToken = (secret: string, teamId = ""): string =>
-  sha256(`reckon form ${secret} ${teamId}`).toString("base64url");
+export function csrfToken(secret: string, teamId = "", drawn = systemRandom(12).toString("base64url")): string {
+  return `${drawn}.${sha256(`reckon form ${secret} ${teamId} ${drawn}`).toString("base64url")}`;
+}
 
 export function isCsrfToken(sent: string | null, secret: string, teamId?: string): boolean {
-  return sent !== null && sameDigest(sha256(sent), sha256(csrfToken(secret, teamId)));
+  return sent !== null && sameDigest(sha256(sent), sha256(csrfToken(secret, teamId, sent.split(".")[0])));
 }
 
 /**

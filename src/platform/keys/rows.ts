@@ -19,8 +19,12 @@ export interface WrappedRow {
 }
 
 /** The private keys under a passphrase, one row at most; a database of an older schema has no such table. */
-export const wrappedRows = statements((db) => ({
-  get: db.prepare<[], WrappedRow>("SELECT kid, salt, sealed, wrapped_at AS wrappedAt FROM wrapped_keys WHERE id = 1"),
+export const wrappedRows = statements((db, has) => ({
+  get: db.prepare<[], WrappedRow>(
+    has("wrapped_keys", "id")
+      ? "SELECT kid, salt, sealed, wrapped_at AS wrappedAt FROM wrapped_keys WHERE id = 1"
+      : "SELECT '' AS kid, x'' AS salt, '' AS sealed, 0 AS wrappedAt WHERE 0",
+  ),
   put: db.prepare<[string, Buffer, string, number]>(
     "INSERT OR REPLACE INTO wrapped_keys (id, kid, salt, sealed, wrapped_at) VALUES (1, ?, ?, ?, ?)",
   ),

@@ -61,6 +61,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 39, file: "src/platform/store/migrations/0039-entries-gone.sql" },
   { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
   { version: 41, file: "src/platform/store/migrations/0041-reclaimed.sql" },
+  { version: 42, file: "src/platform/store/migrations/0042-machines-of-one-job.sql" },
 ];
 
 export interface SchemaPlan {

@@ -203,18 +203,19 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
-    onChange(tables, listener, column) {
+    onChange(tables, listener, of) {
       const name = `changed_${listeners++}`;
-      const value = column === undefined ? "NULL" : `OLD.${column}`;
       db.function(name, (changed: unknown) => {
         listener(changed);
         return null;
       });
       for (const table of tables)
-        for (const event of ["UPDATE", "DELETE"])
+        for (const event of ["UPDATE", "DELETE", ...(of?.added ? ["INSERT"] : [])]) {
+          const value = of ? `${event === "INSERT" ? "NEW" : "OLD"}.${of.column}` : "NULL";
           db.exec(
             `CREATE TEMP TRIGGER ${name}_${table}_${event} AFTER ${event} ON main.${table} BEGIN SELECT ${name}(${value}); END`,
           );
+        }
     },
     checkInPlace() {
       const now = statSync(db.name, { throwIfNoEntry: false });

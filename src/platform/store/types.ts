@@ -24,9 +24,13 @@ export interface Store {
   watchOutside(): (now: number) => boolean;
   /**
    * Calls back whenever a row of these tables is changed or removed through this connection, committed or not.
-   * @param column of which the listener is handed what stood in that row
+   * @param of `column`: of which the listener is handed what stood in that row; `added`: also when a row comes
    */
-  onChange(tables: readonly string[], listener: (value: unknown) => void, column?: string): void;
+  onChange(
+    tables: readonly string[],
+    listener: (value: unknown) => void,
+    of?: { readonly column: string; readonly added?: boolean },
+  ): void;
   /** Whether the database is still the file that was opened. Once it is not, every write is refused: it would be lost. */
   checkInPlace(): boolean;
   walBytes(): number;

@@ -29,11 +29,14 @@ export function currentEpoch(core: Core): Epoch | undefined {
 /** The text of an epoch's leaf. */
 export const epochText = (epoch: Epoch): string => JSON.stringify({ v: 2, kind: "epoch", ...epoch });
 
-/** All epochs with the numbers of their leaves, oldest first. One in whose place somebody put something else is none: its leaf tells. */
-export const epochs = (core: Core): { readonly leaf: number; readonly text: string }[] =>
-  rows(core.store)
-    .epochs.all()
-    .flatMap(({ leaf, data }) => {
-      const epoch = parseJson(data);
-      return isObject(epoch) ? [{ leaf, text: epochText(epoch as unknown as Epoch) }] : [];
-    });
+/**
+ * All epochs with the numbers of their leaves, oldest first; none in a database from before there was a tree. One in whose place
+ * somebody put something else is none: its leaf tells.
+ */
+export function epochs(core: Core): { readonly leaf: number; readonly text: string }[] {
+  const { hasTree, epochs } = rows(core.store);
+  return (hasTree ? epochs.all() : []).flatMap(({ leaf, data }) => {
+    const epoch = parseJson(data);
+    return isObject(epoch) ? [{ leaf, text: epochText(epoch as unknown as Epoch) }] : [];
+  });
+}

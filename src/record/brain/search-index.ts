@@ -126,13 +126,20 @@ class TeamIndex {
     yield* this.#words.remove(gone);
   }
 
+  /** Where sections stand: the same whatever came first. One may be gone meanwhile. */
+  readonly #byPlace = (a: number, b: number): number => {
+    const [one, other] = [this.documents.get(a), this.documents.get(b)];
+    if (!one || !other) return 0;
+    return compare(one.repoKey, other.repoKey) || compare(one.path, other.path) || one.line - other.line;
+  };
+
   /** Sections with all of some words; when those are few, also those with some. @param most of each */
   *search(terms: readonly string[], keep: (document: Document) => boolean, most: number): Slices<SectionsFound> {
     const holds = (id: number) => {
       const document = this.documents.get(id);
       return document !== undefined && keep(document);
     };
-    const { wholes, others, words } = yield* this.#words.search(terms, holds, most);
+    const { wholes, others, words } = yield* this.#words.search(terms, holds, most, this.#byPlace);
     const found = (best: readonly Ranked[]) =>
       best.flatMap(({ id, score }) => {
         const document = this.documents.get(id);
@@ -146,6 +153,8 @@ class TeamIndex {
     };
   }
 }
+
+const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
 
 function* parts(content: string): Generator<{ heading: string; line: number; text: string }> {
   for (const section of sections(content)) {

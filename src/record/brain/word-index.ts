@@ -42,6 +42,8 @@ export interface Ranked {
   readonly score: number;
 }
 
+type Order = (a: number, b: number) => number;
+
 /** The best documents, best first, and how many there are. */
 interface Group {
   count: number;
@@ -140,8 +142,14 @@ export class WordIndex {
    * only. Either is given up where it would be found nearly everywhere.
    * @param terms in lower case, each once
    * @param most of each group
+   * @param order of documents that are as good as each other: numbers hang on what came when
    */
-  *search(terms: readonly string[], keep: (id: number) => boolean, most: number): Slices<Found> {
+  *search(
+    terms: readonly string[],
+    keep: (id: number) => boolean,
+    most: number,
+    order: Order = (a, b) => a - b,
+  ): Slices<Found> {
     this.#searches++;
     try {
       const found = new Scores(this.#next);
@@ -153,7 +161,7 @@ export class WordIndex {
           yield* this.#score(found, i, word, weight);
         }
       }
-      return { ...(yield* found.rank(terms.length, keep, most)), words: meant };
+      return { ...(yield* found.rank(terms.length, keep, most, order)), words: meant };
     } finally {
       this.#searches--;
     }
@@ -237,7 +245,13 @@ class Scores {
     this.#scores[id] = (this.#scores[id] as number) + score;
   }
 
-  *rank(terms: number, keep: (id: number) => boolean, most: number): Slices<Pick<Found, "wholes" | "others">> {
+  *rank(
+    terms: number,
+    keep: (id: number) => boolean,
+    most: number,
+    order: Order,
+  ): Slices<Pick<Found, "wholes" | "others">> {
+    const before = (a: Ranked, b: Ranked) => a.score > b.score || (a.score === b.score && order(a.id, b.id) < 0);
     const wholes: Group = { count: 0, best: [] };
     const others: Group = { count: 0, best: [] };
     for (const [i, id] of this.#ids.entries()) {
@@ -246,17 +260,17 @@ class Scores {
       const matched = this.#matched[id] as number;
       const group = matched === terms ? wholes : others;
       group.count++;
-      insert(group.best, { id, score: (this.#scores[id] as number) * matched }, most);
+      insert(group.best, { id, score: (this.#scores[id] as number) * matched }, most, before);
     }
     return { wholes, others };
   }
 }
 
-/** Puts one where it belongs among the best; behind those that are as good. */
-function insert(best: Ranked[], one: Ranked, most: number): void {
-  if (best.length >= most && one.score <= (best.at(-1)?.score ?? Number.POSITIVE_INFINITY)) return;
+/** Puts one where it belongs among the best. */
+function insert(best: Ranked[], one: Ranked, most: number, before: (a: Ranked, b: Ranked) => boolean): void {
   let at = best.length;
-  while (at > 0 && (best[at - 1] as Ranked).score < one.score) at--;
+  while (at > 0 && before(one, best[at - 1] as Ranked)) at--;
+  if (at >= most) return;
   best.splice(at, 0, one);
   if (best.length > most) best.pop();
 }

@@ -10,12 +10,14 @@ import {
   usageOf,
   wordsOf,
 } from "./happening.ts";
-import type { LogRecord } from "./records.ts";
+import type { LogRecord, Origin } from "./records.ts";
 
 /**
  * Gemini CLI's telemetry: log records with `event.name` `gemini_cli.NAME`. Its `gen_ai.client.inference.operation.details` tell of the same
  * calls once more, without what was cached, and are left out.
  */
+
+export const isGeminiCli = ({ resource }: Origin): boolean => resource["service.name"] === "gemini-cli";
 
 const TOKENS = {
   promptTokenCount: "input_token_count",

@@ -1,7 +1,7 @@
-import { answerText } from "../../formats/step.ts";
 import { readAttributeUsage } from "../../formats/usage.ts";
-import { asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { type Fields, readId } from "../../formats/values.ts";
 import { countOf, keptText, type Span, usageOf } from "./happening.ts";
+import { keptMessages } from "./messages.ts";
 import type { SpanRecord } from "./records.ts";
 
 /**
@@ -38,15 +38,16 @@ const DIALECTS = [
 const REPEATED = /^gen_ai\.(?:system_instructions|tool\.definitions|agent\.description|tool\.description)$/;
 const KEPT = /^(?:gen_ai|github\.copilot)\.|^(?:error\.type|process\.exit\.code)$/;
 const MAX_KEPT = 64;
-/** Of a title, which is shown on one line. */
-const MAX_TITLE_CHARS = 1_000;
 
 /** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
-export function readGenericSpan({ attributes, id, parentId, name, failure, ...record }: SpanRecord): Span | undefined {
+export function readGenericSpan(record: SpanRecord): Span | undefined {
+  const { attributes, id, parentId, name, failure, startedAt, endedAt, isDetails } = record;
   const usage = readUsage(attributes);
-  const kind = kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
-  if (kind === undefined) return undefined;
-  const about: Record<string, unknown> = { ...openInference(attributes, kind), ...toolOfAiSdk(attributes) };
+  const kind = isDetails
+    ? undefined
+    : kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
+  if (kind === undefined && !isDetails) return undefined;
+  const about: Record<string, unknown> = { ...(kind && openInference(attributes, kind)), ...toolOfAiSdk(attributes) };
   let kept = 0;
   for (const key in attributes) {
     if (!KEPT.test(key) || REPEATED.test(key)) continue;
@@ -54,20 +55,14 @@ export function readGenericSpan({ attributes, id, parentId, name, failure, ...re
     const value = attributes[key];
     about[key] = typeof value === "string" ? keptText(value) : value;
   }
+  Object.assign(about, keptMessages(record));
+  // Strands says it beside a status that knows of no failure.
+  if ((attributes["gen_ai.tool.status"] ?? attributes["tool.status"]) === "error") about["error.type"] ??= "tool_error";
   if (failure !== undefined) {
     about["error.type"] ??= "_OTHER";
     about["error.message"] = keptText(failure);
   }
-  const { startedAt, endedAt } = record;
-  return { id, parentId, name, kind, startedAt, endedAt, usage, attributes: about };
-}
-
-/** What a person asked first of those messages that a call was given; undefined where none is told. */
-export function askedFirst({ attributes }: SpanRecord): string | undefined {
-  const text = asText(attributes["gen_ai.input.messages"]) ?? "";
-  if (!/^\s*\[/.test(text)) return undefined;
-  const first = asObjects(parseJson(text)).find(({ role }) => role === "user");
-  return answerText(first).slice(0, MAX_TITLE_CHARS).toWellFormed() || undefined;
+  return { id, parentId, name: isDetails ? undefined : name, kind, startedAt, endedAt, usage, attributes: about };
 }
 
 /** Whether a span says again what the calls below it used. */
@@ -89,10 +84,14 @@ function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined
   const isTool = ["gen_ai.tool.call.id", "ai.toolCall.name"].some((name) => readId(attributes[name]) !== undefined);
   if (isTool || operation === "execute_tool" || role === "tool") return "tool";
   // A chain calls no model by itself: its tokens are those of the calls within.
-  if (SUMS.test(operation ?? "") || role === "agent" || (role === "chain" && hasUsage)) return "agent";
+  if (isAgent(operation, hasUsage) || role === "agent" || (role === "chain" && hasUsage)) return "agent";
   const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
   return hasUsage || isCall ? "llm" : undefined;
 }
+
+/** One that is only made does nothing yet. */
+const isAgent = (operation = "", hasUsage: boolean) =>
+  SUMS.test(operation) && (hasUsage || !/^create_/.test(operation));
 
 function readUsage(attributes: Fields): Fields | undefined {
   for (const { counts, details, parts } of DIALECTS) {
@@ -116,10 +115,14 @@ function toolOfAiSdk(attributes: Fields): Fields {
   };
 }
 
-const OPERATIONS: Readonly<Record<Span["kind"], string>> = { llm: "chat", tool: "execute_tool", agent: "invoke_agent" };
+const OPERATIONS: Readonly<Record<NonNullable<Span["kind"]>, string>> = {
+  llm: "chat",
+  tool: "execute_tool",
+  agent: "invoke_agent",
+};
 
 /** OpenInference's attributes under OpenTelemetry's names; none where a span has none of its. */
-function openInference(attributes: Fields, kind: Span["kind"]): Fields {
+function openInference(attributes: Fields, kind: NonNullable<Span["kind"]>): Fields {
   if (
     readId(attributes["openinference.span.kind"]) === undefined &&
     countOf(attributes["llm.token_count.prompt"]) === undefined
@@ -132,6 +135,8 @@ function openInference(attributes: Fields, kind: Span["kind"]): Fields {
     "gen_ai.provider.name": readId(attributes["llm.provider"]),
     "gen_ai.tool.name": readId(attributes["tool.name"]),
     ...(isTool ? { "gen_ai.tool.call.arguments": keptText(attributes["input.value"]) } : {}),
-    [isTool ? "gen_ai.tool.call.result" : "output"]: keptText(attributes["output.value"]),
+    // Of embeddings that is numbers.
+    [isTool ? "gen_ai.tool.call.result" : "output"]:
+      roleOf(attributes) === "embedding" ? undefined : keptText(attributes["output.value"]),
   };
 }

@@ -5,8 +5,9 @@ import { cutText } from "../../kit/strings.ts";
 export interface Span {
   readonly id: string;
   readonly parentId?: string | undefined;
-  readonly name?: string;
-  readonly kind: "llm" | "tool" | "agent";
+  readonly name?: string | undefined;
+  /** Undefined where another record of the same span tells it. */
+  readonly kind?: "llm" | "tool" | "agent" | undefined;
   readonly startedAt?: string | undefined;
   readonly endedAt?: string | undefined;
   readonly usage?: Fields | undefined;
@@ -25,6 +26,10 @@ export interface Happening {
   readonly userEmail?: string | undefined;
   readonly at?: string | undefined;
   readonly prompt?: Words | undefined;
+  /** The same of calls that tell all that was said before, and when; it may be long to read. */
+  readonly lastPrompt?: () =>
+    | { readonly at: string | undefined; readonly text: string; readonly id: string }
+    | undefined;
   /** Reads what was asked first, of calls that tell all that was said before: one of a session will do, and each may be long. */
   readonly askedFirst?: () => string | undefined;
   readonly commit?: string | undefined;
@@ -39,7 +44,7 @@ export interface Happening {
 export type Words = { readonly text: string } | { readonly chars: number };
 
 /** The longest text that is kept of a record, in UTF-16 units. */
-const MAX_TEXT_CHARS = 16 * 1_024;
+export const MAX_TEXT_CHARS = 16 * 1_024;
 
 /** A text to be kept; what is cut off is told at its end. */
 export function keptText(value: unknown): string | undefined {
@@ -89,6 +94,8 @@ const SESSION_NAMES = [
   "session.id",
   "conversation.id",
   "gen_ai.conversation.id",
+  "ai.telemetry.metadata.sessionId",
+  "traceloop.association.properties.session_id",
 ];
 
 /** The session that attributes name. */

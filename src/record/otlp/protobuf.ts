@@ -1,3 +1,4 @@
+import { asObject } from "../../formats/values.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { WireError, WireReader, type WireType } from "../../kit/protobuf.ts";
 
@@ -7,7 +8,7 @@ import { WireError, WireReader, type WireType } from "../../kit/protobuf.ts";
  */
 
 /** How the value of a field is read; a message goes on with the fields within. */
-type Kind = "text" | "hex" | "uint" | "int" | "double" | "bool" | Message;
+type Kind = "text" | "hex" | "view" | "uint" | "int" | "double" | "bool" | Message;
 
 interface Field {
   readonly name: string;
@@ -17,7 +18,7 @@ interface Field {
   readonly isList: boolean;
 }
 
-const WIRES = { text: 2, hex: 2, uint: 1, int: 0, double: 1, bool: 0 } as const;
+const WIRES = { text: 2, hex: 2, view: 2, uint: 1, int: 0, double: 1, bool: 0 } as const;
 
 /** The fields of a message that are read, by number. */
 class Message {
@@ -33,18 +34,21 @@ class Message {
   }
 }
 
-/** Lists and maps are passed over, however deep they nest: nobody asks for them. */
+/** Lists and maps stay the bytes that they are: few are asked for, and they may be large and nest deep. */
 const ANY_VALUE = new Message()
   .field(1, "stringValue", "text")
   .field(2, "boolValue", "bool")
   .field(3, "intValue", "int")
-  .field(4, "doubleValue", "double");
+  .field(4, "doubleValue", "double")
+  .field(5, "arrayValue", "view")
+  .field(6, "kvlistValue", "view");
+const TEXT = new Message().field(1, "stringValue", "text");
 const KEY_VALUE = new Message().field(1, "key", "text").field(2, "value", ANY_VALUE);
 const RESOURCE = new Message().list(1, "attributes", KEY_VALUE);
 const SCOPE = new Message().field(1, "name", "text").field(2, "version", "text");
 const LOG_RECORD = new Message()
   .field(1, "timeUnixNano", "uint")
-  .field(5, "body", ANY_VALUE)
+  .field(5, "body", TEXT)
   .list(6, "attributes", KEY_VALUE)
   .field(9, "traceId", "hex")
   .field(10, "spanId", "hex")
@@ -58,7 +62,14 @@ const SPAN = new Message()
   .field(7, "startTimeUnixNano", "uint")
   .field(8, "endTimeUnixNano", "uint")
   .list(9, "attributes", KEY_VALUE)
+  .list(11, "events", "view")
   .field(15, "status", new Message().field(2, "message", "text").field(3, "code", "int"));
+/** What the bytes are that are kept as such. */
+const WITHIN = {
+  arrayValue: new Message().list(1, "values", ANY_VALUE),
+  kvlistValue: new Message().list(1, "values", KEY_VALUE),
+  event: new Message().field(2, "name", "text").list(3, "attributes", KEY_VALUE),
+} satisfies Readonly<Record<string, Message>>;
 /** Of metrics only how many data points there are is asked. */
 const POINTS = new Message().list(1, "dataPoints", new Message());
 const METRIC = new Message()
@@ -104,7 +115,8 @@ export async function decodeRequest(
   bytes: Buffer,
   pause: () => Promise<void> | undefined,
 ): Promise<Decoded> {
-  const work = decode(REQUESTS[signal], new WireReader(bytes), { fields: 0, messages: 0, pausedAt: 0 });
+  const tally = { fields: 0, messages: 0, most: MAX_MESSAGES, pausedAt: 0 };
+  const work = decode(REQUESTS[signal], new WireReader(bytes), tally);
   try {
     for (;;) {
       const step = work.next();
@@ -119,15 +131,49 @@ export async function decodeRequest(
   }
 }
 
+/** A message as the bytes that it is. What is read of it counts with all that is read of its request. */
+class View {
+  readonly bytes: Buffer;
+  readonly tally: Tally;
+
+  constructor(bytes: Buffer, tally: Tally) {
+    this.bytes = bytes;
+    this.tally = tally;
+  }
+}
+
+/** Messages that are read within another in one go; more are nothing that a model was told. */
+const MAX_WITHIN = 20_000;
+
+/**
+ * Reads what lies within a request in one go; as it is where it is read already, of OTLP/JSON. Nothing where it is no such message, or too
+ * much for one, or for all of the request.
+ */
+export function decodeWithin(kind: keyof typeof WITHIN, value: unknown): Decoded {
+  if (!(value instanceof View)) return asObject(value);
+  const { bytes, tally } = value;
+  const { most } = tally;
+  tally.most = Math.min(most, tally.messages + MAX_WITHIN);
+  try {
+    return decodeShort(WITHIN[kind], new WireReader(bytes), tally);
+  } catch {
+    return {};
+  } finally {
+    tally.most = most;
+  }
+}
+
 interface Tally {
   fields: number;
   messages: number;
+  /** How many messages there may be. */
+  most: number;
   /** How many fields there were at the last turn of others. */
   pausedAt: number;
 }
 
 function enter(tally: Tally): Decoded {
-  if (++tally.messages > MAX_MESSAGES)
+  if (++tally.messages > tally.most)
     fail(tooLarge, `The body holds more than ${MAX_MESSAGES} messages. Send it in smaller parts.`);
   return {};
 }
@@ -144,7 +190,7 @@ function* decode(shape: Message, reader: WireReader, tally: Tally): Generator<vo
     const field = nextField(shape, reader, tally);
     if (!field) continue;
     if (typeof field.kind !== "object") {
-      put(message, field, scalar(field.kind, reader));
+      putScalar(message, field, reader, tally);
       continue;
     }
     const within = reader.endOfBytes();
@@ -164,7 +210,7 @@ function decodeShort(shape: Message, reader: WireReader, tally: Tally): Decoded 
     const field = nextField(shape, reader, tally);
     if (!field) continue;
     if (typeof field.kind !== "object") {
-      put(message, field, scalar(field.kind, reader));
+      putScalar(message, field, reader, tally);
       continue;
     }
     reader.end = reader.endOfBytes();
@@ -191,12 +237,27 @@ function put(message: Decoded, { name, isList }: Field, value: unknown): void {
   else message[name] = [value];
 }
 
-function scalar(kind: Exclude<Kind, Message>, reader: WireReader): unknown {
+/** As many as SDKs keep of a span's events. */
+const MAX_VIEWS = 128;
+
+/** Puts a value that is no message; of a list few are kept, and each costs what a message does. */
+function putScalar(message: Decoded, field: Field, reader: WireReader, tally: Tally): void {
+  if (field.isList && (message[field.name] as unknown[] | undefined)?.length === MAX_VIEWS) {
+    reader.skip(field.wire);
+    return;
+  }
+  if (field.isList) enter(tally);
+  put(message, field, scalar(field.kind as Exclude<Kind, Message>, reader, tally));
+}
+
+function scalar(kind: Exclude<Kind, Message>, reader: WireReader, tally: Tally): unknown {
   switch (kind) {
     case "text":
       return reader.text();
     case "hex":
       return reader.hex();
+    case "view":
+      return new View(reader.view(), tally);
     case "bool":
       return reader.varint() !== 0;
     case "int":

@@ -13,6 +13,7 @@ import { appendUnnumbered } from "../telemetry/telemetry.ts";
 import { sessionPieces } from "../traces/traces.ts";
 import { REQUESTS, type ReadyRequest, readOtlp } from "./prepare.ts";
 import type { Signal } from "./protobuf.ts";
+import { MAX_ATTRIBUTES } from "./records.ts";
 import { placesOf, rememberNamelessSum, rememberPlaces, tellsNamelessSums } from "./remembered-traces.ts";
 import { takeNew } from "./seen.ts";
 
@@ -105,7 +106,7 @@ async function receive(
       : {
           partialSuccess: {
             [REJECTED[signal]]: String(rejected),
-            errorMessage: "Some are not of their declared form, or have more than 1024 attributes.",
+            errorMessage: `Some are not of their declared form, or have more than ${MAX_ATTRIBUTES} attributes.`,
           },
         };
   if (!isProtobuf(header("content-type"))) return new Reply(ok);

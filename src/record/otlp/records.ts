@@ -3,6 +3,8 @@ import { asObject, asText, type Fields, readInstant } from "../../formats/values
 import { isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
 import type { Signal } from "./protobuf.ts";
+import { DETAILS, readEvents } from "./span-events.ts";
+import { structuredOf } from "./structured.ts";
 
 /** What all records of one scope share. */
 export interface Origin {
@@ -30,10 +32,14 @@ export interface SpanRecord extends Origin {
   readonly parentId: string | undefined;
   readonly name: string;
   readonly attributes: Fields;
+  /** Those that are lists or maps, see `structuredOf`. */
+  readonly structured: Fields;
   readonly startedAt: string | undefined;
   readonly endedAt: string | undefined;
   /** What is said of its failure, maybe nothing; undefined where it did not fail, as far as its status tells. */
   readonly failure: string | undefined;
+  /** It is a log record of the span's call: what the span is it says itself. */
+  readonly isDetails?: boolean;
 }
 
 /** A record as it was sent. */
@@ -42,8 +48,8 @@ export interface Found {
   readonly record: Fields;
 }
 
-/** Many times what any agent sends; records with more are refused. */
-const MAX_ATTRIBUTES = 1_024;
+/** More than any agent sends: OpenInference's writes messages attribute by attribute, and keeps 10,000. Records with more are refused. */
+export const MAX_ATTRIBUTES = 16_384;
 
 const LISTS = {
   logs: ["resourceLogs", "scopeLogs", "logRecords"],
@@ -110,16 +116,48 @@ export function readLog(origin: Origin, record: Fields): LogRecord {
 export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined {
   const [traceId, id] = [hexId(record.traceId, 32), hexId(record.spanId, 16)];
   if (traceId === undefined || id === undefined) return undefined;
+  const { attributes, structured, thrown } = readEvents(record.events);
+  const failure = failureIn(asObject(record.status));
   return {
     ...origin,
     traceId,
     id,
     parentId: hexId(record.parentSpanId, 16),
     name: (asText(record.name) ?? "").slice(0, 1_000).toWellFormed(),
-    attributes: readAttributes(record.attributes),
+    attributes: {
+      ...attributes,
+      ...(failure === undefined ? {} : { "error.type": thrown.type }),
+      ...readAttributes(record.attributes),
+    },
+    structured: { ...structured, ...structuredOf(record.attributes) },
     startedAt: nanosInstant(record.startTimeUnixNano),
     endedAt: nanosInstant(record.endTimeUnixNano),
-    failure: failureIn(asObject(record.status)),
+    failure: failure === "" ? (thrown.message ?? "") : failure,
+  };
+}
+
+/**
+ * What a log record tells of a call beside the call's span: what it was given and gave back. All else the span tells, and the tokens count
+ * there.
+ * @returns undefined for another record, and for one that names no span
+ */
+export function readDetails(log: LogRecord, record: Fields): SpanRecord | undefined {
+  const [traceId, id] = [hexId(record.traceId, 32), hexId(record.spanId, 16)];
+  if (log.event !== DETAILS || traceId === undefined || id === undefined) return undefined;
+  const beside = Object.entries(log.attributes).filter(([name]) => !/^gen_ai\.(?:usage|operation)\./.test(name));
+  return {
+    resource: log.resource,
+    scope: log.scope,
+    isDetails: true,
+    traceId,
+    id,
+    parentId: undefined,
+    name: "",
+    attributes: Object.fromEntries(beside),
+    structured: structuredOf(record.attributes),
+    startedAt: undefined,
+    endedAt: log.at,
+    failure: undefined,
   };
 }
 

@@ -1,15 +1,13 @@
 import { OTLP_MARK } from "../../formats/exported.ts";
-import { type Fields, readId } from "../../formats/values.ts";
+import type { Fields } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { isClaudeCode, readClaudeCodeLog, readClaudeCodeSpan } from "./claude-code.ts";
-import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
-import { readGeminiCliLog } from "./gemini-cli.ts";
-import { askedFirst, readGenericSpan, sumsUp } from "./generic-spans.ts";
-import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
-import { type PlacedTraces, type Places, placeTraces } from "./place-traces.ts";
+import { isGeminiCli } from "./gemini-cli.ts";
+import type { Happening, Span } from "./happening.ts";
+import { type Places, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
-import { type Found, pointsOf, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
+import { type Found, pointsOf, readDetails, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
+import { tellLog, tellSpan } from "./tell.ts";
 
 /** An entry of telemetry without its number. */
 export interface Unnumbered {
@@ -80,47 +78,16 @@ function take(
   spans: SpanRecord[],
 ): "dropped" | "rejected" | undefined {
   if (signal === "metrics") return "dropped";
-  if (signal === "logs") return gathered.add(tellLog(readLog(origin, record))) ? undefined : "dropped";
+  if (signal === "logs") {
+    const log = readLog(origin, record);
+    const details = isGeminiCli(log) ? undefined : readDetails(log, record);
+    if (details) spans.push(details);
+    return details || gathered.add(tellLog(log)) ? undefined : "dropped";
+  }
   const span = readSpan(origin, record);
   if (!span) return "rejected";
   spans.push(gathered.withoutWords(span));
   return undefined;
-}
-
-function tellLog(log: ReturnType<typeof readLog>): Happening | undefined {
-  const happening = isClaudeCode(log)
-    ? readClaudeCodeLog(log)
-    : log.event.startsWith("codex.")
-      ? readCodexLog(log)
-      : log.event.startsWith("gemini_cli.")
-        ? readGeminiCliLog(log)
-        : undefined;
-  return happening && { ...happening, userEmail: emailOf(log.attributes, log.resource) };
-}
-
-function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | undefined {
-  const { attributes, resource, traceId, startedAt } = record;
-  const own = sessionOf(attributes, resource);
-  const named = own ?? traces.sessionOf(traceId);
-  const about = { at: record.endedAt ?? startedAt, userEmail: emailOf(attributes, resource) };
-  if (isClaudeCode(record)) {
-    const span = readClaudeCodeSpan(record);
-    const model = readId(attributes.model);
-    return span && named !== undefined ? { ...about, session: named, agent: "claude-code", model, span } : undefined;
-  }
-  if (isCodex(record)) {
-    const span = readCodexSpan(record);
-    return span && named !== undefined ? { ...about, session: named, agent: "codex", span } : undefined;
-  }
-  const span = readGenericSpan(record);
-  if (!span) return undefined;
-  const agent = readId(resource["service.name"]) ?? "unknown";
-  const model = readId(span.attributes["gen_ai.response.model"]) ?? readId(span.attributes["gen_ai.request.model"]);
-  const agentVersion = readId(resource["service.version"]);
-  // Programs that know of no sessions have one a trace.
-  const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record) || traces.awaitsCalls(traceId));
-  const session = isAlone ? traceId : (named ?? traceId);
-  return { ...about, session, agent, agentVersion, model, askedFirst: () => askedFirst(record), span };
 }
 
 interface Draft {
@@ -165,6 +132,7 @@ class Gathered {
       if (draft.endedAt === undefined || at > draft.endedAt) draft.endedAt = at;
     }
     if (prompt) draft.prompts.push({ at, ...this.#said(prompt) });
+    this.#addLast(draft, happening.lastPrompt?.());
     if (commit !== undefined) draft.commits.push({ sha: commit, at });
     if (span) {
       if (spanId !== undefined) this.#ids.set(spanId, span.id);
@@ -174,6 +142,11 @@ class Gathered {
     draft.hasReply ||= span?.kind === "llm" || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
+  }
+
+  /** Adds what was asked, which a call that is tried again tells again. */
+  #addLast({ prompts }: Draft, last: ReturnType<NonNullable<Happening["lastPrompt"]>>): void {
+    if (last && !prompts.some(({ id, text }) => id === last.id && text === last.text)) prompts.push(this.#said(last));
   }
 
   /** Tells spans apart that have the same id: what is sent again is told in the same order. */

@@ -79,11 +79,11 @@ export const browseRows = statements((db) => ({
       "SELECT id FROM telemetry_streams WHERE device_id = ? AND repo_key = ? AND team_id = ?",
     )
     .pluck(),
-  // telemetry_streams_by_team, then telemetry_gaps' primary key for each.
+  // By the unique index (device_id, repo_key) for each device, then telemetry_gaps' primary key for each stream.
   deviceTotals: db.prepare<[string], DeviceTotals>(
     `SELECT s.device_id AS deviceId, count(*) AS streams, sum(s.entry_count) AS entries, sum(s.conflict_count) AS conflicts,
        total((SELECT total(g.to_seq - g.from_seq + 1) FROM telemetry_gaps g WHERE g.stream_id = s.id)) AS missing
-     FROM telemetry_streams s WHERE s.team_id = ? GROUP BY s.device_id`,
+     FROM telemetry_streams s WHERE s.device_id IN (SELECT value FROM json_each(?)) GROUP BY s.device_id`,
   ),
   // telemetry_streams_by_team.
   entriesByDevice: db.prepare<[{ teamId: string; repoKey: string | null }], { deviceId: string; entries: number }>(

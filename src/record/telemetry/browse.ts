@@ -60,11 +60,11 @@ export function listRepoKeys(core: Core, teamId: string): string[] {
   return browseRows(core.store).repoKeys.all(teamId, MAX_STREAMS);
 }
 
-/** What each of a team's devices sent, by device id; devices that sent nothing are absent. */
-export function deviceTotals(core: Core, teamId: string): Map<string, DeviceTotals> {
+/** What each of some devices sent, by device id; devices that sent nothing are absent. */
+export function deviceTotals(core: Core, deviceIds: readonly string[]): Map<string, DeviceTotals> {
   return new Map(
     browseRows(core.store)
-      .deviceTotals.all(teamId)
+      .deviceTotals.all(JSON.stringify(deviceIds))
       .map((totals) => [totals.deviceId, totals]),
   );
 }

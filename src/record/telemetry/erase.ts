@@ -35,7 +35,7 @@ async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): A
     let some: Place[] = [];
     let count = 0;
     for (const place of placesOf(core, streamId, portion)) {
-      if (isMeant && !isAnyMeant(core, place, isMeant)) {
+      if (isMeant && countMeant(core, place, isMeant) === 0) {
         await yieldNow();
         continue;
       }
@@ -69,12 +69,12 @@ function* placesOf(core: Core, streamId: number, portion: Pick<Portion, "until" 
       yield { firstId: 0, lastId: -1, entries: alone.length, conflictIds: alone.map(({ id }) => id) };
 }
 
-function isAnyMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant: IsMeant): boolean {
-  if (conflictIds.length > 0) return true;
-  const segments = eraseRows(core.store).within.all(firstId, lastId);
-  return segments.some((segment) =>
-    entriesOf(readSegment(core, segment)).some((one) => !isErasedEntry(one) && isMeant(one)),
-  );
+/** How many entries of a place go, evidence included. */
+function countMeant(core: Core, { firstId, lastId, conflictIds }: Place, isMeant: IsMeant): number {
+  const sql = eraseRows(core.store);
+  const entries = sql.within.all(firstId, lastId).flatMap((segment) => entriesOf(readSegment(core, segment)));
+  const evidence = conflictIds.flatMap((id) => sql.conflict.get(id) ?? []);
+  return entries.filter((one) => !isErasedEntry(one) && isMeant(one)).length + evidence.filter(isMeant).length;
 }
 
 const entriesOf = (packed: PackedEntries): Entry[] => Array.from(packed.seqs, (_, i) => entryAt(packed, i));
@@ -156,11 +156,15 @@ function store(
   }
 }
 
-/** Entries of a portion that something is left of, evidence included. */
-function countEntries(core: Core, portion: Omit<Portion, "erasureId">): number {
+/** Entries of a portion that something is left of, evidence included. @param isMeant all of them when it is left out */
+async function countEntries(core: Core, portion: Omit<Portion, "erasureId">, isMeant?: IsMeant): Promise<number> {
+  const yieldNow = cooperative(core.clock);
   let count = 0;
   for (const streamId of eraseRows(core.store).streams.all(portion))
-    for (const place of placesOf(core, streamId, portion)) count += place.entries;
+    for (const place of placesOf(core, streamId, portion)) {
+      count += isMeant ? countMeant(core, place, isMeant) : place.entries;
+      await yieldNow();
+    }
   return count;
 }
 

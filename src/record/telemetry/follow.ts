@@ -104,12 +104,14 @@ const NAMES = ["usage", "costUsd"].map((name) => Buffer.from(name));
 /**
  * Entries after a number, in the order of arrival, of which those are handed out whose payload names usage or cost.
  * @param count entries looked at
+ * @param only the device whose entries they are; all when left out
  * @returns `to`, the number of the last one looked at; undefined when none follows
  */
 export function usageCandidates(
   core: Core,
   after: number,
   count: number,
+  only?: string,
 ): { readonly to: number; readonly entries: readonly UsageCandidate[] } | undefined {
   const sql = segmentRows(core.store);
   const deliveryOf = deliveryFinder(core);
@@ -123,7 +125,8 @@ export function usageCandidates(
     if (start >= end) continue;
     to = firstId + end - 1;
     left -= end - start;
-    const receivedAt = teamId === null ? undefined : deliveryOf(deliveryId)?.receivedAt;
+    const isWanted = teamId !== null && (only ?? deviceId) === deviceId;
+    const receivedAt = isWanted ? deliveryOf(deliveryId)?.receivedAt : undefined;
     if (teamId !== null && receivedAt !== undefined) {
       const packed = readSegment(core, segment);
       for (const i of naming(packed, start, end)) {

@@ -5,6 +5,7 @@ export interface ErasableSession {
   readonly id: number;
   readonly teamId: string;
   readonly deviceId: string;
+  readonly repoKey: string;
   readonly externalId: string;
 }
 
@@ -33,7 +34,8 @@ interface OfPortion extends OfDevice {
   readonly through: number;
 }
 
-const SESSION = "SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId FROM trace_sessions";
+const SESSION =
+  "SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId FROM trace_sessions";
 
 export const eraseRows = statements((db) => ({
   // Both by trace_sessions' unique index (device_id, external_id), its first column.
@@ -49,10 +51,16 @@ export const eraseRows = statements((db) => ({
   last: db.prepare<[], number>("SELECT max(id) FROM trace_sessions").pluck(),
   // By primary key, a stretch of it.
   naming: db.prepare<[number, number], NamingSession & { userEmail: string }>(
-    `SELECT id, team_id AS teamId, device_id AS deviceId, external_id AS externalId, ${USER_EMAIL} AS userEmail,
+    `SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId, ${USER_EMAIL} AS userEmail,
        user_email IS NULL AS byTwin
      FROM trace_sessions WHERE id > ? AND id <= ? AND ${USER_EMAIL} IS NOT NULL`,
   ),
+  // By trace_sessions_by_name.
+  isNamed: db
+    .prepare<[string | null, string | null], number>(
+      "SELECT 1 FROM trace_sessions WHERE team_id = ? AND external_id = ?",
+    )
+    .pluck(),
   // A walk of the table, for who types an id.
   named: db.prepare<[string], ErasableSession>(`${SESSION} WHERE external_id = ? ORDER BY id`),
   asItem: db.prepare<[number], ErasableItem>(

@@ -159,6 +159,9 @@ export const traceErasure = {
   eraseSession,
   eraseRemains,
   findSessions,
+  /** Whether a team has a session that an agent calls so. */
+  isNamed: (core: Core, teamId: string | null, externalId: string | null): boolean =>
+    eraseRows(core.store).isNamed.get(teamId, externalId) !== undefined,
   /** Whether a delivery brought notes, by its mode. */
   isOfNotes: (mode: string | null): boolean => mode === NOTES_MODE,
   ...noteErasure,

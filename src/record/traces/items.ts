@@ -4,8 +4,8 @@ import { rows } from "./rows.ts";
 
 /**
  * Where a session, as it is held, stands among the items of the delivery that changed it last.
- * @returns that delivery, the items that are the session's, its own first, and the texts of all; undefined where there is no such
- *   session, or nothing changed it since deliveries have items
+ * @returns that delivery, the items that are the session's, its own first (none where nothing changed it since deliveries have
+ *   items), and the texts of all; undefined where there is no such session
  */
 export function itemsOfSession(
   core: Core,
@@ -13,8 +13,9 @@ export function itemsOfSession(
 ): { readonly deliveryId: number; readonly own: readonly number[]; readonly texts: Map<number, string> } | undefined {
   const sql = rows(core.store);
   const session = sql.lastOf.get(id);
-  if (!session || session.item === null) return undefined;
+  if (!session) return undefined;
   const { deliveryId, externalId, item } = session;
+  if (item === null) return { deliveryId, own: [], texts: new Map() };
   const spans = sql.spansOf.all(deliveryId);
   const texts = new Map<number, string>();
   for (const one of sql.sessionsOf.iterate(deliveryId)) texts.set(one.item, sessionText(one.externalId, one.document));

@@ -76,11 +76,17 @@ function laidOver(old: string, raw: string): string {
 /** The elements of both, those of the first once. */
 function union(old: string, raw: string): string {
   const [had, has] = [listOf(old), listOf(raw)];
-  const known = new Set(had.map((one) => JSON.stringify(one)));
-  const more = has.filter((one) => !known.has(JSON.stringify(one)));
+  const known = new Set(had.map(nameOf));
+  const more = has.filter((one) => !known.has(nameOf(one)));
   if (more.length === 0 || had.length + more.length > MAX_ELEMENTS || old.length + raw.length > MAX_LIST_CHARS)
     return old;
   return JSON.stringify([...had, ...more]);
+}
+
+/** A prompt that has an id is the same whenever it is told of. */
+function nameOf(one: unknown): string {
+  const { id, at, ...said } = asObject(one);
+  return JSON.stringify(id === undefined ? one : [id, said]);
 }
 
 const listOf = (raw: string): unknown[] => {

@@ -7,5 +7,6 @@ import { digestJob } from "./digest.ts";
 import { alarmsJob } from "./watch.ts";
 
 export { leaveLastDigest } from "./digest.ts";
+export { dueNow } from "./watch.ts";
 
 export const alarms = room({ name: "alarms", jobs: [alarmsJob, digestJob] });

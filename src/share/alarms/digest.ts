@@ -85,9 +85,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
   const recurring = await recurredWithin(core, teamId, { from: firstDay, to: lastDay }, MAX_TITLES);
   const { classes } = await countClasses(core, teamId, { kind: "error" });
   const days = activity(core, teamId, from / DAY_MS, until / DAY_MS - 1);
-  const quiet = listDevices(core, teamId).filter(
-    ({ status, lastSeenAt }) => status === "active" && (lastSeenAt ?? until) < until - QUIET_MS,
-  );
+  const quiet = listDevices(core, teamId).filter(({ silentSince }) => (silentSince ?? until) < until - QUIET_MS);
   return {
     from: firstDay,
     to: lastDay,

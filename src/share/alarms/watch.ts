@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import type { Core } from "../../core.ts";
 import { listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
-import { listTeams } from "../../identity/teams/teams.ts";
+import { listTeams, type Team } from "../../identity/teams/teams.ts";
 import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import type { IntervalJob } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
@@ -94,7 +94,7 @@ function quietDevices({ clock, store }: Core, devices: readonly Device[], since:
   const until = clock.now() - QUIET_MS;
   const before = since < until ? undefined : new Set(rows(store).of.all("quiet:", "quiet;"));
   return devices
-    .filter(({ status, lastSeenAt }) => status === "active" && lastSeenAt !== null && lastSeenAt < until)
+    .filter(({ silentSince }) => silentSince !== null && silentSince < until)
     .map((device) => ({ key: `quiet:${device.id}`, notice: quietNotice(device, "began") }))
     .filter(({ key }) => before === undefined || before.has(key));
 }
@@ -133,9 +133,9 @@ function lowDisk(core: Core): Condition[] {
 }
 
 /** Told once for each paid period. */
-function dueLicenses(core: Core): Condition[] {
+function dueLicenses(core: Core, teams: readonly Team[] = servedTeams(core)): Condition[] {
   const now = core.clock.now();
-  return servedTeams(core).flatMap(({ id: teamId, subscription, periodEndAt }) => {
+  return teams.flatMap(({ id: teamId, subscription, periodEndAt }) => {
     if (periodEndAt === null || periodEndAt > now + LICENSE_NOTICE_MS) return [];
     if (subscription === "canceled" || subscription === "none") return [];
     const data = { until: isoInstant(periodEndAt), subscription };
@@ -144,17 +144,29 @@ function dueLicenses(core: Core): Condition[] {
   });
 }
 
-function dueKeys(core: Core): Condition[] {
-  const now = core.clock.now();
+const dueKeys = (core: Core): Condition[] => [...dueTokens(core), ...dueSigningKey(core)];
+
+function dueTokens(core: Core, team?: string): Condition[] {
+  const until = core.clock.now() + TOKEN_NOTICE_MS;
+  return listApiTokens(core, team)
+    .filter(({ status, expiresAt }) => status === "active" && expiresAt < until)
+    .map(({ id, teamId, name, expiresAt }) => {
+      const data = { kind: "api_token", id, name, until: isoInstant(expiresAt) };
+      return { key: `key:${id}`, notice: { type: "key.due", teamId, path: "/api-tokens", data } };
+    });
+}
+
+function dueSigningKey(core: Core): Condition[] {
   const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
-  const tokens = listApiTokens(core).filter(
-    ({ status, expiresAt }) => status === "active" && expiresAt < now + TOKEN_NOTICE_MS,
-  );
-  const ofTokens = tokens.map(({ id, teamId, name, expiresAt }): Condition => {
-    const data = { kind: "api_token", id, name, until: isoInstant(expiresAt) };
-    return { key: `key:${id}`, notice: { type: "key.due", teamId, path: "/api-tokens", data } };
-  });
-  if (!key || key.createdAt > now - KEY_AGE_MS) return ofTokens;
+  if (!key || key.createdAt > core.clock.now() - KEY_AGE_MS) return [];
   const data = { kind: "signing_key", id: key.kid, created: isoInstant(key.createdAt) };
-  return [...ofTokens, { key: `key:${key.kid}`, notice: { type: "key.due", teamId: null, path: "/settings", data } }];
+  return [{ key: `key:${key.kid}`, notice: installation("key.due", data) }];
+}
+
+/** What is due of a team, or of the installation, at the moment, whether or not anybody outside hears of it. */
+export function dueNow(core: Core, team: Team | null): Notice[] {
+  const due = team
+    ? [...dueLicenses(core, [team]), ...dueTokens(core, team.id)]
+    : [...lowDisk(core), ...oldReplica(core), ...dueSigningKey(core)];
+  return due.map(({ notice }) => notice);
 }

@@ -68,8 +68,14 @@ export async function* eraseTraces(
 ): AsyncGenerator<EraseStep> {
   // What runs out goes by what came last of it.
   const { sessionsOfPortion, sessionsBegunInPortion } = traceErasure;
-  for (const session of (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion))
-    if (!isKept.session(session)) yield* eraseSession(core, session, portion.erasureId, spend, isKept);
+  const sessions = (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion);
+  yield* eraseEach(
+    core,
+    sessions.filter((session) => !isKept.session(session)),
+    portion.erasureId,
+    spend,
+    isKept,
+  );
   yield* eraseNotes(core, portion.teamId, (onErased) =>
     traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
   );
@@ -94,6 +100,20 @@ async function* eraseNotes(
     }
   });
   yield* causeErasure.eraseNoted(core, teamId, named);
+}
+
+/** Erases sessions, and weighs anew what they competed for; where sessions run out, what was found stays as it is. */
+async function* eraseEach(
+  core: Core,
+  sessions: readonly Session[],
+  erasureId: string,
+  spend: Spend,
+  isKept: Kept,
+): AsyncGenerator<EraseStep> {
+  if (spend !== "stays") await deriveWhatWaits(core);
+  const contested = spend === "stays" ? [] : await causeErasure.contestedBy(core, sessions);
+  for (const session of sessions) yield* eraseSession(core, session, erasureId, spend, isKept);
+  for (const correlateAnew of contested) await correlateAnew();
 }
 
 function eraseSession(
@@ -147,7 +167,7 @@ export async function* eraseSessions(
   const sessions = traceErasure.sessionsBegunInPortion(core, portion).filter((one) => isMeant(one.externalId));
   const pages = sessions.map(({ id }) => `/sessions/${id}` as const);
   yield* whileAny("notices", () => eraseNoticesOfPages(core, portion.teamId, pages));
-  for (const session of sessions) yield* eraseSession(core, session, portion.erasureId, portion, NOTHING);
+  yield* eraseEach(core, sessions, portion.erasureId, portion, NOTHING);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

@@ -233,6 +233,13 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
   return open;
 }
 
+/** What was asked for and is done since an instant. */
+export const erasuresDoneSince = (core: Core, since: number): Erasure[] =>
+  rows(core.store)
+    .requested.all()
+    .filter(({ completedAt }) => completedAt !== null && completedAt >= since)
+    .map(read);
+
 const read = ({ id, teamId, target, reason, requestedBy, requestedAt }: ErasureRow): Erasure => ({
   id,
   teamId,
@@ -293,11 +300,18 @@ export function notedErasure(core: Core, id: string): NotedErasure | undefined {
 
 /** What erasures are not through with. */
 export const openErasures = {
-  /** How many were asked for and are not done. */
-  unfinished: (core: Core): number =>
-    rows(core.store)
-      .unfinished.all()
-      .filter(({ kind }) => kind !== "retention").length,
+  /**
+   * How many were asked for and are not done. A restored copy knows nothing of those that the file beside it alone tells.
+   * @param noted whether the database has a table of them; an older one does not
+   * @throws DataDirectoryError when that file cannot be read
+   */
+  unfinished(core: Core, noted: boolean): number {
+    const journalled = readJournal(core.store.directory);
+    if (!noted) return journalled.length;
+    const { unfinished, erasure } = rows(core.store);
+    const open = unfinished.all().filter(({ kind }) => kind !== "retention");
+    return open.length + journalled.filter(({ id }) => !erasure.get(id)).length;
+  },
 
   /** Since when something of what was erased may stand in the files; undefined where nothing does. */
   unreclaimedSince: (core: Core): number | undefined => rows(core.store).unreclaimed.get()?.completedAt,

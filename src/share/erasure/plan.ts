@@ -10,7 +10,15 @@ import { traceErasure } from "../../record/traces/traces.ts";
 import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
 import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
-import { EVERYTHING, portionsOf, type Resolved, sessionsNaming, teamsOf, withNamed } from "./targets.ts";
+import {
+  EVERYTHING,
+  type NamedSession,
+  portionsOf,
+  type Resolved,
+  sessionsNaming,
+  teamsOf,
+  withNamed,
+} from "./targets.ts";
 
 /** What an erasure would take, and what it cannot reach. */
 export interface ErasurePlan {
@@ -40,27 +48,32 @@ export async function planErasure(core: Core, resolved: Resolved): Promise<Erasu
 }
 
 async function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
+  const { countEntries, ofSession } = telemetryErasure;
   const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
   const notes = new Set<number>();
   const yieldNow = cooperative(core.clock);
   for (const portion of portions) {
     await yieldNow();
-    const isMeant = ({ externalId }: { readonly externalId: string }) =>
-      target.kind !== "session" || sha256Hex(externalId) === target.sessionSha256;
-    const sessions = target.kind === "entry" ? [] : traceErasure.sessionsOfPortion(core, portion).filter(isMeant);
+    const isMeant = (session: string) => target.kind !== "session" || sha256Hex(session) === target.sessionSha256;
+    const sessions =
+      target.kind === "entry"
+        ? []
+        : traceErasure.sessionsOfPortion(core, portion).filter(({ externalId }) => isMeant(externalId));
     const isWhole = target.kind !== "session" && target.kind !== "entry";
     for (const id of traceErasure.notesOf(core, portion, sessions, isWhole)) notes.add(id);
     const { spans, labels } = traceErasure.countOfSessions(core, sessions);
     counts.sessions += sessions.length;
     counts.spans += spans;
     counts.labels += labels;
-    if (target.kind === "entry") counts.entries = 1;
+    const some =
+      target.kind === "entry" ? ({ seq }: { readonly seq: number }) => seq === target.seq : ofSession(isMeant);
+    counts.entries += await countEntries(core, portion, isWhole ? undefined : some);
     if (isWhole) {
       counts.labels += traceErasure.looseLabels(core, portion).length;
-      counts.entries += telemetryErasure.countEntries(core, portion);
       counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
     }
   }
+  const named: NamedSession[] = [];
   for (const some of sessionsNaming(core, target)) {
     await yieldNow();
     for (const id of traceErasure.notesOfSessions(core, some)) notes.add(id);
@@ -68,6 +81,16 @@ async function countsOf(core: Core, target: Resolved["target"], portions: Return
     counts.sessions += some.length;
     counts.spans += spans;
     counts.labels += labels;
+    named.push(...some);
+  }
+  for (const [deviceId, of] of Map.groupBy(named, (one) => one.deviceId)) {
+    const ids = new Set(of.map(({ externalId }) => externalId));
+    const portion = { teamId: (of[0] as NamedSession).teamId, deviceId, repoKey: null, ...EVERYTHING };
+    counts.entries += await countEntries(
+      core,
+      portion,
+      ofSession((id) => ids.has(id)),
+    );
   }
   return { ...counts, notes: notes.size };
 }

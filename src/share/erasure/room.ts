@@ -2,6 +2,7 @@ import { room } from "../../platform/rooms/rooms.ts";
 import { reclaimJob, resumeErasures } from "./erasures.ts";
 import { erasureMetrics } from "./figures.ts";
 import { retentionJob, watchClock } from "./nightly.ts";
+import { refilledJob, watchRefilled } from "./refilled.ts";
 
 export const erasure = room({
   name: "erasure",
@@ -15,10 +16,11 @@ export const erasure = room({
     "hold.placed": { label: "Hold placed", did: "placed a hold on" },
     "hold.released": { label: "Hold released", did: "released the hold on" },
   },
-  jobs: [retentionJob, reclaimJob],
+  jobs: [retentionJob, reclaimJob, refilledJob],
   metrics: erasureMetrics,
   async open(core) {
     watchClock(core);
     for (const { id, target } of await resumeErasures(core)) core.log.info("erased", { id, kind: target.kind });
+    watchRefilled(core);
   },
 });

@@ -26,9 +26,10 @@ import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
 import { sha256Hex } from "../../kit/hash.ts";
-import { type Actor, eraseNames, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, eraseNames, type Forgotten, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { traceErasure } from "../../record/traces/traces.ts";
 import { eraseAddress } from "../notifications/notifications.ts";
 import { deriveWhatWaits, eraseContent, eraseNotesNaming, eraseSessions } from "./content-steps.ts";
 import { holdRows } from "./hold-rows.ts";
@@ -52,10 +53,12 @@ const NAMING = new Set(["device.renamed"]);
 export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<EraseStep> {
   const { id, target } = erasure;
   const portions = portionsOf(core, target, extentOf(core, erasure), id);
+  const erased = { id, kind: target.kind };
   switch (target.kind) {
     case "session":
       for (const portion of portions)
         yield* eraseSessions(core, portion, (id) => sha256Hex(id) === target.sessionSha256);
+      yield* eraseNames(core, forgottenOf(core, target, [], undefined), erased);
       return;
     case "entry":
       await deriveWhatWaits(core);
@@ -66,12 +69,13 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       yield* eraseContent(core, portions);
       yield* whileAny("budgets", () => budgetErasure.eraseBudgets(core, "repo", target.repoKey, target.teamIds));
       yield* whileAny("saved views", () => viewErasure.eraseNaming(core, "repo", target.repoKey));
+      yield* eraseNames(core, forgottenOf(core, target, [], undefined), erased);
       return;
     case "device":
       yield* endBindings(core, devicesOf(core, target));
       yield* eraseContent(core, portions);
       yield* readsOf(core, devicesOf(core, target));
-      yield* eraseNames(core, forgottenOf(core, devicesOf(core, target), undefined), { id, kind: target.kind });
+      yield* eraseNames(core, forgottenOf(core, target, devicesOf(core, target), undefined), erased);
       return;
     case "person": {
       const user = findUser(core, target.personId);
@@ -86,8 +90,7 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
       yield* readsOf(core, devicesOf(core, target));
-      const forgotten = forgottenOf(core, devicesOf(core, target), person);
-      const erased = { id, kind: target.kind };
+      const forgotten = forgottenOf(core, target, devicesOf(core, target), person);
       const last = yield* eraseNames(core, forgotten, erased);
       if (!person) return;
       yield* account(core, person);
@@ -136,8 +139,13 @@ function* readsOf(core: Core, deviceIds: readonly string[]): Generator<EraseStep
   }
 }
 
-/** Whom the audit forgets: devices, with the person whose they are. */
-function forgottenOf(core: Core, deviceIds: readonly string[], person: ErasedPerson | undefined) {
+/** Whom the audit forgets: devices, with the person whose they are; and what it tells of entries and sessions that are gone. */
+function forgottenOf(
+  core: Core,
+  target: Target,
+  deviceIds: readonly string[],
+  person: ErasedPerson | undefined,
+): Forgotten {
   const marks = new Map(deviceIds.map((id) => [id, `erased-${id}`]));
   if (person) {
     marks.set(person.id, person.mark);
@@ -148,7 +156,21 @@ function forgottenOf(core: Core, deviceIds: readonly string[], person: ErasedPer
   const texts = new Map(person ? addressesOf(core, person).map((email) => [email, person.mark]) : []);
   const others = new Set(person && formerAddresses.holders(core, person.email));
   others.delete(person?.id ?? "");
-  return { marks, texts, others, naming: NAMING };
+  const teamIds = teamsOf(core, target);
+  const gone: Forgotten["gone"] = (event) => (teamIds.includes(event.teamId ?? "") ? goneOf(core, event) : []);
+  return { marks, texts, others, naming: NAMING, gone };
+}
+
+/** What an event tells of an entry whose cause somebody judged, or of a session, that is no more. */
+function goneOf(
+  core: Core,
+  { teamId, targetKind, targetId, targetLabel, detail }: Parameters<Forgotten["gone"]>[0],
+): readonly unknown[] {
+  if (targetKind === "agent_session") return traceErasure.isNamed(core, teamId, targetLabel) ? [] : [targetLabel];
+  if (targetKind !== "link") return [];
+  const { file, session, commit } = JSON.parse(detail) as Readonly<Record<string, string | null | undefined>>;
+  if (!causeErasure.hasLink(core, targetId)) return [targetLabel, file, session, commit];
+  return traceErasure.isNamed(core, teamId, session ?? null) ? [] : [session];
 }
 
 /** Erases a person's account, but for their row. */

@@ -99,11 +99,12 @@ export const EVERYTHING: Extent = { until: Number.MAX_SAFE_INTEGER, through: Num
 
 /**
  * What had come when an erasure was asked for, by what the log has of that: a clock may have been set back, or ahead. Where a restored
- * copy does not have it, what came up to then is all that can be told.
+ * copy does not have it, what came up to then is all that can be told; a session is sent to it again.
  */
-export function extentOf(core: Core, { id, requestedAt }: Pick<Erasure, "id" | "requestedAt">): Extent {
+export function extentOf(core: Core, { id, requestedAt, target }: Erasure): Extent {
   const through = leafOfAct(core, "erasure.requested", id);
-  return through === undefined ? { ...EVERYTHING, until: requestedAt } : { ...EVERYTHING, through };
+  if (through !== undefined) return { ...EVERYTHING, through };
+  return target.kind === "session" ? EVERYTHING : { ...EVERYTHING, until: requestedAt };
 }
 
 /**

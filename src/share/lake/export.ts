@@ -2,13 +2,12 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Core } from "../../core.ts";
 import { getTeam, listTeams, type Team } from "../../identity/teams/teams.ts";
-import { entriesProjection } from "../../insight/defects/defects.ts";
-import { freshenSessions } from "../../insight/sessions/sessions.ts";
-import { catchUpSpend } from "../../insight/spend/spend.ts";
+import { deriveAll } from "../../insight/derived/derived.ts";
+import { currentPrices, reprice } from "../../insight/spend/spend.ts";
 import { whereFull } from "../../kit/errors.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Actor, recordAct } from "../../platform/audit/audit.ts";
-import { catchUp } from "../../platform/projections/projections.ts";
-import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
+import { type SealedTexts, sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
 import { directoryPlace } from "./directory-place.ts";
 import { fileOfRows, filesOfFolder, filesOfTexts } from "./make.ts";
@@ -31,6 +30,7 @@ type File = Made & { readonly path: string };
  * @param directory is there, with all of it, or not at all
  * @param team id or exact name; all without it
  * @param onFile told with each file how many there are
+ * @throws Problem invalid while the data directory's own prices have a mistake
  */
 export async function exportParquet(
   core: Core,
@@ -41,15 +41,17 @@ export async function exportParquet(
 ): Promise<LakeExport> {
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const [only] = team === undefined ? [] : teams;
+  const { problem } = currentPrices(core);
+  if (problem !== null) fail(invalid, problem);
   // On record before the first byte is anywhere.
   await recordAct(core, by, {
     action: "lake.exported",
     teamId: only?.id ?? null,
     target: { kind: "team", id: only?.id ?? null, label: only?.name ?? "all teams" },
   });
-  await catchUp(core, entriesProjection);
-  await freshenSessions(core);
-  await catchUpSpend(core);
+  await deriveAll(core);
+  // Where no server runs, nobody else does it.
+  await reprice(core);
   const partial = `${resolve(directory)}.partial`;
   const remove = () => rm(partial, { recursive: true, force: true });
   // Of one that was killed.
@@ -84,28 +86,37 @@ async function writeAll(
 
 async function* filesOf(core: Core, teams: readonly Team[]): AsyncGenerator<File> {
   const shard = rows(core.store).place.get()?.shard ?? "export";
-  const ids = new Set(teams.map(({ id }) => id));
-  const last = sealedBlocks.last(core);
-  for (let block = sealedBlocks.next(core, 0); block !== undefined && block <= last; ) {
-    yield* ofBlock(core, shard, block, ids);
-    block = sealedBlocks.next(core, block);
-  }
   for (const team of teams) {
-    for (const texts of sealedBlocks.open(core, team.id))
-      for (const { day, ...made } of await filesOfTexts(core, shard, null, texts))
-        yield { ...made, path: openPath(team.id, folderOf(day), shard, texts.parts[0]?.firstId ?? 0) };
     yield* ofDays(core, shard, team.id);
     const devices = deviceRows(core, shard, team);
     if (devices.length === 0) continue;
     yield { ...(await fileOfRows(core, "devices", team.id, devices)), path: devicesPath(team.id, shard) };
   }
+  yield* ofEntries(core, shard, teams);
 }
 
-async function* ofBlock(core: Core, shard: string, block: number, teams: ReadonlySet<string>): AsyncGenerator<File> {
-  const texts = sealedBlocks.read(core, block);
-  if (!texts || !teams.has(texts.teamId)) return;
-  for (const { day, ...made } of await filesOfTexts(core, shard, block, texts))
-    yield { ...made, path: blockPath(texts.teamId, folderOf(day), shard, block) };
+/**
+ * What is sealed last, and to the last block that there is by then: what lies in none is sealed meanwhile, and blocks of which something
+ * is erased come again at the end. What is there already is passed over.
+ */
+async function* ofEntries(core: Core, shard: string, teams: readonly Team[]): AsyncGenerator<File> {
+  const written = new Set<number>();
+  const write = (block: number | null, { parts: all, ...texts }: SealedTexts) => {
+    const parts = all.filter(({ firstId }) => !written.has(firstId));
+    for (const { firstId } of parts) written.add(firstId);
+    return filesOfTexts(core, shard, block, { ...texts, parts });
+  };
+  for (const { id } of teams)
+    for (const texts of sealedBlocks.open(core, id))
+      for (const { day, ...made } of await write(null, texts))
+        yield { ...made, path: openPath(id, folderOf(day), shard, texts.parts[0]?.firstId ?? 0) };
+  const ids = new Set(teams.map(({ id }) => id));
+  for (let block = sealedBlocks.next(core, 0); block !== undefined; block = sealedBlocks.next(core, block)) {
+    const texts = sealedBlocks.read(core, block);
+    if (!texts || !ids.has(texts.teamId)) continue;
+    for (const { day, ...made } of await write(block, texts))
+      yield { ...made, path: blockPath(texts.teamId, folderOf(day), shard, block) };
+  }
 }
 
 async function* ofDays(core: Core, shard: string, teamId: string): AsyncGenerator<File> {

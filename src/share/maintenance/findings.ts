@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
@@ -124,7 +125,7 @@ export function examineReplica(core: Core): Finding[] {
     const detail = last.failure === null ? at : `${last.failure}; ${at}`;
     found.push({ check: "replica", status: staleReplica(core) ? "warning" : "ok", detail });
   }
-  const wrapped = hasTable(core.store.db, "wrapped_keys") ? wrappedKeys(core) : undefined;
+  const wrapped = wrappedKeys(core);
   if (wrapped) {
     const isActive = listKeys(core).some(({ kid, retiredAt }) => retiredAt === null && kid === wrapped.kid);
     const detail = isActive
@@ -154,19 +155,25 @@ const RECLAIMED_WITHIN_MS = 30 * MINUTE_MS;
 export function examineErasures(core: Core): Finding {
   const check = "erasures";
   const { db } = core.store;
-  if (db.pragma("auto_vacuum", { simple: true }) !== 2)
-    return {
-      check,
-      status: "warning",
-      detail:
-        "the file was made by an older Reckon and not vacuumed since, for want of space: the next start tries again",
-    };
-  const unfinished = hasTable(db, "erasures") ? openErasures.unfinished(core) : 0;
+  let unfinished: number;
+  try {
+    unfinished = openErasures.unfinished(core, hasTable(db, "erasures"));
+  } catch (error) {
+    if (error instanceof DataDirectoryError) return { check, status: "failed", detail: error.message };
+    throw error;
+  }
   if (unfinished > 0)
     return {
       check,
       status: "warning",
       detail: `${unfinished} asked for and not done: the next start of the server finishes them`,
+    };
+  if (db.pragma("auto_vacuum", { simple: true }) !== 2)
+    return {
+      check,
+      status: "warning",
+      detail:
+        "the file was made by an older Reckon and is not vacuumed yet: a start with room for a copy of it does that",
     };
   const since = schemaVersion(db) === CURRENT_SCHEMA.version ? openErasures.unreclaimedSince(core) : undefined;
   if (since !== undefined && core.clock.now() - since > RECLAIMED_WITHIN_MS)

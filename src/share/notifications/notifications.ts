@@ -19,3 +19,4 @@ export {
 export { eraseAddress } from "./erase.ts";
 export { type Message, messagesOf, sendAgain } from "./messages.ts";
 export { obstacleOf } from "./obstacle.ts";
+export { linesOf } from "./words.ts";

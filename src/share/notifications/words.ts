@@ -78,7 +78,7 @@ function digest(data: NoticeData): string[] {
 }
 
 /** A notice in words. */
-function linesOf(core: Core, { type, data }: StoredNotice): string[] {
+export function linesOf(core: Core, { type, data }: Pick<StoredNotice, "type" | "data">): string[] {
   const label = typeof data.device === "string" ? deviceFinder(core)(data.device)?.label : undefined;
   const words = WORDS[type](data, label ?? String(data.device ?? "a device"));
   return (typeof words === "string" ? [words] : words).map((line) => visibleLine(line, 300));

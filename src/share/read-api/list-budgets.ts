@@ -1,5 +1,11 @@
 import * as v from "valibot";
-import { BUDGET_STATES, type BudgetStanding, budgetStandings, PERIODS, SCOPES } from "../../insight/budgets/budgets.ts";
+import {
+  BUDGET_STATES,
+  type BudgetStanding,
+  currentStandings,
+  PERIODS,
+  SCOPES,
+} from "../../insight/budgets/budgets.ts";
 import { freshenSpend } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { pageSize } from "../../kit/page.ts";
@@ -81,7 +87,7 @@ export const budgetList = reading(
     const fits = (one: BudgetStanding) =>
       one.id > place && (scope === undefined || one.scope === scope) && (state === undefined || one.state === state);
     // Ids sort by when they were made, and stay.
-    const beyond = budgetStandings(core, teamId)
+    const beyond = (await currentStandings(core, teamId))
       .filter(fits)
       .sort((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
     const page = beyond.slice(0, pageSize(limit));

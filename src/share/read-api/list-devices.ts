@@ -79,7 +79,10 @@ export const deviceList = reading(
       .filter(fits)
       .sort((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
     const page = beyond.slice(0, pageSize(limit));
-    const totals = deviceTotals(core, teamId);
+    const totals = deviceTotals(
+      core,
+      page.map(({ id }) => id),
+    );
     const items = page.map((one) => {
       const { entries = 0, missing = 0, conflicts = 0 } = totals.get(one.id) ?? {};
       return { ...described(one), entries, missing, conflicts };

@@ -1,11 +1,12 @@
 import { setGlobalProxyFromEnv } from "node:http";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import type { Command } from "commander";
 import { type Capture, type CaptureParts, openCapture } from "../../capture/capture.ts";
 import { AGENTS } from "../../formats/agents/agents.ts";
 import { DAY_MS, systemClock } from "../../kit/clock.ts";
 import { keepHeapSmall } from "../../kit/heap.ts";
 import { processLog } from "../../kit/log.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import type { Cli, CommonOptions } from "./context.ts";
 import { createOutput, type Output } from "./output.ts";
 import { oneOf } from "./values.ts";
@@ -24,8 +25,19 @@ export const agentName = oneOf(AGENTS.map(({ agent }) => agent));
 export const agentNames = (text: string): string[] => text.split(",").map((name) => agentName(name.trim()));
 
 export function partsOf(cli: Cli): CaptureParts {
-  const machine = { home: cli.env.HOME || homedir(), env: cli.env, platform: process.platform };
+  const machine = { home: homeOf(cli), env: cli.env, platform: process.platform };
   return { machine, clock: systemClock, log: processLog("error", systemClock.now) };
+}
+
+/** @throws Problem where nobody says it: in containers users have no entry for the most part */
+function homeOf({ env }: Cli): string {
+  if (env.HOME) return env.HOME;
+  try {
+    // Node takes a HOME that is empty for the folder that it was started in.
+    return process.platform === "win32" ? homedir() : userInfo().homedir;
+  } catch {
+    return fail(invalid, "the home folder of this user is not known: set HOME");
+  }
 }
 
 /** A server on this machine is reached without the proxy that leads out of it. */

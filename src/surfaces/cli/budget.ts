@@ -3,14 +3,15 @@ import type { Core } from "../../core.ts";
 import { findUser } from "../../identity/people/people.ts";
 import {
   type BudgetStanding,
-  budgetStandings,
+  currentStandings,
   PERIODS,
   type Period,
   removeBudget,
   setBudget,
 } from "../../insight/budgets/budgets.ts";
-import { catchUpSpend } from "../../insight/spend/spend.ts";
+import { catchUpSpend, currentPrices } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { fail, invalid } from "../../kit/problem.ts";
 import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
 import { dollars, table } from "./output.ts";
 
@@ -79,7 +80,9 @@ export function budgetCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, caller) => {
         const { id: teamId } = teamNamed(core, caller, options.team);
         await catchUpSpend(core);
-        const listed = budgetStandings(core, teamId);
+        const { problem } = currentPrices(core);
+        if (problem !== null) fail(invalid, problem);
+        const listed = await currentStandings(core, teamId);
         output.result(listed.map(asJson), () =>
           table(
             ["ID", "OF", "NAME", "PERIOD", "USD", "USED", "FORECAST", "STATE"],

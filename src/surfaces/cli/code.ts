@@ -11,7 +11,7 @@ import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
-import { atMost, wholeNumber } from "./values.ts";
+import { atMost, duration, wholeNumber } from "./values.ts";
 
 /** From one up to a ceiling. */
 const upTo = (max: number) => (text: string) => {
@@ -20,11 +20,20 @@ const upTo = (max: number) => (text: string) => {
   return value;
 };
 
+/** @returns milliseconds for which each machine of a code is bound */
+const boundFor = (text: string) => {
+  const span = duration(text);
+  if (span < CODE_LIMITS.minBindingMs || span > CODE_LIMITS.maxBindingMs)
+    throw new InvalidArgumentError("It must be from 1m to 7d.");
+  return span;
+};
+
 interface Created extends CommonOptions {
   readonly team: string;
   readonly expires?: number;
   readonly count?: number;
   readonly uses?: number;
+  readonly ephemeral?: number;
   readonly csv: boolean;
 }
 
@@ -41,24 +50,36 @@ function addCreate(code: Command, cli: Cli): void {
   const create = ofTeam(code.command("create").description("mint codes that bind machines to a team"))
     .option(
       "--expires <span>",
-      `how long it may be used, e.g. 15m or 2h, a day at most, ${CODE_LIMITS.maxFleetDays}d with --uses or --count (default: 15m)`,
+      `how long it may be used, e.g. 15m or 2h, a day at most, ${CODE_LIMITS.maxFleetDays}d with --uses, --count or --ephemeral (default: 15m)`,
       atMost(CODE_LIMITS.maxFleetDays * DAY_MS, `${CODE_LIMITS.maxFleetDays} days`),
     )
     .option("--uses <n>", "how many machines each may bind (default: 1)", upTo(CODE_LIMITS.maxUses))
     .option("--count <n>", "how many codes; prints a list", upTo(CODE_LIMITS.maxAtOnce))
+    .option(
+      "--ephemeral <span>",
+      "for machines that live for one job, as in CI: each is bound for so long and takes no seat afterwards, e.g. 6h",
+      boundFor,
+    )
     .addOption(
       new Option("--csv", "print the codes as comma-separated values (RFC 4180)").default(false).conflicts("json"),
     )
     .action((options: Created) => {
-      const { count, uses, expires, csv } = options;
-      const fleet = count !== undefined || uses !== undefined;
+      const { count, uses, expires, ephemeral, csv } = options;
+      const fleet = count !== undefined || uses !== undefined || ephemeral !== undefined;
       if (!fleet && expires !== undefined && expires > CODE_LIMITS.maxLifetimeMs)
-        create.error("error: a code may live longer than a day only with --uses or --count", { exitCode: 2 });
+        create.error("error: a code may live longer than a day only with --uses, --count or --ephemeral", {
+          exitCode: 2,
+        });
       return withCore(cli, options, async (core, output, caller) => {
         const teamId = teamNamed(core, caller, options.team).id;
         const lifetimeMs = expires ?? CODE_LIMITS.lifetimeMs;
         const made = fleet
-          ? await createFleetCodes(core, teamId, { count: count ?? 1, uses: uses ?? 1, lifetimeMs }, caller.by)
+          ? await createFleetCodes(
+              core,
+              teamId,
+              { count: count ?? 1, uses: uses ?? 1, lifetimeMs, bindsForMs: ephemeral ?? null },
+              caller.by,
+            )
           : [await createCode(core, teamId, lifetimeMs, caller.by)];
         const all = made.map((one) => ({ ...one, expiresAt: isoInstant(one.expiresAt) }));
         const [first] = all;
@@ -85,6 +106,7 @@ function addList(code: Command, cli: Cli): void {
           expiresAt: isoInstant(one.expiresAt),
           uses: one.uses,
           usesLeft: one.uses - one.used,
+          bindsForMs: one.bindsForMs,
         }));
         output.result(codes, () =>
           table(

@@ -14,15 +14,12 @@ import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
 import { table } from "./output.ts";
 
-/** Revoked or not: a token that ran out is the dashboard's to tell. */
-const statusOf = ({ revokedAt }: Device) => (revokedAt === null ? "active" : "revoked");
-
 /** As commands print a device. */
 export const deviceAsJson = (one: Device) => ({
   deviceId: one.id,
   teamId: one.teamId,
   label: one.label,
-  status: statusOf(one),
+  status: one.status,
   person: one.person && { userId: one.person.id, email: one.person.email, name: one.person.name },
   createdAt: isoInstant(one.createdAt),
   lastSeenAt: instantOrNull(one.lastSeenAt),
@@ -71,7 +68,7 @@ function addList(device: Command, cli: Cli): void {
               one.id,
               getTeam(core, one.teamId).name,
               one.label,
-              statusOf(one),
+              one.status,
               one.person?.email ?? null,
               instantOrNull(one.lastSeenAt),
             ]),

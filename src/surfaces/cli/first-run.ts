@@ -21,6 +21,9 @@ export function setUpUrls(first: FirstRun, config: Config): SetUp | undefined {
   return { setupUrl, localSetupUrl: local + new URL(publicUrl).pathname.replace(/\/$/, "") + first.link.path };
 }
 
+/** Every address of the machine, which is none to open. */
+const EVERY_ADDRESS = /^http:\/\/(?:0\.0\.0\.0|\[::\])(?::|$)/;
+
 /** What a person reads at the start. */
 export function startLines(url: string, first: FirstRun, setUp: SetUp | undefined): string {
   const lines = [`listening on ${url}`];
@@ -28,5 +31,7 @@ export function startLines(url: string, first: FirstRun, setUp: SetUp | undefine
   if (setUp?.localSetupUrl) lines.push(`on this machine also: ${setUp.localSetupUrl}`);
   if (setUp) lines.push("The link works once, for 30 minutes; a restart prints another.");
   if (first.did === "operator") lines.push(`first operator: ${first.email}`);
+  if (EVERY_ADDRESS.test(url))
+    lines.push(`Links and licences name ${url}, which other machines cannot open: set RECKON_BASE_URL.`);
   return `${lines.join("\n")}\n`;
 }

@@ -15,7 +15,7 @@ import { checkArchive, isArchive } from "../../share/export/export.ts";
 import { verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
 import { type Cosigned, observe, type Refused } from "../../share/witness/witness.ts";
-import { type Cli, type CommonOptions, common, outputOf, withCoreToLook } from "./context.ts";
+import { type Cli, type CommonOptions, common, outputOf, withCore, withCoreToLook } from "./context.ts";
 import { facts, table } from "./output.ts";
 
 export function ledgerCommands(program: Command, cli: Cli): void {
@@ -62,7 +62,7 @@ function addHead(ledger: Command, cli: Cli): void {
   common(
     ledger.command("key").description("print the log's key, which proofs are checked with: note it elsewhere"),
   ).action((options: CommonOptions) =>
-    withCoreToLook(cli, options, (core, output) => {
+    withCore(cli, options, (core, output) => {
       const vkey = ledgerVerifierKey(core) ?? fail(unavailable, "no server started on this database yet");
       output.result({ vkey }, () => vkey);
     }),
@@ -70,7 +70,7 @@ function addHead(ledger: Command, cli: Cli): void {
   common(ledger.command("checkpoint").description("sign what the log is now, for a witness or to note it elsewhere"))
     .option("--since <size>", "prove as well that it only grew since it had so many leaves", size)
     .action((options: CommonOptions & { since?: number }) =>
-      withCoreToLook(cli, options, (core, output) => {
+      withCore(cli, options, (core, output) => {
         const head = checkpoint(core) ?? fail(unavailable, "no server started on this database yet");
         const text = options.since === undefined ? head.note : proveGrowth(core, options.since);
         const { origin, size: leaves, root } = head;
@@ -97,7 +97,7 @@ function addProve(ledger: Command, cli: Cli): void {
   )
     .option("--out <file>", "where to; printed otherwise")
     .action((what: string, number: string | undefined, options: CommonOptions & { out?: string }) =>
-      withCoreToLook(cli, options, (core, output) => {
+      withCore(cli, options, (core, output) => {
         const { kind, id } = provable(what, number);
         const { out } = options;
         const proof = prove(core, null, kind, id);

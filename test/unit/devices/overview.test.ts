@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Core } from "../../../src/core.ts";
 import {
   createCode,
+  listDevices,
   listOpenCodes,
   renameDevice,
   revokeCode,
@@ -11,6 +13,9 @@ import { readUserAgent } from "../../../src/redact/redact.ts";
 import { deviceOverview } from "../../../src/surfaces/web/dashboard/devices/list.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
+
+/** A team's devices, newest first. */
+const overviewOf = (core: Core, teamId: string) => deviceOverview(core, listDevices(core, teamId)).reverse();
 
 const ANN = { kind: "user", id: "usr_1", label: "ann@acme.example", ip: null } as const;
 
@@ -26,7 +31,7 @@ describe("deviceOverview", () => {
       json: { repoKey: "a", entries: [1, 4].map((seq) => ({ seq, payload: {} })) },
     });
     await t.post("/api/telemetry/ingest", { token: first.token, json: { entries: [{ seq: 1, payload: {} }] } });
-    const overview = deviceOverview(t.instance.core, first.team.id);
+    const overview = overviewOf(t.instance.core, first.team.id);
     expect(overview.map((one) => one.id)).toEqual([second.deviceId, first.deviceId]);
     expect(overview[1]).toMatchObject({ status: "active", streams: 2, entries: 3, missing: 2, conflicts: 0 });
     expect(overview[0]).toMatchObject({ streams: 0, tokenExpiresAt: t.clock.now() + 90 * DAY_MS });
@@ -39,7 +44,7 @@ describe("deviceOverview", () => {
     expect((await t.post("/api/connect/rotate", { token: fresh.token })).status).toBe(200);
     expect(await revokeDevice(t.instance.core, gone.deviceId)).toBe(true);
     t.clock.advance(31 * DAY_MS);
-    const status = (team: string) => deviceOverview(t.instance.core, team)[0]?.status;
+    const status = (team: string) => overviewOf(t.instance.core, team)[0]?.status;
     expect([stale, fresh, gone].map((one) => status(one.team.id))).toEqual(["expired", "active", "revoked"]);
   });
 });
@@ -52,7 +57,7 @@ describe("a device of another team", () => {
     expect(await renameDevice(core, ours.team.id, theirs.deviceId, "x")).toBe(false);
     await expect(revokeDevice(core, theirs.deviceId, ANN, ours.team.id)).rejects.toMatchObject({ status: 404 });
     await expect(revokeDevice(core, "dev_none", ANN, ours.team.id)).rejects.toMatchObject({ status: 404 });
-    expect(deviceOverview(core, theirs.team.id)).toMatchObject([{ label: null, status: "active" }]);
+    expect(overviewOf(core, theirs.team.id)).toMatchObject([{ label: null, status: "active" }]);
     expect(await revokeDevice(core, theirs.deviceId, ANN, theirs.team.id)).toBe(true);
     expect(await revokeDevice(core, theirs.deviceId, ANN, theirs.team.id)).toBe(false);
     expect((await t.post("/api/telemetry/heartbeat", { token: theirs.token })).status).toBe(401);
@@ -64,7 +69,7 @@ it("keeps a label without control characters and secrets; blank takes it away", 
   const { deviceId, team, token } = await t.device();
   const label = async (text: string) => {
     await renameDevice(t.instance.core, team.id, deviceId, text);
-    return deviceOverview(t.instance.core, team.id)[0]?.label;
+    return overviewOf(t.instance.core, team.id)[0]?.label;
   };
   expect(await label("  build\u0000\u001b[31m agent  ")).toBe("build [31m agent");
   expect(await label(`is ${token}`)).not.toContain(token);
@@ -76,7 +81,7 @@ describe("the User-Agent", () => {
   it("is kept at exchange, replaced at rotation and heartbeat, and left alone when none is sent", async () => {
     const t = await startInstance();
     const team = await t.team();
-    const agent = () => deviceOverview(t.instance.core, team.id)[0]?.userAgent;
+    const agent = () => overviewOf(t.instance.core, team.id)[0]?.userAgent;
     const sent = (name: string) => ({ "user-agent": name });
     const made = await t.post("/api/connect/exchange", {
       json: { code: await t.code(team), consent: { version: "1" } },

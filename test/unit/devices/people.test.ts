@@ -98,8 +98,8 @@ describe("an older database", () => {
     const before = db.prepare("SELECT * FROM connect_codes ORDER BY expires_at").all() as object[];
     upgrade(db, directory, now, silentLog);
     expect(db.prepare("SELECT * FROM connect_codes ORDER BY expires_at").all()).toEqual([
-      { ...before[0], person_id: null, uses: 1, used: 0 },
-      { ...before[1], person_id: null, uses: 1, used: 1 },
+      { ...before[0], person_id: null, uses: 1, used: 0, binds_for_ms: null },
+      { ...before[1], person_id: null, uses: 1, used: 1, binds_for_ms: null },
     ]);
     expect(db.prepare("SELECT person_id FROM devices").all()).toEqual([{ person_id: null }]);
     expect(db.prepare("SELECT name, binding_closed_at FROM teams").all()).toEqual([

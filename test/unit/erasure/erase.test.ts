@@ -159,6 +159,9 @@ it("leaves who has a longer address in what the audit says, and finds a name bef
 
 it("erases a session with what entries and spend tell of it, and leaves its device alone", async () => {
   const { t, mine } = await twoDevices();
+  const { core } = t.instance;
+  const { counts } = await planErasure(core, resolveTarget(core, { session: "marigold-s10" }));
+  expect(counts).toMatchObject({ entries: 3, sessions: 1, snapshots: 0 });
   await erase(t, { session: "marigold-s10" });
   expect(filesWith(t.directory, "marigold-s10")).toEqual([]);
   expect(t.count("trace_sessions")).toBe(2);

@@ -99,6 +99,23 @@ it.each(["repo", "session"])("keeps the figures of entries that come while their
   expect(await spent(t, device, "device")).toEqual({ usages: 4, groups: [`${device.deviceId} 11002`] });
 });
 
+it("keeps what a call used in a repository that stays, though it was told of in an erased one as well", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const call = (id: string, input_tokens: number) => ({ payload: { usage: { id, input_tokens, output_tokens: 1 } } });
+  const tell = (repoKey: string, ...calls: readonly object[]) =>
+    send(t, device, "/api/telemetry/ingest", { repoKey, entries: calls.map((one, i) => ({ seq: i + 1, ...one })) });
+  // As where a repository goes by another name, and what was captured is sent again.
+  await tell("acme/market", call("a", 10), call("b", 100));
+  await tell("acme/shop", call("a", 10), call("b", 100), call("c", 1_000));
+  await tell("acme/till", call("b", 90), call("d", 10_000));
+  expect(await spent(t, device, "repo")).toEqual({ usages: 4, groups: ["acme/till 10000", "acme/shop 1110"] });
+  await erase(t, { repo: "acme/shop" });
+  expect(await spent(t, device, "repo")).toEqual({ usages: 3, groups: ["acme/till 10000", "acme/market 110"] });
+  await erase(t, { repo: "acme/market" });
+  expect(await spent(t, device, "repo")).toEqual({ usages: 2, groups: ["acme/till 10090"] });
+});
+
 it.each(["device", "repo"] as const)("takes with a %s what sessions used that ran out before", async (kind) => {
   const t = await startInstance();
   const mine = await t.device();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/kit/problem.ts";
 import { bytesField, varintField } from "../../../src/kit/protobuf.ts";
-import { decodeRequest } from "../../../src/record/otlp/protobuf.ts";
+import { decodeRequest, decodeWithin } from "../../../src/record/otlp/protobuf.ts";
 import { claudeCall, claudeLogs, protobufOf, spansOf, wireFields } from "../../support/otlp.ts";
 
 const neverYields = () => undefined;
@@ -32,7 +32,7 @@ describe("reading OTLP in Protocol Buffers", () => {
     expect(await decode(protobufOf(spans), "traces")).toEqual(spans);
   });
 
-  it("counts data points, and passes over what it does not know, and lists and maps within attributes, however deep", async () => {
+  it("counts data points, and passes over what it does not know, however deep", async () => {
     const points = bytesField(7, Buffer.concat([bytesField(1, "\x08\x01"), bytesField(1, ""), varintField(2, 1)]));
     const metrics = bytesField(1, bytesField(2, bytesField(2, Buffer.concat([bytesField(1, "name"), points]))));
     expect(await decode(metrics, "metrics")).toEqual({
@@ -49,6 +49,24 @@ describe("reading OTLP in Protocol Buffers", () => {
     expect(await decode(bytesField(1, bytesField(2, bytesField(2, record))))).toEqual({
       resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: {}, eventName: "event" }] }] }],
     });
+  });
+
+  it("reads of lists no more than a request may hold, however often and of however many records", async () => {
+    const listOf = (length: number) => bytesField(5, Buffer.alloc(2 * length, Buffer.from([0x0a, 0x00])));
+    const attribute = (length: number) =>
+      bytesField(6, Buffer.concat([bytesField(1, "x"), bytesField(2, listOf(length))]));
+    const records = Array.from({ length: 20 }, (_, i) => bytesField(2, attribute(i === 0 ? 25_000 : 19_000)));
+    const read = (await decode(bytesField(1, bytesField(2, Buffer.concat(records))))) as {
+      resourceLogs: { scopeLogs: { logRecords: { attributes: { value: { arrayValue: unknown } }[] }[] }[] }[];
+    };
+    const lists = (read.resourceLogs[0]?.scopeLogs[0]?.logRecords ?? []).map(
+      (one) => one.attributes[0]?.value.arrayValue,
+    );
+    const lengths = [...lists, lists[1]].map((list) => {
+      const { values } = decodeWithin("arrayValue", list) as { values?: unknown[] };
+      return values?.length ?? 0;
+    });
+    expect(lengths).toEqual([0, ...Array(14).fill(19_000), ...Array(6).fill(0)]);
   });
 
   it("refuses what holds too much, or is no text, in a sentence", async () => {

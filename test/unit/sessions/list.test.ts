@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { findSessions, SORTS, sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../../src/insight/spend/price-sessions.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { apiToken } from "../../support/api.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const START = Date.UTC(2026, 10, 20, 9);
@@ -46,6 +47,20 @@ async function filled(t: TestInstance) {
   await t.instance.settle();
   return { device, team: device.team.id };
 }
+
+it("shows what has no start among those of all days alone, as the read API does", async () => {
+  const t = await startInstance();
+  const { team } = await filled(t);
+  const { core } = t.instance;
+  const token = await apiToken(t, team);
+  const days = { to: START + DAY_MS };
+  const { rows } = await findSessions(core, team, { ...days, limit: 200 });
+  const { items } = (await t.get("/api/sessions?limit=200&to=2026-11-21T09:00:00Z", { token })).body;
+  expect([rows.length, items.length]).toEqual([29, 29]);
+  expect(await sumSessions(core, team, days)).toMatchObject({ sessions: 29, partial: false });
+  expect(await sumSessions(core, team)).toMatchObject({ sessions: 30, partial: false });
+  expect((await findSessions(core, team, { limit: 200 })).rows.length).toBe(30);
+});
 
 it("orders by each figure, up and down, the same on whatever pages and on the way back", async () => {
   const t = await startInstance();

@@ -14,7 +14,8 @@ import { describeTeam } from "./team.ts";
 /** How the instance stands. */
 export async function describeState({ core, clock, credentials, kept, faults, journal }: LocalInstance) {
   const devices = listDevices(core, credentials.teamId).toReversed();
-  const totals = [...deviceTotals(core, credentials.teamId).values()];
+  const ids = devices.map(({ id }) => id);
+  const totals = [...deviceTotals(core, ids).values()];
   const sum = (count: (device: DeviceTotals) => number) => totals.reduce((total, device) => total + count(device), 0);
   const errors = await countEntries(core, credentials.teamId);
   return {

@@ -8,7 +8,7 @@ import { assets } from "../ui/assets.ts";
 import { ICONS } from "../ui/icons.ts";
 import { accountPages } from "./account/account.ts";
 import { approvalPages } from "./account/approval.ts";
-import { apiTokenPages } from "./api-tokens/api-tokens.ts";
+import { apiTokenPages, watchApiTokens } from "./api-tokens/api-tokens.ts";
 import { auditPages } from "./audit/audit.ts";
 import { brainPages } from "./brain/brain.ts";
 import { devicePages } from "./devices/devices.ts";
@@ -115,7 +115,13 @@ export const dashboard: readonly Room[] = [
     label: "Notifications",
     admin: true,
   }),
-  place("api-tokens", apiTokenPages, { ...TEAM, path: "/api-tokens", label: "API tokens", admin: true }),
+  place("api-tokens", apiTokenPages, {
+    ...TEAM,
+    path: "/api-tokens",
+    label: "API tokens",
+    admin: true,
+    watch: watchApiTokens,
+  }),
   place("my-brain", myBrainPages, { ...TEAM, path: "/my-brain", label: "Read tokens", teamless: true }),
   place(
     "settings",

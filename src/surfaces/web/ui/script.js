@@ -201,27 +201,6 @@
       });
   }
 
-  // <dashboard>
-  // Impatient clicks send a form once; after a while again, for one whose answer is a file leaves its page as it is.
-  const SENT_MS = 10_000;
-
-  function sendOnce() {
-    let sent;
-    const forget = () => {
-      sent = undefined;
-    };
-    document.addEventListener("submit", (event) => {
-      const { target: form, submitter } = event;
-      if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
-      const what = form.getAttribute("action") + new URLSearchParams(new FormData(form, submitter));
-      if (what === sent) return event.preventDefault();
-      sent = what;
-      setTimeout(forget, SENT_MS);
-    });
-    addEventListener("pageshow", forget);
-  }
-  // </dashboard>
-
   /** A part of a page as it is now; null where it has none, or is another team's. */
   async function fetchPart(url, selector, signal) {
     const reply = await fetch(url, { headers: { accept: "text/html" }, signal });
@@ -461,6 +440,14 @@
     form.submit();
   }
 
+  // Whoever signs in goes on to the very place that a link named: browsers tell servers of no "#".
+  function keepPlace() {
+    const { hash } = location;
+    for (const { form, value } of all("input[name=next]"))
+      if (!value.includes("#")) form.elements.next.value = value + hash;
+    for (const link of all(".sso a")) if (hash) link.search += encodeURIComponent(hash);
+  }
+
   // Passkeys: the browser makes or uses one, and a form takes what came of it to the page.
   const bytesOf = (text) =>
     Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (one) => one.charCodeAt(0));
@@ -561,8 +548,8 @@
     // </dashboard>
     enhance(document);
     // <dashboard>
-    sendOnce();
     openLink();
+    keepPlace();
     addEventListener("hashchange", openLink);
     setInterval(tick, 1_000);
     // </dashboard>

@@ -10,17 +10,20 @@ import {
   revokeApiToken,
 } from "../../../../identity/api-tokens/api-tokens.ts";
 import { findUser } from "../../../../identity/people/people.ts";
+import { getTeam } from "../../../../identity/teams/teams.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import type { Watch } from "../../../../platform/rooms/rooms.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, empty, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
-import { ago, number, time } from "../../ui/units.ts";
+import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
+import { dueConcerns } from "../shared/due.ts";
 import { handleForm, lifetimeField } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 
@@ -161,3 +164,10 @@ export const apiTokenPages = [
     return redirect(PATH, revoked ? "The token is revoked." : "The token was revoked before.");
   }),
 ];
+
+/** Tokens that expire within days: whatever uses them stops then. */
+export const watchApiTokens: Watch = (call, _, most) => {
+  const due = dueConcerns(call, getTeam(call.core, call.session.team.id), PATH);
+  const says = `${plural(due.length, "API token")} about to expire`;
+  return [{ count: due.length, says, href: call.href(PATH), list: due.slice(0, most) }];
+};

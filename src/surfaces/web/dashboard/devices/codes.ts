@@ -6,7 +6,7 @@ import {
   listOpenCodes,
   revokeCode,
 } from "../../../../identity/devices/devices.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, forbidden, notFound } from "../../../../kit/problem.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
@@ -106,6 +106,8 @@ const wholeUpTo = (max: number) => {
   );
 };
 
+const MAX_HOURS = CODE_LIMITS.maxBindingMs / HOUR_MS;
+
 const FLEET = formSpec(
   {
     uses: {
@@ -126,6 +128,21 @@ const FLEET = formSpec(
       max: CODE_LIMITS.maxFleetDays,
       schema: wholeUpTo(CODE_LIMITS.maxFleetDays),
     },
+    hours: {
+      kind: "number",
+      label: "Hours each is bound",
+      hint: "For machines that live for one job, as in CI: they end by themselves, take no seat then, and nobody is told that they are quiet. Empty for machines that stay.",
+      min: 1,
+      max: MAX_HOURS,
+      schema: v.union([
+        v.pipe(
+          trimmed,
+          v.literal(""),
+          v.transform(() => null),
+        ),
+        wholeUpTo(MAX_HOURS),
+      ]),
+    },
   },
   "No code was made. See below what has to change.",
 );
@@ -142,7 +159,12 @@ ${section({
   title: "A code for a fleet",
   intro: "Its machines are nobody’s until somebody says whose each is, on its page.",
   framed: true,
-  body: FLEET.draw(call, { action: FLEET_PATH, values: { uses: 10, days: 30 }, error, submit: "Make the code" }),
+  body: FLEET.draw(call, {
+    action: FLEET_PATH,
+    values: { uses: 10, days: 30, hours: "" },
+    error,
+    submit: "Make the code",
+  }),
 })}`;
   return frame(call, { title: "Connect many machines", main });
 }
@@ -153,9 +175,10 @@ const mintFleet = (call: PageCall<"admin">) =>
   handleForm(
     call,
     FLEET,
-    async ({ uses, days }) => {
+    async ({ uses, days, hours }) => {
       const { core, session } = call;
-      const how = { count: 1, uses, lifetimeMs: days * DAY_MS };
+      const bindsForMs = hours === null ? null : hours * HOUR_MS;
+      const how = { count: 1, uses, lifetimeMs: days * DAY_MS, bindsForMs };
       const [made] = await createFleetCodes(core, session.team.id, how, by(call));
       if (!made) throw new Error("no code was made");
       const intro = `Whoever has this code can bind machines to ${session.team.name}. They are nobody’s until they are assigned.`;

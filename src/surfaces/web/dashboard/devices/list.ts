@@ -1,5 +1,5 @@
 import type { Core } from "../../../../core.ts";
-import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import type { Device } from "../../../../identity/devices/devices.ts";
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { violationsOf } from "../../../../record/policy/policy.ts";
@@ -19,30 +19,24 @@ interface DeviceOverview extends Device, Omit<DeviceTotals, "deviceId"> {
 
 const NOTHING_SENT = { streams: 0, entries: 0, conflicts: 0, missing: 0 };
 
-/** A team's devices, the one bound last first, with what they sent. @param devices all of the team's, where they are known */
-export function deviceOverview(core: Core, teamId: string, devices = listDevices(core, teamId)): DeviceOverview[] {
-  const totals = deviceTotals(core, teamId);
-  const violations = violationsOf(
-    core,
-    devices.map(({ id }) => id),
-  );
-  return devices
-    .map((device) => ({
-      ...device,
-      ...(totals.get(device.id) ?? NOTHING_SENT),
-      againstPolicy: violations(device.id).deliveries,
-    }))
-    .reverse();
+/** Some devices with what they sent. */
+export function deviceOverview(core: Core, devices: readonly Device[]): DeviceOverview[] {
+  const ids = devices.map(({ id }) => id);
+  const totals = deviceTotals(core, ids);
+  const violations = violationsOf(core, ids);
+  return devices.map((device) => ({
+    ...device,
+    ...(totals.get(device.id) ?? NOTHING_SENT),
+    againstPolicy: violations(device.id).deliveries,
+  }));
 }
 
-/** Those that whoever looks may see: all of the team's, or their own. */
-const visibleDevices = (call: Member, all: Device[]): DeviceOverview[] =>
-  deviceOverview(call.core, call.session.team.id, all).filter(
-    ({ personId }) => isAdmin(call) || personId === call.session.userId,
-  );
+/** Those that whoever looks may see, the one bound last first: all of the team's, or their own. */
+const visibleDevices = (call: Member, all: readonly Device[]): Device[] =>
+  all.filter(({ personId }) => isAdmin(call) || personId === call.session.userId).reverse();
 
 const PAGE_SIZE = 50;
-const STATES = ["", "active", "quiet", "expired", "revoked", "all"] as const;
+const STATES = ["", "active", "quiet", "expired", "ended", "revoked", "all"] as const;
 type State = (typeof STATES)[number];
 
 /** What a device is called: its label, or else its id. */
@@ -55,7 +49,8 @@ const isAlive = ({ lastSeenAt }: Pick<Device, "lastSeenAt">, now: number): boole
 /** A device's state at a glance. */
 export function stateBadge(device: Device, now: number): Html {
   if (device.status === "revoked") return badge("neutral", "revoked");
-  if (device.status === "expired") return badge("bad", "token expired");
+  if (device.status === "expired")
+    return device.endsAt === null ? badge("bad", "token expired") : badge("neutral", "ended");
   if (device.lastSeenAt === null) return badge("info", "connected");
   return isAlive(device, now) ? badge("good", "active") : badge("warn", "quiet");
 }
@@ -71,7 +66,10 @@ function flawBadges({
 
 function isIn(state: State, device: Device, now: number): boolean {
   if (state === "all") return true;
-  if (state === "") return device.status !== "revoked";
+  const hasEnded = device.status === "expired" && device.endsAt !== null;
+  if (state === "") return device.status !== "revoked" && !hasEnded;
+  if (state === "ended") return hasEnded;
+  if (state === "expired") return device.status === "expired" && !hasEnded;
   if (state === "quiet") return device.status === "active" && !isAlive(device, now);
   return device.status === state;
 }
@@ -87,14 +85,15 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
   const found = devicesOf(all, person).filter(
     (device) =>
       isIn(state, device, now) &&
-      [device.id, device.label, device.userAgent, device.person?.email, device.person?.name].some((value) =>
-        value?.toLowerCase().includes(text),
-      ),
+      (text === "" ||
+        [device.id, device.label, device.userAgent, device.person?.email, device.person?.name].some((value) =>
+          value?.toLowerCase().includes(text),
+        )),
   );
   // Devices stand newest first and so do their ids; a page begins below the last one's, which may have gone from the list since.
   const after = query.get("after") ?? "";
   const from = after === "" ? 0 : found.filter(({ id }) => id >= after).length;
-  const shown = found.slice(from, from + PAGE_SIZE);
+  const shown = deviceOverview(core, found.slice(from, from + PAGE_SIZE));
   return list(call, {
     path: "/devices",
     params: { state, q, person },
@@ -102,10 +101,11 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
     label: "Filter devices",
     filters: [
       { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id, person or program" },
-      selectFilter({ name: "state", label: "State", value: state }, "All but revoked", [
+      selectFilter({ name: "state", label: "State", value: state }, "All that have not ended", [
         { value: "active", label: "Can report" },
         { value: "quiet", label: "Not heard of for a day" },
         { value: "expired", label: "Token expired" },
+        { value: "ended", label: "Ended with their job" },
         { value: "revoked", label: "Revoked" },
         { value: "all", label: "All" },
       ]),
@@ -137,7 +137,7 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
         title: "No device like that",
         intro:
           q === "" && state === "" && person === ""
-            ? "All of the devices are revoked. Connect one, or choose “All” to see those."
+            ? "All of the devices have ended. Connect one, or choose “All” to see those."
             : "No device matches these filters.",
       }),
     },

@@ -106,15 +106,9 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
     { label: "Last seen", value: ago(device.lastSeenAt, now, "never") },
     { label: "Program", value: device.userAgent },
     { label: "Accepted consent", value: html`version ${device.consentVersion}` },
-    {
-      label: device.status === "expired" ? "Token expired" : "Token expires",
-      value:
-        device.status === "revoked"
-          ? undefined
-          : html`${time(device.tokenExpiresAt, now, "never")} <span class="muted">· replaced by the machine before then</span>`,
-    },
+    lifetime(device, now),
     { label: "Revoked", value: device.revokedAt !== null && time(device.revokedAt, now) },
-    { label: "Entries", value: number(deviceTotals(core, device.teamId).get(device.id)?.entries ?? 0) },
+    { label: "Entries", value: number(deviceTotals(core, [device.id]).get(device.id)?.entries ?? 0) },
     {
       label: "Against the policy",
       value:
@@ -122,6 +116,21 @@ function deviceFacts(core: Core, device: Device, now: number): Content {
         html`${badge("warn", plural(deliveries, "delivery", "deliveries"))}, the last ${ago(lastAt, now, "")}. <span class="muted">They brought more than the policy lets be recorded, and that was not stored. Look at how this machine’s agents are set up.</span>`,
     },
   ]);
+}
+
+/** For how long it can report, unless somebody ends it. */
+function lifetime({ endsAt, status, tokenExpiresAt }: Device, now: number) {
+  const past = status === "expired";
+  if (status === "revoked") return { label: "Token expires", value: undefined };
+  if (endsAt !== null)
+    return {
+      label: past ? "Ended" : "Ends",
+      value: html`${time(endsAt, now)} <span class="muted">· connected for one job</span>`,
+    };
+  return {
+    label: past ? "Token expired" : "Token expires",
+    value: html`${time(tokenExpiresAt, now, "never")} <span class="muted">· replaced by the machine before then</span>`,
+  };
 }
 
 const whose = ({ person }: Device): Content =>

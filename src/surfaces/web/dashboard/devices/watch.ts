@@ -20,7 +20,7 @@ export const watchDevices: Watch = (call, since, most) => {
     devices.map(({ id }) => id),
   );
   const against = devices.filter(({ id }) => (of(id).lastAt ?? 0) >= since);
-  const quiet = devices.filter(({ lastSeenAt }) => lastSeenAt !== null && lastSeenAt < since);
+  const quiet = devices.filter(({ silentSince }) => silentSince !== null && silentSince < since);
   const line = (device: Device, rest: Pick<Concern, "kind" | "what" | "at"> & { about?: string }): Concern => ({
     title: short(deviceName(device), MAX_NAME),
     ...rest,

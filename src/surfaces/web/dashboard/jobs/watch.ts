@@ -2,15 +2,23 @@ import { troubledJobs } from "../../../../platform/jobs/jobs.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { staleBackup } from "../../../../share/maintenance/maintenance.ts";
 import { plural } from "../../ui/units.ts";
+import { dueConcerns } from "../shared/due.ts";
 import { short } from "../shared/text.ts";
 
 const MAX_CAUSE = 120;
 
-/** Background work that fails, and backups that nobody makes any more. */
-export const watchInstallation: Watch = ({ core, href }, _, most) => {
+/** Background work that fails, backups that nobody makes any more, and what runs short or is due. */
+export const watchInstallation: Watch = (call, _, most) => {
+  const { core, href } = call;
   const troubled = troubledJobs(core);
   const backup = backupConcern(core, href("/settings#backups"));
   return [
+    ...dueConcerns(call, null, "/settings").map((one) => ({
+      count: 1,
+      says: one.what.toLowerCase(),
+      href: one.href,
+      list: [one],
+    })),
     {
       count: backup ? 1 : 0,
       says: "backup overdue",

@@ -4,6 +4,7 @@ import { getTeam, type Team } from "../../../../identity/teams/teams.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { dayOf, number } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
+import { dueConcerns } from "../shared/due.ts";
 
 const ENDED = {
   suspended: "Suspended: no licence is signed",
@@ -21,7 +22,7 @@ export const watchLicense: Watch = (call) => {
   const own = { href: href("/license"), at: null };
   const trouble = troubleOf(team, now);
   const list: Concern[] = [
-    ...(trouble ? [{ what: "Licence", ...trouble, ...own }] : []),
+    ...(trouble ? [{ what: "Licence", ...trouble, ...own }] : dueConcerns(call, team, "/license")),
     ...(isAdmin(call) && active > team.seats
       ? [
           {

@@ -1,6 +1,7 @@
 import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
 import type { Concern, Concerns } from "../../../../platform/rooms/rooms.ts";
 import { anchor, section } from "../../ui/parts.ts";
 import { ago } from "../../ui/units.ts";
@@ -24,12 +25,13 @@ export interface Attention {
 
 const ORDER: readonly Concern["kind"][] = ["bad", "warn", "info"];
 
-export async function attentionOf(call: Member): Promise<Attention> {
+export async function attentionOf(call: PageCall<"person">): Promise<Attention> {
   const since = call.core.clock.now() - RECENT_MS;
   const all: Concerns[] = [];
   const yieldNow = cooperative(call.core.clock);
   for (const { watch } of placesFor(call, call.session)) {
-    if (watch) all.push(...(await watch(call, since, SHOWN_OF_A_KIND)));
+    // Of places that concern a team none is for who is in none.
+    if (watch) all.push(...(await watch(call as Member, since, SHOWN_OF_A_KIND)));
     await yieldNow();
   }
   const said = all.filter(({ count }) => count > 0);
@@ -45,7 +47,7 @@ export async function attentionOf(call: Member): Promise<Attention> {
   };
 }
 
-export function attentionSection({ core }: Member, { all, list }: Attention): Html {
+export function attentionSection({ core }: PageCall<"person">, { all, list }: Attention): Html {
   const now = core.clock.now();
   return section({
     id: "attention",

@@ -48,14 +48,16 @@ ${latest}`;
 }
 
 /** Where somebody stands whom no team has invited yet. */
-function noTeam(call: PageCall<"person">): Html {
+async function noTeam(call: PageCall<"person">): Promise<Html> {
   const { session, href } = call;
+  const attention = await attentionOf(call);
   const main = html`${pageHead({ title: "Overview" })}
 ${empty({
   title: "You are in no team yet",
   intro: "An owner or admin of a team can invite you by a link. What a team's agents did is shown to its people only.",
   actions: session.operator && buttonLink("To the settings", href("/settings")),
-})}`;
+})}
+${attention.count > 0 && attentionSection(call, attention)}`;
   return frame(call, { title: "Overview", main });
 }
 

@@ -9,7 +9,7 @@ import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
-import { pageHead, secretOnce, section } from "../../ui/parts.ts";
+import { anchor, pageHead, secretOnce, section } from "../../ui/parts.ts";
 import { ago, countdown, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { flag } from "../shared/params.ts";
@@ -109,7 +109,7 @@ export const resetLinkPage = (call: PageCall, link: OneTimeLink, email: string, 
   });
 
 /** A person's machines that can report, which go on doing so whatever becomes of the person; nothing where there are none. */
-export function machinesSection({ core }: PageCall, devices: readonly Device[]): Html | false {
+export function machinesSection({ core, session, href }: PageCall, devices: readonly Device[]): Html | false {
   if (devices.length === 0) return false;
   const now = core.clock.now();
   return section({
@@ -118,7 +118,13 @@ export function machinesSection({ core }: PageCall, devices: readonly Device[]):
     body: table({
       caption: "Machines that report",
       columns: [
-        { label: "Device", heading: true, grow: true, cell: ({ id, label }) => label ?? id },
+        {
+          label: "Device",
+          heading: true,
+          grow: true,
+          cell: ({ id, label, teamId }) =>
+            teamId === session?.team?.id ? anchor(href(`/devices/${id}`), label ?? id) : (label ?? id),
+        },
         { label: "Team", cell: ({ teamId }) => getTeam(core, teamId).name },
         { label: "Connected", cell: ({ createdAt }) => time(createdAt, now) },
         { label: "Last seen", cell: ({ lastSeenAt }) => ago(lastSeenAt, now, "never") },

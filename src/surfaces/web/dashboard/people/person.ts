@@ -4,12 +4,14 @@ import { createMemberResetLink, createResetLink } from "../../../../identity/one
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
+import { buttonLink } from "../../ui/button.ts";
 import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec } from "../../ui/form-spec.ts";
-import { badge, facts, pageHead, section } from "../../ui/parts.ts";
+import { anchor, badge, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
+import { link } from "../shared/links.ts";
 import { readParams } from "../shared/params.ts";
 import {
   machinesSection,
@@ -42,6 +44,7 @@ function personPage(call: ByAdmin, member: Member) {
     title: who,
     crumbs: [{ label: "People", href: href("/people") }, { label: who }],
     intro: self ? "This is you." : undefined,
+    actions: html`${buttonLink("Sessions", link(call, "/sessions", { person: member.userId }))} ${buttonLink("Spend", link(call, "/spend", { person: member.userId }))}`,
   })}
 ${facts([
   { label: "E-mail address", value: member.email },
@@ -71,7 +74,7 @@ ${
   html`${resetLinkSection(call, base, member.email)}
 ${section({
   title: "Remove from the team",
-  intro: "The person loses the team's pages and reads at once. The account and what was done with it stay.",
+  intro: html`The person loses the team's pages and reads at once. The account and what was done with it stay, until ${anchor(`${href("/retention")}#erase`, "it is erased")}.`,
   body: html`<div class="actions">${confirmButton(call, {
     action: `${base}/remove`,
     label: "Remove",

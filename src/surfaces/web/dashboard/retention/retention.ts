@@ -88,6 +88,7 @@ ${section({
 ${nights(call)}
 ${holds(call)}
 ${section({
+  id: "erase",
   title: "Forget somebody or something now",
   intro:
     "Who runs the installation erases a person, a device, a session, an entry or a repository on its command line.",

@@ -6,6 +6,7 @@ import { filters } from "../../ui/list.ts";
 import { anchor, empty, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { Member, Person } from "../shared/call.ts";
+import { soughtIn } from "../shared/text.ts";
 import {
   brainHits,
   deviceHits,
@@ -41,7 +42,7 @@ const typedIn = ({ query }: Person): string => beginning((query.get("q") ?? "").
 /** What there is, by kind; kinds of which nothing is found are left out. */
 async function findAll(call: Person, typed: string): Promise<Found[]> {
   if (typed.length < MIN_CHARS) return [];
-  const text = typed.toLowerCase();
+  const text = soughtIn(typed).toLowerCase();
   const { session } = call;
   const [pages, docs] = findPages(call, text) as [Found, Found];
   const found = [pages];

@@ -5,6 +5,7 @@ import type { Member } from "../shared/call.ts";
 import { type Query, repoKeyIn, setOf } from "../shared/links.ts";
 import { DAYS, type Params, readParams, spanOf, text, ticked, words } from "../shared/params.ts";
 import { deviceIdsSeen, sourcesFor } from "../shared/sight.ts";
+import { soughtIn } from "../shared/text.ts";
 
 /** What the list of sessions is asked for, as it stands in the address; `""` is not set. */
 
@@ -56,7 +57,7 @@ export function filterOf(call: Member, params: SessionParams): SessionFilter {
     minUsd: dollarsIn(cost),
     minErrors: errors === "" ? undefined : 1,
     ...spanOf({ from, to }),
-    text: q || undefined,
+    text: soughtIn(q) || undefined,
   };
 }
 

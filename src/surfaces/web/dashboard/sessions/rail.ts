@@ -9,7 +9,7 @@ import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
 import { deviceLink, link, repoName, sessionsOf } from "../shared/links.ts";
-import { personName } from "../shared/people.ts";
+import { personName, personParam } from "../shared/people.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { shaText, short } from "../shared/text.ts";
 import { dollars } from "../spend/labels.ts";
@@ -104,7 +104,12 @@ function who(visit: Visit): Fact[] {
   const device = findDeviceOf(call.core, call.session.team.id, deviceId);
   const person = peopleBySource(call.core, call.session.team.id, device ? [device] : [])(userEmail ?? deviceId);
   return [
-    { label: "Person", value: person && html`<span title="${person.email}">${short(personName(person), 120)}</span>` },
+    {
+      label: "Person",
+      value:
+        person &&
+        html`<a href="${link(call, "/sessions", { person: personParam(person) })}" title="${person.email}">${short(personName(person), 120)}</a>`,
+    },
     { label: "Device", value: deviceLink(call, session) },
     { label: "Exported", value: twinLinks(visit) },
     { label: "Repository", value: anchor(sessionsOf(call, repoKey), short(repoName(repoKey), 200)) },

@@ -36,11 +36,15 @@ export interface Turn {
   readonly events: Event[];
 }
 
-/** Spans that stand for others below them: alone they tell nothing. */
+/** Spans that stand for others below them: alone they tell nothing, or what a call below them tells. */
 const FRAMES = new Set(["turn", "session", "agent", "workflow", "chain"]);
 
-const isFrame = ({ kind, edits, failure, usage }: Span): boolean =>
-  FRAMES.has(kind?.toLowerCase() ?? "") && edits.length === 0 && usage === null && failure === null;
+/** @param aboveCalls ids of spans below which others tell what they used */
+const isFrame = ({ externalId, kind, edits, failure, usage }: Span, aboveCalls: ReadonlySet<string | null>): boolean =>
+  FRAMES.has(kind?.toLowerCase() ?? "") &&
+  edits.length === 0 &&
+  failure === null &&
+  (usage === null || aboveCalls.has(externalId));
 
 /**
  * The steps that failed, in their order; of one that failed because a step below it did, that one alone. Of a session whose steps are
@@ -71,11 +75,12 @@ export function eventsOf({ prompts, spans, commits, labels }: Session): Event[] 
     turns.length === prompted.length && turns.every(({ startedAt }, i) => startedAt === (prompted[i]?.at ?? startedAt));
   const places = new Map(inTurns ? turns.map((span, i) => [span, prompted[i] as Event]) : []);
   const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
+  const aboveCalls = new Set(spans.flatMap(({ parentId, usage }) => (usage ? [parentId] : [])));
   const steps = spans.flatMap((span): Event[] => {
     const at = span.startedAt ?? span.endedAt;
     const prompt = places.get(span);
     if (prompt) return [{ ...prompt, at }];
-    return isFrame(span) ? [] : [{ kind: "step", at, span }];
+    return isFrame(span, aboveCalls) ? [] : [{ kind: "step", at, span }];
   });
   const events: Event[] = [
     ...(inTurns ? [] : prompted),

@@ -5,7 +5,7 @@ import { type LakePlace, lakeText } from "../../../../kit/lake-place.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, section } from "../../ui/parts.ts";
-import { bytes, number, plural } from "../../ui/units.ts";
+import { bytes, duration, number, plural } from "../../ui/units.ts";
 import type { ByOperator } from "../shared/call.ts";
 import { settingsFrame } from "./parts.ts";
 
@@ -39,6 +39,7 @@ function shown(name: Name, value: unknown): Content {
     return `${number(count)} in ${plural(seconds, "second")}`;
   }
   if (typeof value !== "number") return String(value);
+  if (name.endsWith("Every")) return duration(value);
   if (name.endsWith("Bytes")) return html`${bytes(value)} <small>${number(value)} B</small>`;
   return name === "port" ? String(value) : number(value);
 }

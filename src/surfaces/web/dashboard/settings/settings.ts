@@ -1,9 +1,10 @@
 import { html } from "../../../../kit/html.ts";
 import { shellWord } from "../../../../kit/strings.ts";
 import { page } from "../../../../platform/http/page.ts";
+import { listKeys } from "../../../../platform/keys/keys.ts";
 import { storageFacts } from "../../../../share/maintenance/maintenance.ts";
 import { codeBlock, columns, facts, section } from "../../ui/parts.ts";
-import { bytes, number } from "../../ui/units.ts";
+import { bytes, number, time } from "../../ui/units.ts";
 import type { ByOperator } from "../shared/call.ts";
 import { type AddressWarning, judgeArrival } from "./address.ts";
 import { limitPages } from "./limits.ts";
@@ -50,6 +51,7 @@ ${columns(
       { label: "Database", value: bytes(storage.databaseBytes) },
       { label: "Write-ahead log", value: bytes(storage.walBytes) },
       { label: "Free space", value: bytes(storage.freeBytes) },
+      { label: "Signing key", value: html`${signingKeyAge(call)}<code>reckon key rotate</code> makes a new one` },
       { label: "Program", value: `Reckon ${storage.program}, schema ${storage.schema}` },
       {
         label: "Ledger head",
@@ -68,6 +70,11 @@ ${codeBlock(`reckon doctor --data ${shellWord(storage.directory)}`, { label: "Ex
 ${codeBlock(`reckon ledger verify --anchor ${size}:${root.toString("hex")} --data ${shellWord(storage.directory)}`, { label: "Prove later that nothing up to now was changed; note this line elsewhere", titled: true })}`,
 })}`;
   return settingsFrame(call, { title: "Settings", intro: "This installation. Only operators see these pages.", body });
+}
+
+function signingKeyAge({ core }: ByOperator) {
+  const key = listKeys(core).find(({ retiredAt }) => retiredAt === null);
+  return key && html`made ${time(key.createdAt, core.clock.now())}; `;
 }
 
 function cameFrom({ peer, ip, header }: ByOperator) {

@@ -1,0 +1,18 @@
+import type { Team } from "../../../../identity/teams/teams.ts";
+import type { PageCall } from "../../../../platform/http/page.ts";
+import { NOTICE_TYPES } from "../../../../platform/notices/notices.ts";
+import type { Concern } from "../../../../platform/rooms/rooms.ts";
+import { dueNow } from "../../../../share/alarms/alarms.ts";
+import { linesOf } from "../../../../share/notifications/notifications.ts";
+
+/** What is due of a team, or of the installation (null), and is dealt with at a path: as notifications tell it. */
+export function dueConcerns({ core, href }: PageCall, team: Team | null, path: string): Concern[] {
+  const due = dueNow(core, team).filter((notice) => notice.path === path);
+  return due.map((notice) => ({
+    kind: notice.type === "disk.low" ? "bad" : "warn",
+    what: NOTICE_TYPES[notice.type].label,
+    title: linesOf(core, notice).join(" "),
+    href: href(path),
+    at: null,
+  }));
+}

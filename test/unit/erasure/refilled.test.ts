@@ -1,0 +1,54 @@
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { refilledJob } from "../../../src/share/erasure/refilled.ts";
+import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { deliverAll, filesWith } from "../../support/erasure.ts";
+import { startInstance, type TestInstance } from "../../support/instance.ts";
+
+it("erases a session again that a machine sends to a restored server, which knew neither", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const file = join(t.directory, "..", `reckon-${randomUUID()}.backup`);
+  await backup(t.instance.core, file, () => {});
+  const send = async (to: TestInstance, seq: number, text: string) => {
+    const { token } = device;
+    const entries = [{ seq, payload: { type: "prompt", text, sessionId: text } }];
+    await to.post("/api/telemetry/ingest", { token, json: { entries } });
+    const sessions = [{ id: text, outcome: "ok", prompts: [{ text }], spans: [{ id: "a", name: text }] }];
+    await to.post("/api/agent-traces/ingest", { token, json: { sessions } });
+  };
+  await send(t, 1, "marigold");
+  const { core } = t.instance;
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { session: "marigold" }), "they wanted it"));
+  await t.close();
+  restore(file, t.directory, "then");
+  rmSync(file);
+  rmSync(join(t.directory, "backups"), { recursive: true });
+  // As the capture client does, whenever it is switched on: the server may have been started anew by then.
+  await (await startInstance({ directory: t.directory, clock: t.clock })).close();
+  t.clock.advance(3 * DAY_MS);
+  const again = await startInstance({ directory: t.directory, clock: t.clock });
+  await send(again, 1, "marigold");
+  await send(again, 2, "lavender");
+  await again.instance.settle();
+  await refilledJob.run(again.instance.core);
+  expect(filesWith(again.directory, "marigold")).toEqual([]);
+  expect(again.rows("SELECT external_id AS session FROM trace_sessions")).toEqual([{ session: "lavender" }]);
+  expect(verifyLedger(again.instance.core, undefined, () => {}).faults).toEqual([]);
+  await again.close();
+});
+
+it("lets a session that was erased go on where nothing was restored", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await deliverAll(t, device, "shop", "marigold");
+  const { core } = t.instance;
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { session: "marigold-s1" }), "they wanted it"));
+  await deliverAll(t, device, "shop", "marigold", 1);
+  await refilledJob.run(core);
+  expect(t.rows("SELECT external_id AS session FROM trace_sessions")).toEqual([{ session: "marigold-s1" }]);
+});
