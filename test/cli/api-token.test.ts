@@ -1,9 +1,7 @@
 import { expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
-import { ranHere } from "../support/remote.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 /** An instance with a person in one team; its clock is the real one's, as the commands' is. */
 async function running() {
@@ -13,7 +11,7 @@ async function running() {
   return { t, team, user: await memberOf(t, team) };
 }
 
-const json = (data: string, ...args: string[]) => reckonJson(["api-token", ...args, "--data", data]);
+const json = (data: string, ...args: string[]) => commandJson(["api-token", ...args, "--data", data]);
 
 it("makes API tokens beside a running server, lists how often they are used, and ends them", async () => {
   const { t, team } = await running();
@@ -52,10 +50,10 @@ it("makes API tokens beside a running server, lists how often they are used, and
 
 it("prints the token alone, and says what is wrong on stderr with exit code 1, or 2 for wrong usage", async () => {
   const { t, user } = await running();
-  const plain = await reckon(["api-token", "create", "--name", "plain", "--team", "Acme", "--data", t.directory]);
+  const plain = await command(["api-token", "create", "--name", "plain", "--team", "Acme", "--data", t.directory]);
   expect(plain.stdout).toMatch(/^rka_[0-9A-Za-z]{36}\n$/);
   expect(plain.stderr).toMatch(/^Shown once; its id is atk_\w+ and it works until 2\d{3}-/);
-  const list = await reckon(["api-token", "list", "--data", t.directory]);
+  const list = await command(["api-token", "list", "--data", t.directory]);
   expect(list.stdout.trim().split("\t")).toEqual(expect.arrayContaining(["Acme", "plain", "active", "0"]));
   const cases: [string, number, RegExp][] = [
     ["create --name x", 1, /--team TEAM, or --all-teams/],
@@ -68,8 +66,8 @@ it("prints the token alone, and says what is wrong on stderr with exit code 1, o
     ["create --team Acme", 2, /--name/],
     ["create --name x --team Acme --expires soon", 2, /span/],
   ];
-  for (const [i, [args, code, reason]] of cases.entries()) {
-    const done = await (i === 0 ? reckon : ranHere)(["api-token", ...args.split(" "), "--data", t.directory]);
+  for (const [args, code, reason] of cases) {
+    const done = await command(["api-token", ...args.split(" "), "--data", t.directory]);
     expect([args, done.code]).toEqual([args, code]);
     expect(done.stderr).toMatch(reason);
     expect(done.stdout).toBe("");

@@ -1,16 +1,15 @@
 import { expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
 import { ask } from "../support/every-page.ts";
 import { startInstance } from "../support/instance.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 /** What commands do stands in the audit, which a command shows. */
 async function running() {
   const t = await startInstance({ settings: { port: "0" } });
   await t.instance.listen();
   const device = await t.device(await t.team({ name: "Acme" }));
-  const run = (...args: string[]) => reckon([...args, "--data", t.directory]);
-  const json = (...args: string[]) => reckonJson([...args, "--data", t.directory]);
+  const run = (...args: string[]) => command([...args, "--data", t.directory]);
+  const json = (...args: string[]) => commandJson([...args, "--data", t.directory]);
   return { t, device, run, json };
 }
 

@@ -5,9 +5,9 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
-import { reckon, serve } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
+import { serve } from "../faults/support/process.ts";
 import { startInstance } from "../support/instance.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
@@ -15,7 +15,7 @@ function folder(): string {
   return path;
 }
 
-const json = (data: string, ...args: string[]) => reckonJson([...args, "--data", data]);
+const json = (data: string, ...args: string[]) => commandJson([...args, "--data", data]);
 
 /** A data directory with somebody in it. */
 async function withAda(): Promise<{ data: string; userId: string }> {
@@ -95,14 +95,14 @@ describe("reckon cli", () => {
     t.clock.jump(Date.now() - t.clock.now());
     const { userCode } = await startAuthorization(t.instance.core, { channel: null, ip: "::1", userAgent: null });
     expect(await json(data, "cli", "deny", userCode)).toEqual({ ok: true, userCode, decision: "denied" });
-    const again = await reckon(["cli", "approve", userCode, "--user", "ada@example.com", "--data", data]);
+    const again = await command(["cli", "approve", userCode, "--user", "ada@example.com", "--data", data]);
     expect([again.code, again.stdout, again.stderr]).toEqual([1, "", "reckon: This code was answered before.\n"]);
   });
 
   it("fails with a clear line for unknown codes, people and tokens, and with usage for a missing name", async () => {
     const { data } = await withAda();
     const run = async (...args: string[]) => {
-      const { code, stderr } = await reckon(["cli", ...args, "--data", data]);
+      const { code, stderr } = await command(["cli", ...args, "--data", data]);
       return [code, stderr];
     };
     expect(await run("approve", "BBBB-BBBB", "--user", "ada@example.com")).toEqual([

@@ -7,11 +7,10 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HOUR_MS } from "../../src/kit/clock.ts";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
-import { reckon, serve } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
+import { serve } from "../faults/support/process.ts";
 import { alterEntries } from "../support/entries.ts";
 import { MAIN } from "../support/program.ts";
-import { ranHere } from "../support/remote.ts";
+import { command, commandJson, ran } from "../support/remote.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
@@ -19,13 +18,13 @@ function folder(): string {
   return path;
 }
 
-const json = (data: string, ...args: string[]) => reckonJson([...args, "--data", data]);
+const json = (data: string, ...args: string[]) => commandJson([...args, "--data", data]);
 
 /** Makes an account. */
 async function userIn(data: string, email: string, team?: string) {
   const where = team === undefined ? [] : ["--team", team];
   const args = ["user", "create", email, ...where, "--password-stdin", "--data", data, "--json"];
-  return JSON.parse((await reckon(args, { input: "plough-the-north-field" })).stdout);
+  return JSON.parse((await command(args, { input: "plough-the-north-field" })).stdout);
 }
 
 describe("teams, codes and devices", () => {
@@ -65,7 +64,7 @@ describe("teams, codes and devices", () => {
     const code = await json(data, "code", "create", "--team", "Acme", "--expires", "2h");
     expect(code).toMatchObject({ teamId: team.teamId, code: expect.stringMatching(/^(?:[0-9A-Z]{4}-){5}/) });
     const fleet = ["code", "create", "--team", "Acme", "--count", "2", "--uses", "9", "--expires", "30d"];
-    const printed = await reckon([...fleet, "--csv", "--data", data]);
+    const printed = await command([...fleet, "--csv", "--data", data]);
     const [head, ...lines] = printed.stdout.trim().split("\r\n");
     expect([head, lines.length]).toEqual(["code,id,uses,expiresAt,teamId", 2]);
     const [first = "", firstId = "", uses] = (lines[0] ?? "").split(",");
@@ -73,12 +72,12 @@ describe("teams, codes and devices", () => {
     expect(await json(data, ...fleet)).toMatchObject([{ uses: 9 }, { uses: 9 }]);
     const jobs = ["code", "create", "--team", "Acme", "--uses", "500", "--expires", "90d", "--ephemeral"];
     expect(await json(data, ...jobs, "6h")).toMatchObject({ uses: 500, bindsForMs: 6 * HOUR_MS });
-    for (const wrong of ["59s", "8d"]) expect((await reckon([...jobs, wrong, "--data", data])).code).toBe(2);
+    for (const wrong of ["59s", "8d"]) expect((await command([...jobs, wrong, "--data", data])).code).toBe(2);
     const codes = await json(data, "code", "list", "--team", "Acme");
     expect(codes.map((one: { usesLeft: number }) => one.usesLeft)).toEqual([500, 9, 9, 9, 9, 1]);
     expect(await json(data, "code", "revoke", codes[0].id, "--team", "Acme")).toEqual({ revoked: [codes[0].id] });
     expect(await json(data, "code", "revoke", firstId, "--team", "Acme")).toEqual({ revoked: [firstId] });
-    const again = await reckon(["code", "revoke", firstId, "--team", "Acme", "--data", data]);
+    const again = await command(["code", "revoke", firstId, "--team", "Acme", "--data", data]);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no open code")]);
     expect(await json(data, "code", "list", "--team", "Acme")).toHaveLength(4);
 
@@ -117,7 +116,7 @@ describe("teams, codes and devices", () => {
     const ofAda = await json(data, "device", "list", "--person", "ada@example.com");
     expect(ofAda).toMatchObject([{ deviceId, person: { userId, email: "ada@example.com", name: null } }]);
     expect(await json(data, "device", "list", "--nobody")).toEqual([]);
-    const stranger = await reckon(["device", "assign", deviceId, "eve@example.com", "--data", data]);
+    const stranger = await command(["device", "assign", deviceId, "eve@example.com", "--data", data]);
     expect([stranger.code, stranger.stderr]).toEqual([1, expect.stringContaining("not in the device's team")]);
     expect(await json(data, "device", "assign", deviceId, "--nobody")).toMatchObject({ person: null, changed: true });
     expect(await json(data, "device", "list", "--nobody")).toHaveLength(1);
@@ -154,8 +153,8 @@ describe("teams, codes and devices", () => {
       [["nonsense"], 2, /unknown command/],
       [["team", "list", "--nonsense"], 2, /unknown option/],
     ];
-    for (const [i, [args, code, says]] of cases.entries()) {
-      const done = await (i === 0 ? reckon : ranHere)([...args, "--data", data]);
+    for (const [args, code, says] of cases) {
+      const done = await command([...args, "--data", data]);
       expect([args, done.code, done.stdout]).toEqual([args, code, ""]);
       expect(done.stderr).toMatch(says);
       expect(done.stderr).not.toMatch(/\n\s+at /);
@@ -164,7 +163,7 @@ describe("teams, codes and devices", () => {
 
   it("do not make a database by looking for one", async () => {
     const data = join(folder(), "none");
-    const done = await reckon(["team", "list", "--data", data]);
+    const done = await command(["team", "list", "--data", data]);
     expect([done.code, existsSync(data)]).toEqual([1, false]);
     expect(done.stderr).toContain("there is no Reckon database");
   });
@@ -172,7 +171,7 @@ describe("teams, codes and devices", () => {
   it("print plain tab-separated lines into a pipe", async () => {
     const data = folder();
     const team = await json(data, "team", "create", "Acme");
-    const done = await reckon(["team", "list", "--data", data]);
+    const done = await command(["team", "list", "--data", data]);
     expect(done.stdout).toBe(`${team.teamId}\tAcme\tteam\t5\tactive\n`);
   });
 });
@@ -185,11 +184,11 @@ describe("licences", () => {
     const file = join(home, "acme.lic");
     const pem = join(home, "pub.pem");
     await json(data, "license", "mint", "--team", "Acme", "--days", "10", "--out", file);
-    const exported = await reckon(["key", "export", "--out", pem, "--data", data]);
+    const exported = await command(["key", "export", "--out", pem, "--data", data]);
     expect([exported.code, exported.stdout, exported.stderr]).toEqual([0, "", `Written to ${pem}.\n`]);
     rmSync(data, { recursive: true });
 
-    const verified = await reckon(["license", "verify", file, "--pubkey", pem, "--json"]);
+    const verified = await command(["license", "verify", file, "--pubkey", pem, "--json"]);
     expect(verified.code).toBe(0);
     expect(JSON.parse(verified.stdout)).toMatchObject({
       valid: true,
@@ -197,12 +196,12 @@ describe("licences", () => {
       reason: null,
     });
 
-    const late = await reckon(["license", "verify", file, "--pubkey", pem, "--at", "2050-01-01", "--json"]);
+    const late = await command(["license", "verify", file, "--pubkey", pem, "--at", "2050-01-01", "--json"]);
     expect([late.code, JSON.parse(late.stdout)]).toMatchObject([
       1,
       { valid: false, reason: expect.stringContaining("expired") },
     ]);
-    const early = await reckon(["license", "verify", file, "--pubkey", pem, "--at", "2020-01-01", "--json"]);
+    const early = await command(["license", "verify", file, "--pubkey", pem, "--at", "2020-01-01", "--json"]);
     expect([early.code, JSON.parse(early.stdout)]).toMatchObject([
       1,
       { valid: false, claims: { seats: 3 }, reason: expect.stringContaining("it was issued after that") },
@@ -227,7 +226,7 @@ describe("licences", () => {
     for (const data of [one, two]) await json(data, "team", "create", "Acme");
     await json(one, "license", "mint", "--team", "Acme", "--out", join(home, "one.lic"));
     await json(two, "key", "export", "--out", join(home, "two.pem"));
-    const wrong = await reckon([
+    const wrong = await command([
       "license",
       "verify",
       join(home, "one.lic"),
@@ -245,7 +244,7 @@ describe("licences", () => {
       { input: "not a licence", encoding: "utf8" },
     );
     expect([rubbish.status, JSON.parse(rubbish.stdout).valid]).toEqual([1, false]);
-    const noKey = await reckon(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "one.lic")]);
+    const noKey = await command(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "one.lic")]);
     expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringContaining("it holds no public key in PEM form")]);
     const pem = readFileSync(join(home, "two.pem"), "utf8");
     const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({
@@ -254,7 +253,7 @@ describe("licences", () => {
     });
     for (const broken of [pem.replace(/[A-Za-z0-9+/]{64}\n/, ""), elliptic]) {
       writeFileSync(join(home, "broken.pem"), pem + broken);
-      const done = await reckon(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "broken.pem")]);
+      const done = await command(["license", "verify", join(home, "one.lic"), "--pubkey", join(home, "broken.pem")]);
       expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("public key 2 of it cannot be read")]);
     }
   });
@@ -263,7 +262,7 @@ describe("licences", () => {
     const data = folder();
     await json(data, "team", "create", "Acme");
     await json(data, "team", "set", "Acme", "--suspended", "true");
-    const done = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
+    const done = await command(["license", "mint", "--team", "Acme", "--data", data]);
     expect([done.code, done.stdout, done.stderr]).toEqual([1, "", expect.stringContaining("suspended")]);
   });
 
@@ -273,7 +272,7 @@ describe("licences", () => {
     const file = join(data, "acme.lic");
     writeFileSync(file, "an earlier one");
     const mint = (...more: string[]) =>
-      reckon(["license", "mint", "--team", "Acme", "--out", file, "--data", data, ...more]);
+      command(["license", "mint", "--team", "Acme", "--out", file, "--data", data, ...more]);
     const refused = await mint("--json");
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([
       1,
@@ -300,7 +299,7 @@ describe("licences", () => {
     await json(data, "key", "export", "--out", join(home, "all.pem"));
     await json(data, "key", "export", "--active", "--out", join(home, "new.pem"));
     const verify = (licence: string, pem: string) =>
-      reckon(["license", "verify", join(home, licence), "--pubkey", join(home, pem)]);
+      command(["license", "verify", join(home, licence), "--pubkey", join(home, pem)]);
     for (const [licence, pem] of [
       ["old.lic", "old.pem"],
       ["old.lic", "all.pem"],
@@ -343,7 +342,7 @@ describe("policies", () => {
       actions: { requireApprovals: true },
     });
     writeFileSync(join(home, "policy.json"), '{"captureMode":"everything"}');
-    const bad = await reckon(["policy", "set", "--team", "Acme", "--file", join(home, "policy.json"), "--data", data]);
+    const bad = await command(["policy", "set", "--team", "Acme", "--file", join(home, "policy.json"), "--data", data]);
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("captureMode")]);
   });
 });
@@ -384,10 +383,10 @@ describe("safekeeping", () => {
     const file = join(home, "backup.db");
     expect(await json(data, "backup", file)).toMatchObject({ file, keys: 1, schema: CURRENT_SCHEMA.version });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await reckon(["backup", file, "--data", data])).stderr).toContain("exists already");
+    expect((await command(["backup", file, "--data", data])).stderr).toContain("exists already");
     await post("/api/telemetry/ingest", { entries: [{ seq: 3, payload: {} }] }, deviceToken);
 
-    const running = await reckon(["restore", file, "--data", data]);
+    const running = await command(["restore", file, "--data", data]);
     expect([running.code, running.stderr]).toEqual([75, expect.stringContaining("in use")]);
     expect((await server.end()).code).toBe(0);
     expect(await json(data, "restore", file, "--verify")).toMatchObject({ teams: 1, deliveries: 3, keys: 1 });
@@ -417,7 +416,7 @@ describe("safekeeping", () => {
     writeFileSync(truncated, readFileSync(join(home, "good.db")).subarray(0, 20_000));
     for (const file of [join(home, "none"), join(home, "text"), truncated, join(data, "reckon.db")])
       for (const more of [[], ["--verify"]])
-        expect([file, (await reckon(["restore", file, ...more, "--data", data])).code]).toEqual([file, 1]);
+        expect([file, (await command(["restore", file, ...more, "--data", data])).code]).toEqual([file, 1]);
     expect(await json(data, "team", "list")).toHaveLength(1);
   });
 
@@ -435,7 +434,7 @@ describe("safekeeping", () => {
     const looked = new Sqlite(join(data, "reckon.db"), { readonly: true });
     const [first, second, third] = looked.prepare("SELECT id FROM deliveries ORDER BY id").pluck().all() as number[];
     looked.close();
-    expect((await reckon(["ledger", "verify", "--anchor", anchor, "--data", data])).code).toBe(0);
+    expect((await command(["ledger", "verify", "--anchor", anchor, "--data", data])).code).toBe(0);
     expect((await json(data, "doctor")).every((one: { status: string }) => one.status === "ok")).toBe(true);
 
     const faults = async (sql: string, undo: string) => {
@@ -443,7 +442,7 @@ describe("safekeeping", () => {
       db.pragma("foreign_keys = OFF");
       alterEntries(db, sql);
       db.close();
-      const done = await reckon(["ledger", "verify", "--data", data, "--json"]);
+      const done = await command(["ledger", "verify", "--data", data, "--json"]);
       const again = new Sqlite(join(data, "reckon.db"));
       alterEntries(again, undo);
       again.close();
@@ -472,20 +471,20 @@ describe("safekeeping", () => {
     db.pragma("foreign_keys = OFF");
     alterEntries(db, `DELETE FROM telemetry_entries WHERE seq = 2; DELETE FROM deliveries WHERE id = ${third}`);
     db.close();
-    const cut = await reckon(["ledger", "verify", "--anchor", anchor, "--data", data]);
+    const cut = await command(["ledger", "verify", "--anchor", anchor, "--data", data]);
     expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining("chain")]);
-    const doctor = await reckon(["doctor", "--data", data]);
+    const doctor = await command(["doctor", "--data", data]);
     expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining("ledger\tfailed")]);
   });
 });
 
 describe("the program", () => {
   it("tells its version and its commands, every one with help", async () => {
-    const version = await reckon(["--version"]);
+    const version = await command(["--version"]);
     expect(version.stdout.trim()).toBe(
       JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")).version,
     );
-    const help = await reckon(["--help"]);
+    const help = await command(["--help"]);
     expect(help.code).toBe(0);
     for (const name of [
       "serve",
@@ -504,7 +503,7 @@ describe("the program", () => {
     ])
       expect(help.stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
     expect(help.stdout).not.toContain("__");
-    const serveHelp = await reckon(["serve", "--help"]);
+    const serveHelp = await command(["serve", "--help"]);
     expect(serveHelp.stdout).toContain("RECKON_LIMIT_TELEMETRY");
     expect(serveHelp.stdout).toContain("600/60");
     for (const [args, option] of [
@@ -514,23 +513,23 @@ describe("the program", () => {
       [["pack", "list"], "how many at most (default: 100)"],
       [["agent", "managed-settings"], 'one of linux, darwin, win32 (default: "linux")'],
     ] as const)
-      expect((await ranHere([...args, "--help"])).stdout.replace(/\s+/g, " ")).toContain(`${option} -`);
+      expect((await ran([...args, "--help"])).out.replace(/\s+/g, " ")).toContain(`${option} -`);
   });
 
   it("prints the OpenAPI document", async () => {
-    const document = JSON.parse((await reckon(["openapi"])).stdout);
+    const document = JSON.parse((await command(["openapi"])).stdout);
     expect(document.openapi).toBe("3.1.0");
   });
 
   it("refuses a configuration it cannot understand, naming the variable", async () => {
-    const done = await reckon(["serve", "--data", folder()], { env: { RECKON_PORT: "eighty" } });
+    const done = await command(["serve", "--data", folder()], { env: { RECKON_PORT: "eighty" } });
     expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("RECKON_PORT")]);
   });
 
   it("says that a port is taken and how to choose another", async () => {
     const server = await serve(folder());
     onTestFinished(async () => void (await server.end()));
-    const done = await reckon(["serve", "--data", folder(), "--port", String(server.port)]);
+    const done = await command(["serve", "--data", folder(), "--port", String(server.port)]);
     expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("--port")]);
   });
 
@@ -558,7 +557,7 @@ describe("the program", () => {
   it("refuses to play in a real server's directory", async () => {
     const data = folder();
     await json(data, "team", "create", "Acme");
-    const done = await reckon(["dev", "--data", data, "--port", "0"]);
+    const done = await command(["dev", "--data", data, "--port", "0"]);
     expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("real server")]);
   });
 });

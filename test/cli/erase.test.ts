@@ -4,13 +4,14 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf, withDirectory } from "../faults/support/data.ts";
 import { mountDisk, noPowerCut } from "../faults/support/disk.ts";
-import { launch, reckon, until } from "../faults/support/process.ts";
+import { launch, until } from "../faults/support/process.ts";
 import { testData, testServer } from "../faults/support/test.ts";
 import { deliverAll, filesWith } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
+import { command } from "../support/remote.ts";
 
 async function run(data: string, ...args: string[]) {
-  const done = await reckon([...args, "--data", data, "--json"]);
+  const done = await command([...args, "--data", data, "--json"]);
   return { ...done, result: done.code === 0 ? JSON.parse(done.stdout) : undefined };
 }
 
@@ -93,7 +94,7 @@ it("demands one target and a reason", async () => {
   ])
     expect([unknown.join(" "), (await run(data, ...unknown)).code]).toEqual([unknown.join(" "), 1]);
   // A key that was mistyped must not read as if something were gone.
-  const mistyped = await reckon(["erase", "--repo", "shpo", "--reason", "x", "--yes", "--data", data]);
+  const mistyped = await command(["erase", "--repo", "shpo", "--reason", "x", "--yes", "--data", data]);
   expect(mistyped).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^erased \(.*\); nothing was recorded of it\n$/),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { getUser, storePerson } from "../../src/identity/people/people.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { reckon } from "../faults/support/process.ts";
+import { command } from "../support/remote.ts";
 import { withTeam } from "../unit/triage/support.ts";
 
 const RULE = "set Path on every cookie.";
@@ -13,7 +13,7 @@ it("takes errors on, resolves and discusses them from the command line, beside a
     { date: "2026-11-10", title: "Login loop", rule: RULE, open: true },
     { date: "2026-11-01", title: "Slow \u001b[31msearch", open: true },
   ]);
-  const run = (...args: string[]) => reckon(["error", ...args, "--team", kit.teamId, "--data", kit.t.directory]);
+  const run = (...args: string[]) => command(["error", ...args, "--team", kit.teamId, "--data", kit.t.directory]);
   const json = async (...args: string[]) => {
     const done = await run(...args, "--json");
     expect([args.join(" "), done.code, done.stderr]).toEqual([args.join(" "), 0, ""]);

@@ -9,9 +9,9 @@ import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { rowsOf } from "../faults/support/data.ts";
-import { reckon } from "../faults/support/process.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
+import { command } from "../support/remote.ts";
 
 /** Unpacks an archive with the system's tar and checks every file against the manifest. @returns texts by path */
 function unpack(file: string): { files: Map<string, string>; manifest: { scope: object; files: { path: string }[] } } {
@@ -76,7 +76,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   await t.close();
   const made = async (name: string, ...args: string[]) => {
     const out = join(t.directory, name);
-    const done = await reckon(["export", ...args, "--out", out, "--data", t.directory, "--json"]);
+    const done = await command(["export", ...args, "--out", out, "--data", t.directory, "--json"]);
     expect([done.code, done.stderr]).toEqual([0, ""]);
     return { result: JSON.parse(done.stdout), ...unpack(out) };
   };
@@ -110,7 +110,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
 
   const mistyped = join(t.directory, "mistyped.tar.zst");
   for (const team of [[], ["--team", "Acme"]]) {
-    const refused = await reckon(["export", "--repo", "tlil", ...team, "--out", mistyped, "--data", t.directory]);
+    const refused = await command(["export", "--repo", "tlil", ...team, "--out", mistyped, "--data", t.directory]);
     expect(refused).toEqual({ code: 1, stdout: "", stderr: 'reckon: nothing was recorded of a repository "tlil"\n' });
   }
   expect(existsSync(mistyped)).toBe(false);
@@ -130,7 +130,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   expect(rowsOf(t.directory, "SELECT count(*) AS n FROM audit_events WHERE action = 'record.exported'")).toEqual([
     { n: 3 },
   ]);
-  const again = await reckon([
+  const again = await command([
     "export",
     "--team",
     "Acme",
@@ -140,7 +140,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
     t.directory,
   ]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("never overwrites")]);
-  expect((await reckon(["export", "--out", "x", "--data", t.directory])).code).toBe(2);
+  expect((await command(["export", "--out", "x", "--data", t.directory])).code).toBe(2);
 });
 
 interface Step {
@@ -167,11 +167,11 @@ it("makes archives that anybody can check with the log's key, and no forged one"
     ).status,
   ).toBe(200);
   await t.close();
-  const key = (await reckon(["ledger", "key", "--data", t.directory])).stdout.trim();
+  const key = (await command(["ledger", "key", "--data", t.directory])).stdout.trim();
   const out = join(t.directory, "team.tar.zst");
-  expect((await reckon(["export", "--team", "Acme", "--out", out, "--data", t.directory])).code).toBe(0);
+  expect((await command(["export", "--team", "Acme", "--out", out, "--data", t.directory])).code).toBe(0);
   const check = async (file: string) => {
-    const { code, stdout, stderr } = await reckon(["ledger", "check", file, "--key", key, "--json"]);
+    const { code, stdout, stderr } = await command(["ledger", "check", file, "--key", key, "--json"]);
     expect(stderr).toBe("");
     const { proven, steps } = JSON.parse(stdout) as { proven: boolean; steps: Step[] };
     expect(code).toBe(proven ? 0 : 1);
@@ -265,18 +265,18 @@ it("an archive of what was erased, or came again with other content, says what i
   const json = { version: 1, repoKey: "kiosk", files: [{ path: "a.md", content: "# Withheld\n" }] };
   expect((await t.post("/api/brain/ingest", { token: device.token, json })).status).toBe(200);
   await t.close();
-  const erased = await reckon(["erase", "--entry", "1", "--reason", "asked", "--yes", "--data", t.directory]);
+  const erased = await command(["erase", "--entry", "1", "--reason", "asked", "--yes", "--data", t.directory]);
   expect([erased.code, erased.stderr.includes("rror")]).toEqual([0, false]);
-  const key = (await reckon(["ledger", "key", "--data", t.directory])).stdout.trim();
+  const key = (await command(["ledger", "key", "--data", t.directory])).stdout.trim();
   const out = join(t.directory, "team.tar.zst");
-  await reckon(["export", "--team", "Acme", "--out", out, "--data", t.directory]);
-  const { code, stdout } = await reckon(["ledger", "check", out, "--key", key]);
+  await command(["export", "--team", "Acme", "--out", out, "--data", t.directory]);
+  const { code, stdout } = await command(["ledger", "check", out, "--key", key]);
   // What was erased, or is not exported, leaves its hash, so that the entries beside it are compared.
   expect([code, stdout]).toEqual([0, expect.stringMatching(/all of 7 deliveries are what was delivered/)]);
   expect(stdout).toMatch(/PROVEN/);
   const cut = join(t.directory, "cut.tar.zst");
   writeFileSync(cut, readFileSync(out).subarray(0, 300));
-  const ofCut = await reckon(["ledger", "check", cut, "--key", key]);
+  const ofCut = await command(["ledger", "check", cut, "--key", key]);
   expect([ofCut.code, ofCut.stdout]).toEqual([
     1,
     expect.stringContaining("the archive cannot be read: it is cut short"),
@@ -307,6 +307,6 @@ it("an archive of what was erased, or came again with other content, says what i
     ["telemetry/00001.jsonl", telemetry, ...claiming({ itemKey: null, itemSalts: null })],
   ] as [string, string, ...[string, string][]][]) {
     repack(forged, new Map([...files, [path, text], ...more]));
-    expect((await reckon(["ledger", "check", forged, "--key", key])).stdout).toMatch(/NOT PROVEN/);
+    expect((await command(["ledger", "check", forged, "--key", key])).stdout).toMatch(/NOT PROVEN/);
   }
 });

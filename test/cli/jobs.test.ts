@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
 import { startInstance } from "../support/instance.ts";
 import { CAUSE, leaveUnfinished } from "../support/jobs.ts";
+import { command } from "../support/remote.ts";
 
 const list = async (data: string, ...flags: string[]) => {
-  const done = await reckon(["jobs", "list", "--data", data, ...flags]);
+  const done = await command(["jobs", "list", "--data", data, ...flags]);
   expect([done.code, done.stderr]).toEqual([0, ""]);
   return done.stdout;
 };

@@ -5,10 +5,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { seal } from "../../src/record/telemetry/seal.ts";
 import { exportParquet } from "../../src/share/lake/lake.ts";
-import { reckon } from "../faults/support/process.ts";
 import { deliverAll } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
 import { flowAll, lakeFiles, lakeRows, sendEntries } from "../support/lake.ts";
+import { command } from "../support/remote.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "reckon-lake-"));
@@ -20,7 +20,7 @@ it("tells of the lake, and what is not as it was put there", async () => {
   const lake = folder();
   const t = await startInstance({ settings: { lake } });
   const run = (args: readonly string[], env = { RECKON_LAKE: lake }, { directory } = t) =>
-    reckon(["lake", ...args, "--data", directory], { env });
+    command(["lake", ...args, "--data", directory], { env });
   // A server with a lake makes it within a second.
   const before = await run(["status"], undefined, await startInstance());
   expect([before.code, before.stderr]).toEqual([1, expect.stringContaining("there is no lake here")]);
@@ -45,7 +45,7 @@ it("tells of the lake, and what is not as it was put there", async () => {
     1,
     expect.stringContaining("set RECKON_LAKE as the server has it"),
   ]);
-  const doctor = await reckon(["doctor", "--data", t.directory]);
+  const doctor = await command(["doctor", "--data", t.directory]);
   expect(doctor.stdout).toContain(`lake\tok\t${lake} holds all up to`);
 });
 
@@ -95,7 +95,7 @@ it("exports sessions at the prices that their spend is exported at, and nothing 
   await t.close();
   const prices = (models: object) =>
     writeFileSync(join(t.directory, "prices.json"), JSON.stringify({ date: "2026-11-21", models }));
-  const run = (out: string) => reckon(["export", "--format", "parquet", "--out", out, "--data", t.directory]);
+  const run = (out: string) => command(["export", "--format", "parquet", "--out", out, "--data", t.directory]);
   const nanos = async (out: string, table: string) =>
     (await lakeRows(out, table)).reduce((sum, row) => sum + Math.round(Number(row.cost_usd ?? 0) * 1e9), 0);
   const used = { input: 1_000, output: 1_000 };
@@ -120,7 +120,7 @@ it("exports the tables of a team or of all once, what is not sealed included", a
   await deliverAll(t, till, "github.com/acme/till", "beta");
   await t.instance.settle();
   const out = join(folder(), "acme");
-  const run = (...args: string[]) => reckon(["export", "--format", "parquet", "--data", t.directory, ...args]);
+  const run = (...args: string[]) => command(["export", "--format", "parquet", "--data", t.directory, ...args]);
   const done = await run("--team", shop.team.name, "--out", out, "--json");
   expect([done.code, done.stderr]).toEqual([0, ""]);
   expect(JSON.parse(done.stdout)).toMatchObject({ directory: out, files: lakeFiles(out).length });

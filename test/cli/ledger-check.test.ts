@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { writeBundle } from "../../src/kit/transparency/bundle.ts";
 import { parseNote, signatureLine, vkeyOf } from "../../src/kit/transparency/note.ts";
-import { reckon } from "../faults/support/process.ts";
 import { cosignerOf, itemsOf, TestLog } from "../support/ledger.ts";
+import { command } from "../support/remote.ts";
 
 const items = itemsOf(Buffer.alloc(32, 5), ['{"repoKey":"shop","mode":null}', '1\0\0{"prompt":"\u001b[31mred"}\0']);
 const leaf = JSON.stringify({ v: 2, kind: "telemetry", at: 1_795_374_000_000, items: items.root, itemCount: 2 });
@@ -26,7 +26,7 @@ function file(content: string): string {
 }
 /** Runs it where there is no data directory, and no address answers. */
 const check = (path: string, ...args: string[]) =>
-  reckon(["ledger", "check", path, ...args], { env: { RECKON_DATA: "/nowhere/at/all" } });
+  command(["ledger", "check", path, ...args], { env: { RECKON_DATA: "/nowhere/at/all" } });
 
 it("proves what a log took in, with nothing but its key", async () => {
   const path = file(text);

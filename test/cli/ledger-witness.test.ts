@@ -10,8 +10,8 @@ import { ED25519, noteSigner, parseNote, parseVkey, verifiedBy, vkeyOf } from ".
 import { writeGrowthProof } from "../../src/kit/transparency/proof.ts";
 import { parseTilePath, tileBytes, tileWidth } from "../../src/kit/transparency/tiles.ts";
 import { local } from "../../src/platform/store/store.ts";
-import { reckon } from "../faults/support/process.ts";
 import { keyOf, logSigner, TestLog } from "../support/ledger.ts";
+import { command } from "../support/remote.ts";
 
 const texts = (from: number, to: number, of = "") =>
   Array.from({ length: to - from }, (_, i) => JSON.stringify({ leaf: from + i, of }));
@@ -43,7 +43,7 @@ async function served(log: () => TestLog, instead: Answer = () => false) {
 }
 
 const observe = (state: string, place: string, ...args: string[]) =>
-  reckon(["ledger", "witness", "--state", state, place, ...args]);
+  command(["ledger", "witness", "--state", state, place, ...args]);
 
 /** Looks, and must cosign. */
 async function cosigned(state: string, place: string, ...args: string[]) {

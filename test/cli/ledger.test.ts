@@ -5,9 +5,9 @@ import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { examine, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { withDirectory } from "../faults/support/data.ts";
-import { reckon } from "../faults/support/process.ts";
 import { alterEntries } from "../support/entries.ts";
 import { startInstance, type TestDevice } from "../support/instance.ts";
+import { command } from "../support/remote.ts";
 
 /** A directory in which two teams and three devices delivered everything that can be delivered. Numbers are of deliveries. */
 async function delivered(): Promise<string> {
@@ -347,7 +347,7 @@ it("forged entries, of no delivery or of one to come, end neither the proof nor 
   for (const deliveryId of [0, 99])
     alterEntries(db, numbered(forged(deliveryId), 0).replace("99", String(900 + deliveryId)));
   db.close();
-  const proof = await reckon(["ledger", "verify", "--data", directory]);
+  const proof = await command(["ledger", "verify", "--data", directory]);
   expect([proof.code, proof.stderr]).toEqual([1, ""]);
   expect(proof.stdout.split("\n")).toEqual([
     expect.stringMatching(/^0\ttelemetry\t\tstray\tentry \d+ came with no telemetry delivery$/),
@@ -355,7 +355,7 @@ it("forged entries, of no delivery or of one to come, end neither the proof nor 
     expect.stringMatching(/^99\ttelemetry\t\tnewest\t/),
     "",
   ]);
-  const doctor = await reckon(["doctor", "--data", directory]);
+  const doctor = await command(["doctor", "--data", directory]);
   expect([doctor.code, doctor.stderr]).toEqual([1, ""]);
   expect(doctor.stdout).toMatch(/^ledger\tfailed\t\d+ faults in 17 deliveries/m);
 });

@@ -8,10 +8,10 @@ import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { JOURNAL, journal } from "../../src/share/erasure/journal.ts";
 import { prove } from "../../src/share/proofs/proofs.ts";
 import { rowsOf } from "../faults/support/data.ts";
-import { reckon, serve, startRefused } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
+import { serve, startRefused } from "../faults/support/process.ts";
 import { startInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 let data: string;
 beforeEach(async () => {
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 const NOW = CURRENT_SCHEMA.version;
-const run = (...args: string[]) => reckon([...args, "--data", data]);
+const run = (...args: string[]) => command([...args, "--data", data]);
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 /** Every file of the directory with the digest of its bytes. */
 const state = () =>
@@ -34,7 +34,7 @@ const schemaOf = (path: string) => {
   return version;
 };
 
-const json = (...args: string[]) => reckonJson([...args, "--data", data]);
+const json = (...args: string[]) => commandJson([...args, "--data", data]);
 
 describe("on a database of an older schema", () => {
   it("commands that read or write the data refuse in one line that says what upgrades it, and change no byte", async () => {
@@ -119,8 +119,8 @@ describe("on a database of an older schema", () => {
     const before = files.map((name) => digest(join(killed, name)));
     expect(statSync(join(killed, "reckon.db-wal")).size).toBeGreaterThan(0);
     for (const args of [["doctor"], ["ledger", "verify"]])
-      expect((await reckon([...args, "--data", killed])).code, args.join(" ")).toBe(0);
-    expect((await reckon(["team", "list", "--data", killed])).code).toBe(1);
+      expect((await command([...args, "--data", killed])).code, args.join(" ")).toBe(0);
+    expect((await command(["team", "list", "--data", killed])).code).toBe(1);
     expect(files.map((name) => digest(join(killed, name)))).toEqual(before);
   });
 
@@ -133,7 +133,7 @@ describe("on a database of an older schema", () => {
     expect(await json("restore", file, "--verify")).toMatchObject({ schema: 1, keys: 1, teams: 1, deliveries: 3 });
     expect([digest(file), digest(join(data, "reckon.db"))]).toEqual([sum, before]);
     const other = join(data, "other");
-    const into = (...args: string[]) => reckon([...args, "--data", other]);
+    const into = (...args: string[]) => command([...args, "--data", other]);
     const said = "erased again when the server starts, but not in the backup that the upgrade puts aside";
     expect(await into("restore", file)).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
     expect(schemaOf(join(other, "reckon.db"))).toBe(1);
@@ -150,7 +150,7 @@ describe("on a database of an older schema", () => {
     onTestFinished(() => rmSync(join(directory, ".."), { recursive: true, force: true }));
     const key = ["--key", join(data, "signing-key.pem")];
     const into = (...args: string[]) =>
-      reckon(["restore", "--from", join(data, "reckon.db"), ...args, "--data", directory], {
+      command(["restore", "--from", join(data, "reckon.db"), ...args, "--data", directory], {
         input: "a passphrase that fits",
       });
     expect(await into("--verify")).toMatchObject({ code: 0 });
@@ -161,7 +161,7 @@ describe("on a database of an older schema", () => {
     });
     expect(await into(...key)).toMatchObject({ code: 0, stderr: expect.stringContaining("when the server starts") });
     expect((await (await serve(directory)).end()).code).toBe(0);
-    expect(await reckonJson(["ledger", "verify", "--data", directory])).toMatchObject({ deliveries: 3, faults: [] });
+    expect(await commandJson(["ledger", "verify", "--data", directory])).toMatchObject({ deliveries: 3, faults: [] });
     expect(rowsOf(directory, "SELECT name FROM teams")).toEqual([{ name: "Acme" }]);
   });
 
@@ -187,7 +187,7 @@ describe("on a database of an older schema", () => {
       deliveries: 3,
     });
     const other = join(data, "other");
-    expect((await reckon(["restore", copy, "--data", other])).code).toBe(0);
+    expect((await command(["restore", copy, "--data", other])).code).toBe(0);
     expect(rowsOf(other, "SELECT id, chain_sha256 FROM deliveries")).toEqual(ahead);
     for (const one of ["signing-key.pem", "prices.json"])
       expect(readFileSync(join(other, one))).toEqual(readFileSync(join(data, one)));
@@ -214,7 +214,7 @@ describe("on a database of an older schema", () => {
 
 it("a fresh directory is made at once by the commands that may make one", async () => {
   const fresh = join(data, "fresh");
-  expect((await reckon(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
+  expect((await command(["team", "create", "Acme", "--data", fresh])).code).toBe(0);
   expect(schemaOf(join(fresh, "reckon.db"))).toBe(NOW);
 });
 

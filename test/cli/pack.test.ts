@@ -1,14 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { ERRORS, plantInBrain, pushBrain, REPO } from "../support/packs.ts";
+import { command, commandJson } from "../support/remote.ts";
 
-const run = (t: TestInstance, ...args: string[]) => reckon(["pack", ...args, "--data", t.directory]);
+const run = (t: TestInstance, ...args: string[]) => command(["pack", ...args, "--data", t.directory]);
 
-const json = (t: TestInstance, ...args: string[]) => reckonJson(["pack", ...args, "--data", t.directory]);
+const json = (t: TestInstance, ...args: string[]) => commandJson(["pack", ...args, "--data", t.directory]);
 
 async function start() {
   const t = await startInstance();
@@ -109,6 +108,6 @@ describe("packs from the command line", () => {
 });
 
 it("leaves --version to the commands that have one, and prints the program's otherwise", async () => {
-  expect((await reckon(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect((await reckon(["-V"])).code).toBe(0);
+  expect((await command(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await command(["-V"])).code).toBe(0);
 });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { memberOf, publish } from "../support/reads.ts";
+import { command, commandJson } from "../support/remote.ts";
 
-const json = (data: string, ...args: string[]) => reckonJson(["read-token", ...args, "--data", data]);
+const json = (data: string, ...args: string[]) => commandJson(["read-token", ...args, "--data", data]);
 
 /** An instance with a person in one team; its clock is the real one's, as the commands' is. */
 async function running() {
@@ -52,10 +51,19 @@ describe("read tokens from the command line", () => {
 
   it("print the token alone, and what it is and when it ends beside it", async () => {
     const { t, user } = await running();
-    const done = await reckon(["read-token", "create", "--user", user.email, "--name", "plain", "--data", t.directory]);
+    const done = await command([
+      "read-token",
+      "create",
+      "--user",
+      user.email,
+      "--name",
+      "plain",
+      "--data",
+      t.directory,
+    ]);
     expect(done.stdout).toMatch(/^rkr_[0-9A-Za-z]{36}\n$/);
     expect(done.stderr).toMatch(/^Shown once; its id is rtk_\w+ and it works until 2\d{3}-/);
-    const list = await reckon(["read-token", "list", "--data", t.directory]);
+    const list = await command(["read-token", "list", "--data", t.directory]);
     expect(list.stdout.trim().split("\t")).toEqual(
       expect.arrayContaining([user.email, "plain", "active", "everything"]),
     );
@@ -76,7 +84,7 @@ describe("read tokens from the command line", () => {
       [["create", "--user", user.email], 2, /--name/],
     ];
     for (const [args, code, reason] of cases) {
-      const done = await reckon(["read-token", ...args, "--data", t.directory]);
+      const done = await command(["read-token", ...args, "--data", t.directory]);
       expect([args.join(" "), done.code]).toEqual([args.join(" "), code]);
       expect(done.stderr).toMatch(reason);
       expect(done.stdout).toBe("");

@@ -2,15 +2,13 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
-import { ranHere } from "../support/remote.ts";
+import { command, commandJson } from "../support/remote.ts";
 import { installer } from "../support/site.ts";
 
-const run = (data: string, ...args: string[]) => reckon(["release", ...args, "--data", data]);
+const run = (data: string, ...args: string[]) => command(["release", ...args, "--data", data]);
 
-const json = (data: string, ...args: string[]) => reckonJson(["release", ...args, "--data", data]);
+const json = (data: string, ...args: string[]) => commandJson(["release", ...args, "--data", data]);
 
 const ADD = ["add", "--platform", "win"];
 const BYTES = Buffer.from("an installer");
@@ -94,7 +92,7 @@ describe("releases from the command line", () => {
         "no user name or password",
       ],
     ] as const) {
-      const done = await ranHere(["release", ...ADD, ...args, "--data", t.directory]);
+      const done = await command(["release", ...ADD, ...args, "--data", t.directory]);
       expect([args.join(" "), done.code, done.stderr.includes(says)]).toEqual([args.join(" "), 1, true]);
     }
     const usage = await run(t.directory, "add", "--platform", "linux", "--version", "2.0.0", "--file", other);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
-import { ranHere } from "../support/remote.ts";
+import { command } from "../support/remote.ts";
 
-const run = (t: TestInstance, ...args: string[]) => reckon(["request", ...args, "--data", t.directory]);
+const run = (t: TestInstance, ...args: string[]) => command(["request", ...args, "--data", t.directory]);
 
 /** Runs a command beside the running instance; it must succeed and print one JSON document. */
 async function json(t: TestInstance, ...args: string[]) {
@@ -87,8 +86,8 @@ describe("requests from the command line", () => {
       [["list", "--status", "done"], 2, /declined, merged/],
       [["set", two], 2, /status/],
     ];
-    for (const [i, [args, code, reason]] of cases.entries()) {
-      const done = await (i === 0 ? run(t, ...args) : ranHere(["request", ...args, "--data", t.directory]));
+    for (const [args, code, reason] of cases) {
+      const done = await run(t, ...args);
       expect([args.join(" "), done.code]).toEqual([args.join(" "), code]);
       expect(done.stderr).toMatch(reason);
       expect(done.stdout).toBe("");

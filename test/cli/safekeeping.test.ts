@@ -6,14 +6,15 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
-import { launch, reckon, serve, until, within } from "../faults/support/process.ts";
-import { copyOf, reckonJson, testData, testServer } from "../faults/support/test.ts";
+import { launch, serve, until, within } from "../faults/support/process.ts";
+import { copyOf, testData, testServer } from "../faults/support/test.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 const PRICES = readFileSync(join(import.meta.dirname, "../support/prices.json"), "utf8");
 const OTHER_PRICES = PRICES.replace('"input": 1', '"input": 9');
 
-const json = (data: string, ...args: string[]) => reckonJson([...args, "--data", data]);
+const json = (data: string, ...args: string[]) => commandJson([...args, "--data", data]);
 
 async function finding(data: string, check: string) {
   const found = (await json(data, "doctor")) as { check: string; status: string; detail: string }[];
@@ -28,7 +29,7 @@ it("a restore says that what was revoked since the backup works again", async ()
   await json(directory, "backup", file);
   await json(directory, "api-token", "revoke", id);
   expect(await state()).toBe("revoked");
-  const done = await reckon(["restore", file, "--data", directory]);
+  const done = await command(["restore", file, "--data", directory]);
   expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(/revoked.* since is as it was/)]);
   expect(await state()).toBe("active");
 });
@@ -41,7 +42,7 @@ it("a restore names the teams that moved since the backup, and would be served a
   const after = join(directory, "after.backup");
   await json(directory, "backup", after);
   expect(await json(directory, "restore", after)).toMatchObject({ servedAgain: [] });
-  const done = await reckon(["restore", file, "--data", directory]);
+  const done = await command(["restore", file, "--data", directory]);
   expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(/"Acme" moved to https:\/\/new\.example since/)]);
 });
 
@@ -57,7 +58,7 @@ it("a restore names the holds that were placed since the backup, and keep nothin
   const after = join(directory, "after.backup");
   await json(directory, "backup", after);
   expect(await json(directory, "restore", after)).toMatchObject({ holdsGone: [] });
-  const done = await reckon(["restore", file, "--data", directory]);
+  const done = await command(["restore", file, "--data", directory]);
   expect([done.code, done.stderr]).toEqual([
     0,
     expect.stringContaining(`The hold ${holdId} of the team ${teamId} (claim 3)`),
@@ -91,7 +92,7 @@ describe("own prices", () => {
     await json(directory, "backup", file);
     expect(await json(directory, "restore", file, "--verify")).toMatchObject({ ownPrices: false });
     writeFileSync(join(directory, "prices.json"), PRICES);
-    const done = await reckon(["restore", file, "--data", directory]);
+    const done = await command(["restore", file, "--data", directory]);
     expect([done.code, done.stderr]).toEqual([0, expect.stringContaining("prices.json: the one that is there stays")]);
     expect(readFileSync(join(directory, "prices.json"), "utf8")).toBe(PRICES);
   });
@@ -153,7 +154,7 @@ describe("a copy of the database that was made otherwise", () => {
     if (!how.includes("killed")) await server.end();
     const anchor = (await json(directory, "ledger", "verify")).head;
 
-    const refused = await reckon(["restore", file, "--data", directory]);
+    const refused = await command(["restore", file, "--data", directory]);
     expect([refused.code, refused.stderr.trim().split("\n").length]).toEqual([1, 1]);
     expect(refused.stderr).toMatch(
       /not made by "reckon backup".*reckon restore --from FILE --key signing-key\.pem --key ledger-key\.pem/,
@@ -163,7 +164,7 @@ describe("a copy of the database that was made otherwise", () => {
     onTestFinished(() => rmSync(restored, { recursive: true, force: true }));
     for (const ending of ["", "-wal"])
       if (existsSync(file + ending)) cpSync(file + ending, join(restored, `reckon.db${ending}`));
-    const keyless = await reckon(["doctor", "--data", restored]);
+    const keyless = await command(["doctor", "--data", restored]);
     expect([keyless.code, keyless.stdout]).toEqual([1, expect.stringMatching(/^signing key\tfailed/m)]);
     cpSync(join(directory, "signing-key.pem"), join(restored, "signing-key.pem"));
     expect(await finding(restored, "ledger")).toMatchObject({ status: "ok", detail: "1 deliveries verify" });
@@ -180,13 +181,13 @@ describe("a copy of the database that was made otherwise", () => {
 it("a backup tells its size, and names the directory that it cannot be put in", async () => {
   const { directory } = await testData();
   const file = join(directory, "copy.backup");
-  const done = await reckon(["backup", file, "--data", directory]);
+  const done = await command(["backup", file, "--data", directory]);
   expect([done.code, done.stdout]).toEqual([
     0,
     expect.stringMatching(/^\S+copy\.backup \(\d+ bytes, schema \d+, 1 key\)\n$/),
   ]);
   const missing = join(directory, "no", "such");
-  const refused = await reckon(["backup", join(missing, "x.db"), "--data", directory]);
+  const refused = await command(["backup", join(missing, "x.db"), "--data", directory]);
   expect([refused.code, refused.stdout, refused.stderr]).toEqual([
     1,
     "",
@@ -200,7 +201,7 @@ it("a backup that is only verified is said to restore in the last line, and noth
   const file = join(directory, "copy.backup");
   await json(directory, "backup", file);
   const before = readdirSync(directory);
-  const done = await reckon(["restore", file, "--verify", "--data", directory]);
+  const done = await command(["restore", file, "--verify", "--data", directory]);
   // Once: on a terminal both streams are seen.
   expect([done.code, done.stdout.trimEnd().split("\n").at(-1), done.stderr]).toEqual([0, "It would restore.", ""]);
   expect(await json(directory, "restore", file, "--verify")).toMatchObject({ wouldRestore: true, keys: 1 });
@@ -255,6 +256,6 @@ it.skipIf(process.platform !== "linux")("a backup that fails leaves nothing behi
   // A file that can be opened but not read is found when the database is already copied.
   mkdirSync(join(data.directory, "retired-keys"));
   execFileSync("ln", ["-s", "/proc/self/mem", join(data.directory, "retired-keys/odd.pem")]);
-  const done = await reckon(["backup", join(folder, "copy"), "--data", data.directory]);
+  const done = await command(["backup", join(folder, "copy"), "--data", data.directory]);
   expect([done.code, readdirSync(folder)]).toEqual([1, []]);
 });

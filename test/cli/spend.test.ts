@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
-import { reckon } from "../faults/support/process.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
+import { command } from "../support/remote.ts";
 
-const spend = (t: TestInstance, ...args: string[]) => reckon(["spend", "--data", t.directory, ...args]);
+const spend = (t: TestInstance, ...args: string[]) => command(["spend", "--data", t.directory, ...args]);
 
 /** An instance with a team of two models' usage on one day. */
 async function running() {
@@ -166,7 +166,7 @@ describe("reckon spend", () => {
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toContain('reckon: prices.json["models"]["claude-opus-4-6"]["output"] is missing');
     // The server may know better ones than this process, which would tell of budgets by those that ship.
-    const listed = await reckon(["budget", "list", "--team", "Acme", "--data", t.directory]);
+    const listed = await command(["budget", "list", "--team", "Acme", "--data", t.directory]);
     expect([listed.code, listed.stdout, listed.stderr]).toEqual([1, "", expect.stringContaining("prices.json[")]);
   });
 

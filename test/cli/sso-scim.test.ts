@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
-import { reckon } from "../faults/support/process.ts";
 import { startInstance } from "../support/instance.ts";
+import { command } from "../support/remote.ts";
 
 it("makes SCIM tokens beside a running server, lists them, and ends them", async () => {
   const t = await startInstance();
   t.clock.jump(Date.now() - t.clock.now());
   await addIssuer(t.instance.core, "acme", { issuer: "https://acme.example", clientId: "reckon" });
-  const run = (...args: string[]) => reckon(["sso", "scim", ...args, "--data", t.directory]);
+  const run = (...args: string[]) => command(["sso", "scim", ...args, "--data", t.directory]);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
   const made = await run("acme");
   expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^rkp_[0-9A-Za-z]{36}\n$/)]);
@@ -36,7 +36,7 @@ it("changes an issuer by what is named alone, and takes its word for addresses b
   const t = await startInstance();
   const change = { issuer: "https://acme.example", clientId: "reckon", domains: ["acme.example"], trustEmail: true };
   await addIssuer(t.instance.core, "acme", change);
-  const set = (...args: string[]) => reckon(["sso", "set", "acme", ...args, "--data", t.directory, "--json"]);
+  const set = (...args: string[]) => command(["sso", "set", "acme", ...args, "--data", t.directory, "--json"]);
   const changes = () => t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'sso.changed'")[0].n;
   const nothing = await set();
   expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("name what to change")]);

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
-import { launch, reckon, serve, until, within } from "../faults/support/process.ts";
+import { launch, serve, until, within } from "../faults/support/process.ts";
+import { command } from "../support/remote.ts";
 
 /** What commands are given and what they give, where files and pipes are not as one hopes. */
 
@@ -17,7 +18,7 @@ function folder(): string {
 
 it.skipIf(process.platform !== "linux")("reads standard input to its end, however late its writer comes", async () => {
   const data = folder();
-  await reckon(["team", "create", "Acme", "--data", data]);
+  await command(["team", "create", "Acme", "--data", data]);
   const late = async (args: string[], pieces: string[]) => {
     const watched = launch([...args, "--data", data], { stdio: ["pipe", "pipe", "pipe"] });
     const { stdin, pid } = watched.child;
@@ -51,7 +52,7 @@ it.skipIf(process.platform !== "linux")("reads standard input to its end, howeve
 
 it("names the file and the reason when one cannot be read or written", async () => {
   const data = folder();
-  await reckon(["team", "create", "Acme", "--data", data]);
+  await command(["team", "create", "Acme", "--data", data]);
   const missing = join(data, "no-such-file");
   const file = join(data, "reckon.db");
   const cases: [string[], string][] = [
@@ -68,7 +69,7 @@ it("names the file and the reason when one cannot be read or written", async () 
     ],
   ];
   for (const [args, said] of cases) {
-    const { code, stdout, stderr } = await reckon(args);
+    const { code, stdout, stderr } = await command(args);
     expect([args[1], code, stdout, stderr]).toEqual([args[1], 1, "", expect.stringContaining(`reckon: ${said}\n`)]);
   }
   // What cannot be handed out is not made: the audit would have a licence that nobody got.
@@ -78,7 +79,7 @@ it("names the file and the reason when one cannot be read or written", async () 
 it("calls it wrong usage to connect a machine without saying where to", async () => {
   const env = { RECKON_AGENT_HOME: folder() };
   for (const args of [[], ["http://127.0.0.1:1"]]) {
-    const { code, stderr } = await reckon(["agent", "connect", ...args, "--yes"], { env });
+    const { code, stderr } = await command(["agent", "connect", ...args, "--yes"], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: a URL and a code are needed/)]);
   }
 });
@@ -86,7 +87,7 @@ it("calls it wrong usage to connect a machine without saying where to", async ()
 it("makes no file where connecting is only looked at, and says when there was nothing to disconnect", async () => {
   const home = folder();
   const env = { HOME: home, RECKON_AGENT_HOME: join(home, "agent"), CLAUDE_CONFIG_DIR: join(home, "claude") };
-  const agent = (...args: string[]) => reckon(["agent", ...args], { env });
+  const agent = (...args: string[]) => command(["agent", ...args], { env });
   const looked = await agent("connect", "http://127.0.0.1:1", "CODE", "--agents", "claude-code", "--dry-run");
   expect([looked.code, looked.stderr]).toEqual([0, expect.stringContaining("Connecting would send to")]);
   expect(readdirSync(home)).toEqual([]);
@@ -102,7 +103,7 @@ it("says which file of the capture client is damaged, and what to do", async () 
   const file = join(env.RECKON_AGENT_HOME, "agent.db");
   writeFileSync(file, "no database".repeat(1_000));
   for (const args of [["status"], ["run"], ["disconnect", "--force"]]) {
-    const { code, stderr } = await reckon(["agent", ...args], { env });
+    const { code, stderr } = await command(["agent", ...args], { env });
     const advice = "delete it and what is named like it, then connect again with a new code";
     expect([code, stderr]).toEqual([1, `reckon: ${file} is damaged (file is not a database): ${advice}\n`]);
   }
@@ -116,14 +117,14 @@ it("calls an agent wrong usage that nobody knows, instead of watching none", asy
     ["import", "--agent", "claude", "."],
     ["managed-settings", "claude"],
   ]) {
-    const { code, stderr } = await reckon(["agent", ...args], { env });
+    const { code, stderr } = await command(["agent", ...args], { env });
     expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining("It must be one of claude-code, codex,")]);
   }
 });
 
 it.skipIf(process.platform !== "linux")("does not call a result written that was not", async () => {
   const data = folder();
-  await reckon(["team", "create", "Acme", "--data", data]);
+  await command(["team", "create", "Acme", "--data", data]);
   const full = openSync("/dev/full", "w");
   const watched = launch(["team", "list", "--data", data], { stdio: ["ignore", full, "pipe"] });
   const { code } = await within(watched.exited, "team list");
@@ -132,19 +133,19 @@ it.skipIf(process.platform !== "linux")("does not call a result written that was
 
 it("answers help in every way one asks for it", async () => {
   for (const args of [["help"], ["--help"], ["help", "team"], ["team", "help"]]) {
-    const { code, stdout } = await reckon(args);
+    const { code, stdout } = await command(args);
     expect([args, code, stdout.startsWith("Usage: reckon")]).toEqual([args, 0, true]);
   }
 });
 
 it("gives links with the address of the server that runs, whatever told it", async () => {
   const data = folder();
-  await reckon(["team", "create", "Acme", "--data", data]);
-  await reckon(["user", "create", "ada@example.com", "--password-stdin", "--data", data], { input: PASSWORD });
-  const link = async () => reckon(["user", "reset-password", "ada@example.com", "--data", data]);
+  await command(["team", "create", "Acme", "--data", data]);
+  await command(["user", "create", "ada@example.com", "--password-stdin", "--data", data], { input: PASSWORD });
+  const link = async () => command(["user", "reset-password", "ada@example.com", "--data", data]);
   const guessed = await link();
   expect([guessed.code, guessed.stderr]).toEqual([0, expect.stringContaining("so the address is a guess")]);
-  const minted = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
+  const minted = await command(["license", "mint", "--team", "Acme", "--data", data]);
   expect([minted.code, minted.stderr]).toEqual([
     0,
     expect.stringContaining("so the issuer that it names (iss) is a guess: set RECKON_BASE_URL"),
@@ -154,11 +155,11 @@ it("gives links with the address of the server that runs, whatever told it", asy
     ["add", "corp", ...issuerOf],
     ["scim", "corp"],
   ]) {
-    const { code, stderr } = await reckon(["sso", ...args, "--data", data]);
+    const { code, stderr } = await command(["sso", ...args, "--data", data]);
     expect([args[0], code, stderr]).toEqual([args[0], 0, expect.stringContaining("so the address is a guess")]);
   }
   const issuer = async () => {
-    const { stdout } = await reckon(["license", "mint", "--team", "Acme", "--data", data]);
+    const { stdout } = await command(["license", "mint", "--team", "Acme", "--data", data]);
     return JSON.parse(Buffer.from(stdout.split(".")[1] as string, "base64url").toString()).iss;
   };
   for (const args of [[], ["--base-url", "https://reckon.example.com/sub"]]) {

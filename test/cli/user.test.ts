@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { type Done, launch, reckon, serve, startRefused, within } from "../faults/support/process.ts";
+import { type Done, launch, serve, startRefused, within } from "../faults/support/process.ts";
 import { openByForms } from "../support/links.ts";
 import { MAIN } from "../support/program.ts";
+import { command } from "../support/remote.ts";
 
 const PASSWORD = "plough-the-north-field";
 
@@ -58,7 +59,7 @@ async function signIn(url: string, email: string, password: string): Promise<num
 describe("reckon user", () => {
   it("makes accounts with roles, lists them, closes and opens them, beside a running server", async () => {
     const data = folder();
-    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
+    await json(command(["team", "create", "Acme", "--data", data, "--json"]));
     const create = (email: string, ...more: string[]) =>
       piped(`${PASSWORD}\n`, "user", "create", email, "--password-stdin", "--data", data, "--json", ...more);
     const ada = await json(
@@ -69,7 +70,7 @@ describe("reckon user", () => {
     const taken = await create("ADA@example.com");
     expect([taken.code, taken.stdout]).toEqual([1, ""]);
     expect(taken.stderr).toContain("There is an account for ADA@example.com already");
-    const list = await json(reckon(["user", "list", "--data", data, "--json"]));
+    const list = await json(command(["user", "list", "--data", data, "--json"]));
     expect(list).toMatchObject([
       {
         email: "ada@example.com",
@@ -80,17 +81,17 @@ describe("reckon user", () => {
       },
       { email: "bob@example.com", operator: false, teams: [{ name: "Acme", role: "member" }] },
     ]);
-    const plain = await reckon(["user", "list", "--data", data]);
+    const plain = await command(["user", "list", "--data", data]);
     expect(plain.stdout).toMatch(/^usr_\S+\tada@example\.com\tAda\tactive\tyes\tAcme \(owner\)\t-\n/);
 
     const server = await serve(data);
     onTestFinished(async () => void (await server.end()));
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(303);
-    const disabled = await json(reckon(["user", "disable", "bob@example.com", "--data", data, "--json"]));
+    const disabled = await json(command(["user", "disable", "bob@example.com", "--data", data, "--json"]));
     expect(disabled).toMatchObject({ email: "bob@example.com", status: "disabled", changed: true, reporting: [] });
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(401);
     expect(rows(data, "SELECT count(*) AS live FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ live: 0 }]);
-    await json(reckon(["user", "enable", "bob@example.com", "--data", data, "--json"]));
+    await json(command(["user", "enable", "bob@example.com", "--data", data, "--json"]));
     expect(await signIn(server.url, "bob@example.com", PASSWORD)).toBe(303);
     expect(rows(data, "SELECT actor_kind, action FROM audit_events WHERE action LIKE 'user.%able%'")).toEqual([
       { actor_kind: "command", action: "user.disabled" },
@@ -100,7 +101,7 @@ describe("reckon user", () => {
 
   it("says which machines of somebody who leaves still report, and revokes them when told to", async () => {
     const data = folder();
-    const run = (...args: string[]) => reckon([...args, "--data", data]);
+    const run = (...args: string[]) => command([...args, "--data", data]);
     await json(run("team", "create", "Acme", "--json"));
     await json(
       piped(
@@ -149,13 +150,13 @@ describe("reckon user", () => {
     const data = folder();
     await json(piped(PASSWORD, "user", "create", "ada@example.com", "--password-stdin", "--data", data, "--json"));
     expect(
-      await json(reckon(["user", "set", "ada@example.com", "--operator", "true", "--data", data, "--json"])),
+      await json(command(["user", "set", "ada@example.com", "--operator", "true", "--data", data, "--json"])),
     ).toMatchObject({
       operator: true,
       changed: true,
     });
     const env = { RECKON_BASE_URL: "https://reckon.example.com/sub" };
-    const link = await reckon(["user", "reset-password", "Ada@Example.com", "--data", data], { env });
+    const link = await command(["user", "reset-password", "Ada@Example.com", "--data", data], { env });
     expect(link.stdout).toMatch(/^https:\/\/reckon\.example\.com\/sub\/reset-password#rkl_\w{36}\n$/);
     expect(link.stderr).toContain("Works once");
     const set = await json(
@@ -193,7 +194,7 @@ describe("reckon user", () => {
 
   it("says what is wrong and makes nothing", async () => {
     const data = folder();
-    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
+    await json(command(["team", "create", "Acme", "--data", data, "--json"]));
     const cases: [string, string[], number, RegExp][] = [
       [PASSWORD, ["create", "ada@example.com"], 2, /--password-stdin/],
       [PASSWORD, ["create", "no address", "--password-stdin"], 1, /not an e-mail address/],
@@ -263,8 +264,8 @@ describe("the first start", () => {
 
   it("leads whoever followed the README into the team that they made, with what was sent meanwhile", async () => {
     const data = folder();
-    await json(reckon(["team", "create", "Acme", "--data", data, "--json"]));
-    const { code } = await json(reckon(["code", "create", "--team", "Acme", "--data", data, "--json"]));
+    await json(command(["team", "create", "Acme", "--data", data, "--json"]));
+    const { code } = await json(command(["code", "create", "--team", "Acme", "--data", data, "--json"]));
     const server = await serve(data);
     onTestFinished(async () => void (await server.end()));
     const send = async (path: string, body: unknown, token = "") => {

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
-import { reckon } from "../faults/support/process.ts";
-import { reckonJson } from "../faults/support/test.ts";
 import { startInstance } from "../support/instance.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { command, commandJson } from "../support/remote.ts";
 
 it("makes a webhook beside a running server, tries it, rotates its secret, pauses and removes it", async () => {
   const receiver = await startReceiver();
@@ -10,8 +9,8 @@ it("makes a webhook beside a running server, tries it, rotates its secret, pause
   const t = await startInstance();
   const team = await t.team({ name: "Acme" });
   const env = { RECKON_OUTBOUND: `${receiver.host},+private` };
-  const run = (...args: string[]) => reckon(["webhook", ...args, "--data", t.directory], { env });
-  const json = (...args: string[]) => reckonJson(["webhook", ...args, "--data", t.directory], { env });
+  const run = (...args: string[]) => command(["webhook", ...args, "--data", t.directory], { env });
+  const json = (...args: string[]) => commandJson(["webhook", ...args, "--data", t.directory], { env });
   const made = await json("create", "--team", "Acme", "--name", "ci", "--to", receiver.url, "--events", "gap,rollback");
   expect(made).toEqual({
     ...{ id: expect.stringMatching(/^chn_/), team: "Acme", kind: "webhook", name: "ci", to: receiver.url },
@@ -47,7 +46,7 @@ it("makes a webhook beside a running server, tries it, rotates its secret, pause
 it("says what is wrong, and which line is missing", async () => {
   const t = await startInstance();
   await t.team({ name: "Acme" });
-  const run = (...args: string[]) => reckon(["webhook", ...args, "--data", t.directory]);
+  const run = (...args: string[]) => command(["webhook", ...args, "--data", t.directory]);
   const create = (...args: string[]) => run("create", "--name", "x", "--to", "https://hooks.example.com/x", ...args);
   const made = await create("--team", "Acme");
   expect([made.code, made.stdout.startsWith("whsec_")]).toEqual([0, true]);

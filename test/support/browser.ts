@@ -40,7 +40,7 @@ const EXECUTABLE = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ].find((path) => path !== "" && existsSync(path));
 
-/** Kept for the next file of this worker, and gone with the worker; each visit has a context of its own. */
+/** Kept for the next file of this worker, and gone with the worker; each visit has a context that is empty. */
 let browser: Browser | undefined;
 
 /** Call at the top of a test file. */
@@ -54,6 +54,7 @@ export function useBrowser(): void {
   beforeAll(async () => {
     if (browser?.isConnected()) return;
     mkdirSync(SCREENSHOTS, { recursive: true });
+    left.clear();
     browser = await chromium.launch({
       executablePath: EXECUTABLE,
       args: [
@@ -137,19 +138,11 @@ async function openAt(
   person?: Person,
   { javaScript = true, scale = process.env.RECKON_TEST_SCREENSHOTS ? 1 : 0.25 }: Parameters<Site["open"]>[1] = {},
 ): Promise<Visit> {
-  const context = await (browser as Browser).newContext({
-    viewport: WIDE,
-    // Nobody looks at most of what is painted, and painting is a good part of what a page costs.
-    deviceScaleFactor: scale,
-    javaScriptEnabled: javaScript,
-    timezoneId: "Europe/Berlin",
-  });
-  // As patient as the tests themselves: a busy machine is slow, not wrong.
-  context.setDefaultTimeout(60_000);
-  onTestFinished(() => context.close());
+  const context = await contextFor(javaScript, scale);
   if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
-  if (javaScript) await context.addInitScript(WATCH_SHIFTS);
+  const [before] = context.pages();
   const page = await context.newPage();
+  await before?.close();
   readWhatArrived(page);
   let arrived: Response | undefined;
   page.on("response", (response) => {
@@ -180,6 +173,43 @@ async function openAt(
       await judge(page, name, complaints);
     },
   };
+}
+
+/** What visits have left, by what it was made for: in a new context a process of its own reads and compiles everything anew. */
+const left = new Map<string, BrowserContext[]>();
+
+/** A context that knows nothing of earlier visits, and is left to later ones when the test ends. */
+async function contextFor(javaScript: boolean, scale: number): Promise<BrowserContext> {
+  const kind = `${javaScript} ${scale}`;
+  const context = left.get(kind)?.pop() ?? (await newContext(javaScript, scale));
+  onTestFinished(async () => {
+    const [first, ...others] = context.pages();
+    // With its last page goes the process.
+    if (!first) return context.close();
+    for (const page of others) await page.close();
+    // What a port's pages kept might be found by those of a later server on it; an error's page keeps nothing and refuses.
+    await first.evaluate("localStorage.clear()").catch(() => {});
+    await first.goto("about:blank");
+    await context.clearCookies();
+    await context.clearPermissions();
+    await context.setExtraHTTPHeaders({});
+    left.set(kind, [...(left.get(kind) ?? []), context]);
+  });
+  return context;
+}
+
+async function newContext(javaScript: boolean, scale: number): Promise<BrowserContext> {
+  const context = await (browser as Browser).newContext({
+    viewport: WIDE,
+    // Nobody looks at most of what is painted, and painting is a good part of what a page costs.
+    deviceScaleFactor: scale,
+    javaScriptEnabled: javaScript,
+    timezoneId: "Europe/Berlin",
+  });
+  // As patient as the tests themselves: a busy machine is slow, not wrong.
+  context.setDefaultTimeout(60_000);
+  if (javaScript) await context.addInitScript(WATCH_SHIFTS);
+  return context;
 }
 
 /** Signs in at an instance of `reckon dev`, by its form. */

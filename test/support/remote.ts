@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import { createApiToken, type NewApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
@@ -12,7 +12,7 @@ import { placeHold } from "../../src/share/erasure/erasure.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import { run } from "../../src/surfaces/cli/run.ts";
-import type { Done } from "../faults/support/process.ts";
+import { type Done, reckon, type StartOptions } from "../faults/support/process.ts";
 import { fillRecords } from "./api.ts";
 import { cliToken, waiting } from "./cli.ts";
 import { startInstance, type TestInstance } from "./instance.ts";
@@ -42,13 +42,29 @@ export async function ran(argv: readonly string[], env: Record<string, string> =
   return { code: await run(argv, env, io), out, err };
 }
 
+const begun = new Set<string>();
+/** What prints on its process's own streams, whoever runs it. */
+const OF_A_PROCESS = /^(?:agent|ledger (?:check|witness)|license verify|notices|openapi|replica|restore)\b/;
+
 /**
- * Runs a command line in this process and tells of it as of a process, which takes ten times as long to start: for further lines of
- * a kind of which one is run in a process of its own.
+ * Runs a command line to its end. The first of each command, and those that are given more than words, are processes; further ones
+ * are run in this one, where they take a tenth of the time.
  */
-export async function ranHere(argv: readonly string[]): Promise<Done> {
+export async function command(argv: readonly string[], options?: StartOptions): Promise<Done> {
+  const [name = ""] = /^[a-z-]+(?: [a-z][a-z-]*(?= |$))?/.exec(argv.join(" ")) ?? [];
+  if (options !== undefined || !begun.has(name) || OF_A_PROCESS.test(name)) {
+    begun.add(name);
+    return reckon(argv, options);
+  }
   const { code, out, err } = await ran(argv);
   return { code, stdout: out, stderr: err };
+}
+
+/** Runs a command that prints one JSON document; it must succeed, and complain of nothing. */
+export async function commandJson(argv: readonly string[], options?: StartOptions) {
+  const done = await command([...argv, "--json"], options);
+  expect([argv.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([argv.join(" "), 0, false]);
+  return JSON.parse(done.stdout);
 }
 
 /** A folder of its own. */

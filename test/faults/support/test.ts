@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished } from "vitest";
 import { type Data, type DataOptions, makeData, removeData } from "./data.ts";
 import type { RawReply } from "./http.ts";
-import { type Running, reckon, type StartOptions, serve } from "./process.ts";
+import { type Running, type StartOptions, serve } from "./process.ts";
 
 /** What only tests need: directories and processes that end with the test, and judgements on replies. */
 
@@ -34,13 +34,6 @@ export async function testServer(directory: string, options: StartOptions = {}):
     await running.exited;
   });
   return running;
-}
-
-/** Runs a command that prints one JSON document; it must succeed, and complain of nothing. */
-export async function reckonJson(args: readonly string[], options: StartOptions = {}) {
-  const done = await reckon([...args, "--json"], options);
-  expect([args.join(" "), done.code, done.stderr.includes("reckon:")]).toEqual([args.join(" "), 0, false]);
-  return JSON.parse(done.stdout);
 }
 
 /** Checks what every reply owes its client, whatever was sent: JSON, the version header, no markup, no internals. */
