@@ -24,6 +24,7 @@ it("lists devices as they are after whatever changes them, here or in another pr
   const first = await t.device();
   const same = () => expect(listed(t)).toEqual(stored(t));
   same();
+  t.clock.advance(SECOND_MS);
   const second = await t.device(first.team);
   await t.device();
   same();
