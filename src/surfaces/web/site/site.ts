@@ -4,7 +4,6 @@
  * Not here: the dashboard, whose look it shares; what is shown, which belongs to the rooms whose doors it calls (catalog, releases).
  */
 import { room } from "../../../platform/rooms/rooms.ts";
-import { number } from "../ui/units.ts";
 import { apiPages } from "./api.ts";
 import { docsPages } from "./docs.ts";
 import { downloadPages } from "./download.ts";
@@ -30,8 +29,4 @@ export const site = room({
     ...installerPages,
     ...programPages,
   ],
-  open() {
-    // What writes numbers is made when it is first asked for, which would hold up whoever asks for the first page.
-    number(0);
-  },
 });
