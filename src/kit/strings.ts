@@ -133,3 +133,6 @@ export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'
 
 /** The same, without quotes where a text needs none to be one word. */
 export const shellWord = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : shellQuoted(text));
+
+/** Orders texts by their UTF-16 units, the same on every machine. */
+export const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b);

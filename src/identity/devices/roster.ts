@@ -1,4 +1,5 @@
 import { type Core, slot } from "../../core.ts";
+import { compareText } from "../../kit/strings.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
 /** All devices as the database has them: most pages look at all of a team's, and of machines that live for one job there are tens of thousands. */
@@ -31,7 +32,7 @@ export function deviceRows(core: Core, teamId?: string): DeviceRow[] {
   const byId = core.store.db.inTransaction ? readAll(core) : asItIs(core);
   const all = [...byId.values()];
   return (teamId === undefined ? all : all.filter((row) => row.teamId === teamId)).sort(
-    (a, b) => compare(a.teamId, b.teamId) || a.createdAt - b.createdAt || compare(a.id, b.id),
+    (a, b) => compareText(a.teamId, b.teamId) || a.createdAt - b.createdAt || compareText(a.id, b.id),
   );
 }
 
@@ -51,5 +52,3 @@ function asItIs(core: Core): ReadonlyMap<string, DeviceRow> {
   changed.clear();
   return roster.byId;
 }
-
-const compare = (a: string, b: string) => Number(a > b) - Number(a < b);

@@ -1,6 +1,7 @@
 import { type LineEdit, readLineEdits, readSha } from "../../formats/edits.ts";
 import { SESSION_MEMBERS, understandSession } from "../../formats/session.ts";
 import { isObject } from "../../kit/json.ts";
+import { compareText } from "../../kit/strings.ts";
 import type { SessionSource, sourceSpans } from "../../record/traces/traces.ts";
 import { nameOf, normalisePath } from "./paths.ts";
 
@@ -112,7 +113,7 @@ function inOrder(edits: readonly Edit[]): Edit[] {
     (a, b) =>
       (a.at ?? 0) - (b.at ?? 0) ||
       (spans.get(a.spanId) as number) - (spans.get(b.spanId) as number) ||
-      Number(a.path > b.path) - Number(a.path < b.path) ||
+      compareText(a.path, b.path) ||
       (a.startLine ?? 0) - (b.startLine ?? 0),
   );
 }

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { csvLine } from "../../kit/csv.ts";
+import { compareText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
 import { personOf, readDays, type SpendQuery } from "./read-days.ts";
@@ -135,9 +136,7 @@ const groupOf = ({ key, of, sum }: Summed, by: Grouping): SpendGroup => ({
 const sumDays = (days: readonly Summed[]): SpendOfDay[] =>
   days
     .map(({ key, of, sum }) => ({ day: key, model: of, ...sum.figures() }))
-    .sort((a, b) => compare(a.day, b.day) || compare(a.model, b.model));
-
-const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
+    .sort((a, b) => compareText(a.day, b.day) || compareText(a.model, b.model));
 
 const CSV_COLUMNS = [
   "usd",

@@ -1,3 +1,4 @@
+import { compareText } from "../../kit/strings.ts";
 import { usdOf } from "./price-table.ts";
 import type { GroupRow } from "./rows.ts";
 
@@ -133,8 +134,6 @@ export class Sums {
     return [...this.#sums.values()];
   }
 }
-
-const compareText = (a: string, b: string) => Number(a > b) - Number(a < b);
 
 const byCost = (a: Summed, b: Summed): number =>
   (b.sum.usd ?? -1) - (a.sum.usd ?? -1) ||

@@ -2,6 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { sections } from "../../kit/markdown.ts";
 import { inSlices, type Slices } from "../../kit/slices.ts";
+import { compareText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { readBlob } from "./follow.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
@@ -130,7 +131,7 @@ class TeamIndex {
   readonly #byPlace = (a: number, b: number): number => {
     const [one, other] = [this.documents.get(a), this.documents.get(b)];
     if (!one || !other) return 0;
-    return compare(one.repoKey, other.repoKey) || compare(one.path, other.path) || one.line - other.line;
+    return compareText(one.repoKey, other.repoKey) || compareText(one.path, other.path) || one.line - other.line;
   };
 
   /** Sections with all of some words; when those are few, also those with some. @param most of each */
@@ -153,8 +154,6 @@ class TeamIndex {
     };
   }
 }
-
-const compare = (a: string, b: string) => Number(a > b) - Number(a < b);
 
 function* parts(content: string): Generator<{ heading: string; line: number; text: string }> {
   for (const section of sections(content)) {

@@ -1,4 +1,5 @@
 import { DAY_MS } from "../../kit/clock.ts";
+import { compareText } from "../../kit/strings.ts";
 
 /** What is known of a pack when its trust is judged. Instants are milliseconds since the epoch. */
 export interface RankFacts {
@@ -94,4 +95,4 @@ const days = (count: number) => (count === 0 ? "less than a day" : `${count} ${c
 
 /** Best first; equals by name, so that the order is the same everywhere. */
 export const byRank = (a: { rank: number; name: string }, b: { rank: number; name: string }): number =>
-  b.rank - a.rank || Number(a.name > b.name) - Number(a.name < b.name);
+  b.rank - a.rank || compareText(a.name, b.name);

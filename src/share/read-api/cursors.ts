@@ -1,5 +1,6 @@
 import { sha256Hex } from "../../kit/hash.ts";
 import { fail, malformed } from "../../kit/problem.ts";
+import { compareText } from "../../kit/strings.ts";
 
 /**
  * Cursors of the read API: where the next page begins, bound to the query that it belongs to. A cursor of another query would
@@ -18,7 +19,7 @@ export interface CursorOf {
 function checkOf({ operation, teamId, filters }: CursorOf, place: string): string {
   const narrowed = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
-    .sort(([a], [b]) => Number(a > b) - Number(a < b));
+    .sort(([a], [b]) => compareText(a, b));
   return sha256Hex(JSON.stringify([operation, teamId, narrowed, place])).slice(0, CHECK_CHARS);
 }
 

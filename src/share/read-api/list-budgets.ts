@@ -9,6 +9,7 @@ import {
 import { freshenSpend } from "../../insight/spend/spend.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { pageSize } from "../../kit/page.ts";
+import { compareText } from "../../kit/strings.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import { PAGED, pageOf, Text } from "./fields.ts";
 import { reading } from "./reading.ts";
@@ -87,9 +88,7 @@ export const budgetList = reading(
     const fits = (one: BudgetStanding) =>
       one.id > place && (scope === undefined || one.scope === scope) && (state === undefined || one.state === state);
     // Ids sort by when they were made, and stay.
-    const beyond = (await currentStandings(core, teamId))
-      .filter(fits)
-      .sort((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
+    const beyond = (await currentStandings(core, teamId)).filter(fits).sort((a, b) => compareText(a.id, b.id));
     const page = beyond.slice(0, pageSize(limit));
     return { items: page.map(described), next: next(beyond.length > page.length ? page.at(-1)?.id : undefined) };
   },

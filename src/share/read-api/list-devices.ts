@@ -3,6 +3,7 @@ import { devicesOfPerson } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { pageSize } from "../../kit/page.ts";
+import { compareText } from "../../kit/strings.ts";
 import { Count, Instant } from "../../platform/http/fields.ts";
 import { deviceTotals } from "../../record/telemetry/telemetry.ts";
 import { filter, PAGED, PERSON, pageOf, Text, When } from "./fields.ts";
@@ -77,7 +78,7 @@ export const deviceList = reading(
     // Ids sort by when they were made, and stay.
     const beyond = listDevices(core, teamId)
       .filter(fits)
-      .sort((a, b) => Number(a.id > b.id) - Number(a.id < b.id));
+      .sort((a, b) => compareText(a.id, b.id));
     const page = beyond.slice(0, pageSize(limit));
     const totals = deviceTotals(
       core,

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { listLinks } from "../../../src/insight/causes/causes.ts";
 import { startInstance } from "../../support/instance.ts";
+import { turnsDuring } from "../../support/slices.ts";
 import { at, follow, publish, SHA, session, trace } from "./support.ts";
 
 it("lists links of many days from page to page, and lets others in between the days", async () => {
@@ -16,24 +17,16 @@ it("lists links of many days from page to page, and lets others in between the d
     days.map((day) => `## ${day} Cart\n\nBroken since ${SHA.slice(0, 8)}.`),
   );
   await follow(t);
-  let turns = 0;
-  let isDone = false;
-  const count = () => {
-    turns++;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  let now = 0;
-  // Each look at the clock finds a slice of time used up.
-  const clock = { now: core.clock.now, monotonic: () => (now += 10) };
-  const dates: string[] = [];
-  for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
-    const { total, links, next } = await listLinks({ ...core, clock }, team, { limit: 4, after });
-    expect(total).toBe(9);
-    dates.push(...links.map(({ date }) => date));
-    after = next;
-  }
-  isDone = true;
+  const { turns, result: dates } = await turnsDuring(core, async (slow) => {
+    const dates: string[] = [];
+    for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+      const { total, links, next } = await listLinks(slow, team, { limit: 4, after });
+      expect(total).toBe(9);
+      dates.push(...links.map(({ date }) => date));
+      after = next;
+    }
+    return dates;
+  });
   expect(dates).toEqual(days);
   // Three pages, each of which looks at every day.
   expect(turns).toBeGreaterThan(20);

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { freshenSessions, sumRepos } from "../../../src/insight/sessions/sessions.ts";
 import { DAY_MS, isoInstant } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
+import { turnsDuring } from "../../support/slices.ts";
 
 it("adds up what each repository's sessions of some days come to, one of days to come included, and lets others in between the days", async () => {
   const t = await startInstance();
@@ -21,19 +22,8 @@ it("adds up what each repository's sessions of some days come to, one of days to
     expect(reply.status).toBe(200);
   }
   await freshenSessions(core);
-  let turns = 0;
-  let isDone = false;
-  const count = () => {
-    turns++;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  let at = 0;
-  // Each look at the clock finds a slice of time used up.
-  const clock = { now: core.clock.now, monotonic: () => (at += 10) };
-  const sums = await sumRepos({ ...core, clock }, team.id, now - 29 * DAY_MS);
-  isDone = true;
-  expect(sums.toSorted((one, other) => (one.repoKey < other.repoKey ? -1 : 1))).toEqual([
+  const { turns, result } = await turnsDuring(core, (slow) => sumRepos(slow, team.id, now - 29 * DAY_MS));
+  expect(result.toSorted((one, other) => (one.repoKey < other.repoKey ? -1 : 1))).toEqual([
     { repoKey: "a", sessions: 3, succeeded: 2, failed: 1, stopped: 0, lastAt: now + 2 * DAY_MS },
     { repoKey: "b", sessions: 1, succeeded: 1, failed: 0, stopped: 0, lastAt: now - 3 * DAY_MS },
   ]);
