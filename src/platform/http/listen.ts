@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
 import type { Log } from "../../kit/log.ts";
 import { badRequest, faultBody } from "./faults.ts";
+import { PacedRequest } from "./paced.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
 /** How long a client may take over its headers, over a whole request, and between two requests. */
@@ -50,6 +51,7 @@ export async function listen(app: Application, options: ListenOptions): Promise<
       maxHeaderSize: 16_384,
       // Node's own refusal has no body; ours is in `answer`.
       requireHostHeader: false,
+      IncomingMessage: PacedRequest,
     },
     (request, reply) => {
       // Node keeps this timer itself from the second request on (see `server.timeout`).
@@ -125,6 +127,8 @@ function answer(app: Application, request: IncomingMessage, reply: ServerRespons
 
 /** Writes a reply. Head and text go out in one piece, which halves what a small reply costs. */
 function send(reply: ServerResponse, response: Response): Promise<void> | undefined {
+  // A body that nobody read is thrown away at the same pace; Node by itself would take it as fast as it comes.
+  if (!reply.req.complete) reply.req.resume();
   if (!isFast(response)) return sendNodeResponse(reply, response);
   const { status, statusText, headers, body } = response._toNodeResponse();
   reply.writeHead(status, statusText, headers);
