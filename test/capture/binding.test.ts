@@ -1,15 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
@@ -23,6 +13,7 @@ import {
 } from "../../src/capture/capture.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deviceOf, heldOf, startAgent, startServer } from "../support/capture.ts";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
 it("is ended after the pass that is running, which ends well", async () => {
@@ -168,8 +159,7 @@ it("takes nothing that was recorded before to another server through a process t
 });
 
 it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {
-  const state = mkdtempSync(join(tmpdir(), "reckon-shared-"));
-  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  const state = newFolder();
   mkdirSync(join(state, "photos"));
   writeFileSync(join(state, "photos/summer.txt"), "sea");
   writeFileSync(join(state, "notes.txt"), "mine");
@@ -223,8 +213,7 @@ it.each([
   { command: ["connect", "http://127.0.0.1:4", "CODE", "--yes"], code: 1 },
   { command: ["status"], code: 0 },
 ])("leaves nothing behind where it did not come to be: $command", async ({ command, code }) => {
-  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = newFolder();
   mkdirSync(join(home, ".claude"));
   const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
   expect(await reckon(["agent", ...command], { env })).toMatchObject({ code });
@@ -232,8 +221,7 @@ it.each([
 });
 
 it("says where no folder can be made that none can, as in a home folder that is read-only", async () => {
-  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = newFolder();
   const state = join(home, "state");
   symlinkSync(join(home, "is/not/there"), state);
   const { code, stderr } = await reckon(["agent", "status"], { env: { HOME: home, RECKON_AGENT_HOME: state } });

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -8,6 +7,7 @@ import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, serve, until, within } from "../faults/support/process.ts";
 import { copyOf, testData, testServer } from "../faults/support/test.ts";
+import { newFolder } from "../support/folder.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { command, commandJson } from "../support/remote.ts";
 
@@ -160,8 +160,7 @@ describe("a copy of the database that was made otherwise", () => {
       /not made by "reckon backup".*reckon restore --from FILE --key signing-key\.pem --key ledger-key\.pem/,
     );
 
-    const restored = mkdtempSync(join(tmpdir(), "reckon-restored-"));
-    onTestFinished(() => rmSync(restored, { recursive: true, force: true }));
+    const restored = newFolder();
     for (const ending of ["", "-wal"])
       if (existsSync(file + ending)) cpSync(file + ending, join(restored, `reckon.db${ending}`));
     const keyless = await command(["doctor", "--data", restored]);

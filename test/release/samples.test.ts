@@ -1,7 +1,6 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
@@ -10,6 +9,7 @@ import { DATA } from "../../build/release/oci.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Running, serve, until } from "../faults/support/process.ts";
 import { makeCertificate } from "../support/certificates.ts";
+import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { MAIN } from "../support/program.ts";
 
@@ -45,12 +45,6 @@ if (!composer)
   );
 const noCurl = without("curl", "--version");
 
-function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-samples-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Replaces what must stand in a sample exactly so. */
 function replaced(text: string, rows: Readonly<Record<string, string>>): string {
   return Object.entries(rows).reduce((sofar, [from, to]) => {
@@ -63,7 +57,7 @@ function replaced(text: string, rows: Readonly<Record<string, string>>): string 
 async function behind(port: number): Promise<{ server: Running; own: number; site: string }> {
   const site = `http://127.0.0.1:${port}`;
   const env = { RECKON_BASE_URL: `${site}/reckon`, RECKON_TRUSTED_PROXIES: "127.0.0.1", RECKON_LOG: "debug" };
-  const data = scratch();
+  const data = newFolder();
   const own = await freePort();
   const server = await serve(data, { env, args: ["--port", String(own)] });
   onTestFinished(async () => void (await server.end()));
@@ -112,7 +106,7 @@ async function expectProxied({ server, own, site }: Awaited<ReturnType<typeof be
 
 describe("samples", () => {
   it.skipIf(noNginx)("nginx serves Reckon below a sub-path", async () => {
-    const folder = scratch();
+    const folder = newFolder();
     const { key, cert } = makeCertificate();
     writeFileSync(join(folder, "key.pem"), key);
     writeFileSync(join(folder, "cert.pem"), cert);
@@ -141,7 +135,7 @@ describe("samples", () => {
   });
 
   it.skipIf(noCaddy)("Caddy serves Reckon below a sub-path", async () => {
-    const folder = scratch();
+    const folder = newFolder();
     const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
     const file = join(ROOT, "docs/samples/Caddyfile");
     const judge = ["validate", "--adapter", "caddyfile", "--config", file];
@@ -158,7 +152,7 @@ describe("samples", () => {
   });
 
   it.skipIf(noSystemd)("the unit is one that systemd takes, and leaves the service little", () => {
-    const file = join(scratch(), "reckon.service");
+    const file = join(newFolder(), "reckon.service");
     writeFileSync(
       file,
       replaced(sample("reckon.service"), {
@@ -185,7 +179,7 @@ describe("samples", () => {
         { encoding: "utf8" },
       );
     expect(judged(COMPOSE)).toMatchObject({ status: 0 });
-    const wrong = join(scratch(), "compose.yaml");
+    const wrong = join(newFolder(), "compose.yaml");
     writeFileSync(wrong, replaced(sample("compose.yaml"), { "    read_only: true": "    read_only: [true]" }));
     expect(judged(wrong).status).not.toBe(0);
   });
@@ -204,7 +198,7 @@ describe("samples", () => {
   });
 
   it.skipIf(noCurl)("the steps of the workflow run, with the executable that they fetched and checked", async () => {
-    const folder = scratch();
+    const folder = newFolder();
     const executable = join(folder, "fetched");
     writeFileSync(executable, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
     const sum = execFileSync("sha256sum", [executable], { encoding: "utf8" }).slice(0, 64);
