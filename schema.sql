@@ -627,6 +627,14 @@ CREATE TABLE sso_identities (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
 
+-- Whom an issuer ever brought to an account; stays when the link ends, so that nobody else comes to it by an address they were given since.
+CREATE TABLE sso_holders (
+  user_id    TEXT NOT NULL REFERENCES users (id),
+  issuer_id  TEXT NOT NULL REFERENCES sso_issuers (id),
+  subject    TEXT NOT NULL,
+  PRIMARY KEY (user_id, issuer_id, subject)
+) STRICT, WITHOUT ROWID;
+
 -- Provisioning (SCIM, RFC 7643): what an issuer's directory says of people and groups, and the tokens it comes with. `user_key` and `display_key` are as
 -- they are compared; `closed` tells that the directory closed the account; `pending` that memberships are to follow groups; `ended_at`
 -- that the directory let go of somebody. `former_addresses` are those that people had before it changed them, for erasing them.
