@@ -54,6 +54,8 @@ CREATE TABLE devices (
   ends_at          INTEGER
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
+-- Of machines that lived for one job there are many more than can report.
+CREATE INDEX devices_by_end ON devices (team_id, ifnull(ends_at, 9007199254740991)) WHERE revoked_at IS NULL;
 CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 
 CREATE TABLE device_tokens (
@@ -626,6 +628,14 @@ CREATE TABLE sso_identities (
   PRIMARY KEY (issuer_id, subject)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
+
+-- Whom an issuer ever brought to an account; stays when the link ends, so that nobody else comes to it by an address they were given since.
+CREATE TABLE sso_holders (
+  user_id    TEXT NOT NULL REFERENCES users (id),
+  issuer_id  TEXT NOT NULL REFERENCES sso_issuers (id),
+  subject    TEXT NOT NULL,
+  PRIMARY KEY (user_id, issuer_id, subject)
+) STRICT, WITHOUT ROWID;
 
 -- Provisioning (SCIM, RFC 7643): what an issuer's directory says of people and groups, and the tokens it comes with. `user_key` and `display_key` are as
 -- they are compared; `closed` tells that the directory closed the account; `pending` that memberships are to follow groups; `ended_at`

@@ -218,36 +218,65 @@ describe("signing in", () => {
     expect(t.rows(left)[1]).toMatchObject({ link: 1 });
   });
 
-  it("opens an account that it let go of to nobody's old tokens and machines, unless it knows them by the subject", async () => {
-    const { t, directory, engines } = await withTeams();
-    const { core } = t.instance;
-    const ids = await add(directory, "ada", "bob");
-    const left = async () => {
-      const works: number[] = [];
-      for (const { read, device } of mine)
-        for (const token of [read, device])
-          works.push(
-            (await t.get(token === read ? "/api/me/brain/context?q=x" : "/api/brain/search?q=x", { token })).status,
-          );
-      return works;
-    };
-    const mine = await Promise.all(
-      ["ada@acme.example", "bob@acme.example"].map(async (email) => {
-        const { id } = account(t, email);
-        await setRole(core, engines.id, id, "member");
-        const device = await t.device(engines);
-        await assignDevice(core, device.deviceId, id);
-        return { read: (await readToken(t, id)).token, device: device.token };
-      }),
-    );
-    await enter(t, vouched("00u-ada", "ada@acme.example"));
-    expect(await left()).toEqual([200, 200, 200, 200]);
-    for (const id of ids) expect((await directory.send("DELETE", `Users/${id}`)).status).toBe(204);
-    expect(await left()).toEqual([401, 403, 401, 403]);
-    await add(directory, "ada", "bob");
-    expect([account(t, "ada@acme.example").open, account(t, "bob@acme.example").open]).toEqual([1, 1]);
-    expect(await left()).toEqual([200, 200, 401, 401]);
-  });
+  it.each<[string, (directory: Directory, ids: readonly string[]) => Promise<unknown>]>([
+    [
+      "removed",
+      async (directory, ids) => {
+        for (const id of ids) expect((await directory.send("DELETE", `Users/${id}`)).status).toBe(204);
+        return () => add(directory, "ada", "bob");
+      },
+    ],
+    [
+      "closed, and gives the name to another id",
+      async (directory, ids) => {
+        const off = patch({ op: "replace", value: { active: false } });
+        for (const id of ids) expect((await directory.send("PATCH", `Users/${id}`, off)).status).toBe(200);
+        return async () => {
+          for (const [at, [name, externalId]] of [
+            ["ada", "00u-ada"],
+            ["bob", "00u-another-bob"],
+          ].entries()) {
+            const user = oktaUser(`${name}@acme.example`, { externalId });
+            expect((await directory.send("PUT", `Users/${ids[at]}`, user)).status).toBe(200);
+          }
+        };
+      },
+    ],
+  ])(
+    "opens an account that it %s to nobody's old tokens and machines, unless it knows them by the subject",
+    async (_, letGo) => {
+      const { t, directory, engines } = await withTeams();
+      const { core } = t.instance;
+      const ids = await add(directory, "ada", "bob");
+      const left = async () => {
+        const works: number[] = [];
+        for (const { read, device } of mine)
+          for (const token of [read, device])
+            works.push(
+              (await t.get(token === read ? "/api/me/brain/context?q=x" : "/api/brain/search?q=x", { token })).status,
+            );
+        return works;
+      };
+      const mine = await Promise.all(
+        ["ada@acme.example", "bob@acme.example"].map(async (email) => {
+          const { id } = account(t, email);
+          await setRole(core, engines.id, id, "member");
+          const device = await t.device(engines);
+          await assignDevice(core, device.deviceId, id);
+          return { read: (await readToken(t, id)).token, device: device.token };
+        }),
+      );
+      await enter(t, vouched("00u-ada", "ada@acme.example"));
+      expect(await left()).toEqual([200, 200, 200, 200]);
+      await enter(t, vouched("s-bob", "bob@acme.example"));
+      const again = (await letGo(directory, ids)) as () => Promise<unknown>;
+      expect(await left()).toEqual([401, 403, 401, 403]);
+      await again();
+      expect([account(t, "ada@acme.example").open, account(t, "bob@acme.example").open]).toEqual([1, 1]);
+      expect(await left()).toEqual([200, 200, 401, 401]);
+      expect(t.rows("SELECT subject FROM sso_identities")).toEqual([{ subject: "00u-ada" }]);
+    },
+  );
 
   it("follows when groups come to mean something else", async () => {
     const { t, directory } = await withTeams();

@@ -148,10 +148,10 @@ export const rows = statements((db) => ({
        k.token_hash AS tokenHash, k.expires_at AS tokenExpiresAt, k.replaced_at AS tokenReplacedAt
      FROM device_tokens k JOIN devices d ON d.id = k.device_id WHERE k.token_hash = ?`,
   ),
-  // All by devices_by_team or the primary key, then device_tokens_by_device for each.
+  // By devices_by_end, then device_tokens_by_device for each.
   count: db.prepare<[{ teamId: string; now: number; seenSince: number }], { active: number; seen: number }>(
     `SELECT count(*) AS active, count(*) FILTER (WHERE d.last_seen_at >= @seenSince) AS seen
-     FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND EXISTS (
+     FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND ifnull(d.ends_at, 9007199254740991) > @now AND EXISTS (
        SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
          AND (k.expires_at IS NULL OR k.expires_at > @now))`,
   ),
