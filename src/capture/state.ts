@@ -22,11 +22,11 @@ export interface Credentials {
   readonly isPinned?: boolean;
 }
 
-const LONGEST_JOB_MS = 8 * DAY_MS;
+const MAX_JOB_MS = 8 * DAY_MS;
 
 /** Whether a machine was bound for one job, whose end no other token moves: else they live for 90 days. Not where its clock was ahead then. */
 export const isForOneJob = ({ expiresAt, connectedAt }: Credentials, now: number): boolean =>
-  Date.parse(connectedAt) <= now && Date.parse(expiresAt ?? "") - Date.parse(connectedAt) < LONGEST_JOB_MS;
+  Date.parse(connectedAt) <= now && Date.parse(expiresAt ?? "") - Date.parse(connectedAt) < MAX_JOB_MS;
 
 /** What the commands of the capture client work on. */
 export interface Capture {
