@@ -54,8 +54,6 @@ CREATE TABLE devices (
   ends_at          INTEGER
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
--- Of machines that lived for one job there are many more than can report.
-CREATE INDEX devices_by_end ON devices (team_id, ifnull(ends_at, 9007199254740991)) WHERE revoked_at IS NULL;
 CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 
 CREATE TABLE device_tokens (
