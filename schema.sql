@@ -950,19 +950,7 @@ CREATE TABLE projection_failures (
   PRIMARY KEY (name, checkpoint)
 ) STRICT, WITHOUT ROWID;
 
--- Work that is done in the background and tried again until it is done. `attempts` are counted before each, `due_at` is when the
--- next may begin, `cause` is why the last failed.
-CREATE TABLE outbox (
-  id        INTEGER PRIMARY KEY,
-  job       TEXT NOT NULL,
-  payload   TEXT NOT NULL,
-  attempts  INTEGER NOT NULL DEFAULT 0,
-  due_at    INTEGER NOT NULL,
-  cause     TEXT
-) STRICT;
-CREATE INDEX outbox_by_due ON outbox (job, due_at);
-
--- Jobs that run at intervals and failed when they ran last: how often in a row, when last, and why.
+-- Jobs that failed when they ran last: how often in a row, when last, and why.
 CREATE TABLE job_failures (
   job        TEXT PRIMARY KEY,
   failures   INTEGER NOT NULL,

@@ -63,6 +63,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 41, file: "src/platform/store/migrations/0041-reclaimed.sql" },
   { version: 42, file: "src/platform/store/migrations/0042-machines-of-one-job.sql" },
   { version: 43, file: "src/platform/store/migrations/0043-holders.sql" },
+  { version: 44, file: "src/platform/store/migrations/0044-no-queue.sql" },
 ];
 
 export interface SchemaPlan {

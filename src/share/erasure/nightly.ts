@@ -9,7 +9,7 @@ import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Portion, timedWalk } from "../../log/log.ts";
 import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { deriveWhatWaits, eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
@@ -41,7 +41,7 @@ function isProven(core: Core): boolean {
 }
 
 /** Lets what was kept for long enough go, once a day (UTC) and team. */
-export const retentionJob: IntervalJob = {
+export const retentionJob: Job = {
   name: "retention",
   everyMs: LOOK_EVERY_MS,
   async run(core) {
