@@ -9,7 +9,6 @@ import { assignDevice, listDevices, renameDevice } from "../../src/identity/devi
 import { setRole } from "../../src/identity/members/members.ts";
 import { getUser, storePerson, type User } from "../../src/identity/people/people.ts";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
@@ -609,7 +608,7 @@ describe("a file", () => {
     );
     const file = await leave(t, "Acme");
     const u = await startInstance();
-    await createUser(u.instance.core, { email: "ada@example.com", password: "plough-the-north-field" });
+    await makeAccount(u.instance.core, { email: "ada@example.com" });
     await arrive(u, file);
     expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
     const target = resolveTarget(u.instance.core, { person: "ada@example.com" });
@@ -627,7 +626,7 @@ describe("a file", () => {
     );
     const file = await leave(t, "Acme");
     const u = await startInstance();
-    await createUser(u.instance.core, { email: "ada@example.com", password: "plough-the-north-field", operator: true });
+    await makeAccount(u.instance.core, { email: "ada@example.com", operator: true });
     await arrive(u, file);
     expect(u.rows("SELECT json_extract(target, '$.personId') AS person FROM erasures")).toEqual([{ person: "" }]);
   });

@@ -9,17 +9,16 @@ import {
 } from "../../../src/identity/members/members.ts";
 import { createInvitation } from "../../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../../src/identity/people/people.ts";
-import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
-
-const PASSWORD = "plough-the-north-field";
 
 async function start() {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team();
   const person = async (email: string, role: Role) =>
-    (await createUser(core, { email, password: PASSWORD, team: { id: team.id, role } })).id;
+    (await makeAccount(core, { email, team: { id: team.id, role } })).id;
   return { t, core, team, person };
 }
 
@@ -96,9 +95,8 @@ it("are of one team: nobody of another can be given a role or taken out", async 
   const { t, core, team, person } = await start();
   const owner = await person("owner@example.com", "owner");
   const other = await t.team();
-  const stranger = await createUser(core, {
+  const stranger = await makeAccount(core, {
     email: "x@example.com",
-    password: PASSWORD,
     team: { id: other.id, role: "member" },
   });
   expect(await outcome(changeRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
