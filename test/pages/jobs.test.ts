@@ -20,13 +20,3 @@ it("shows operators what fails in the background, and says so when all is done",
     .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
   expect(rows).toEqual([["test.interval", String(tries), expect.stringContaining("Error: <b>no route</b>")]]);
 });
-
-it("is for operators alone", async () => {
-  const site = await startSite();
-  const owner = await site.person({ role: "owner" });
-  const ask = (path: string) => fetch(site.url + path, { headers: { cookie: owner.cookie } });
-  expect([(await ask("/jobs")).status, (await (await ask("/overview")).text()).includes("Background work")]).toEqual([
-    403,
-    false,
-  ]);
-});

@@ -103,11 +103,11 @@ export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): vo
  * Refuses what only a starting server changes: a migration cannot be taken back, so no other command makes one.
  * @throws DataDirectoryError when the database is of an older schema
  */
-export function requireCurrent(db: Database, directory: string, plan: SchemaPlan = CURRENT_SCHEMA): void {
+export function requireCurrent(db: Database, directory: string): void {
   const version = schemaVersion(db);
-  if (version < plan.version)
+  if (version < CURRENT_SCHEMA.version)
     throw new DataDirectoryError(
-      `${db.name} has schema ${version} of an older Reckon, and this command needs schema ${plan.version}: starting ` +
+      `${db.name} has schema ${version} of an older Reckon, and this command needs schema ${CURRENT_SCHEMA.version}: starting ` +
         `"reckon serve --data ${directory}" upgrades it, after putting a backup aside`,
     );
 }
