@@ -190,6 +190,8 @@ const CACHE_WRITE = named(
 const INPUT = named("input_tokens", "prompt_tokens");
 const OUTPUT = named("output_tokens", "completion_tokens");
 
+const TOTAL = named("total_tokens");
+
 const tokenCount = (value: unknown) => count(asNumber(value));
 
 /**
@@ -200,11 +202,14 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
   if (!Object.keys(attributes).some((name) => name.startsWith(USAGE))) return null;
   const tokens = (names: readonly string[]) => firstOf(attributes, names, tokenCount);
   const [cacheRead, cacheWrite] = [tokens(CACHE_READ), tokens(CACHE_WRITE)];
+  const [input, output] = [tokens(INPUT), tokens(OUTPUT)];
+  // Amazon Bedrock's input excludes what was cached, and some pass that on: the total tells.
+  const isApart = tokens(TOTAL) === sum(input, output, cacheRead, cacheWrite);
   return usageOf(
     { id: readAnswerId(attributes), requestId: readRequestId(attributes) },
     {
-      input: outside(tokens(INPUT), sum(cacheRead, cacheWrite)),
-      output: tokens(OUTPUT),
+      input: isApart ? input : outside(input, sum(cacheRead, cacheWrite)),
+      output,
       cacheWrite,
       cacheWrite1h: null,
       cacheRead,
