@@ -300,6 +300,32 @@ describe("a data directory that is not what it should be", () => {
     expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 
+  it("without the log's key, or with another, has a doctor who says so before a server signs with another", async () => {
+    const data = usedData();
+    const key = join(data.directory, "ledger-key.pem");
+    const own = readFileSync(key);
+    const doctor = async () => {
+      const { code, stdout } = await reckon(["doctor", "--data", data.directory]);
+      return [code, /^ledger key\t(.*)$/m.exec(stdout)?.[1]];
+    };
+    expect(await doctor()).toEqual([0, expect.stringMatching(/^ok/)]);
+    rmSync(key);
+    expect(await doctor()).toEqual([
+      1,
+      expect.stringMatching(/^failed.*is missing: put back the file from your backup/),
+    ]);
+    const other = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+    for (const [content, reason] of [
+      [other, /^failed.*is another than the log's/],
+      ["not a key", /^failed.*is no Ed25519 key/],
+    ] as const) {
+      writeFileSync(key, content);
+      expect(await doctor()).toEqual([1, expect.stringMatching(reason)]);
+    }
+    writeFileSync(key, own);
+    expect(await doctor()).toEqual([0, expect.stringMatching(/^ok/)]);
+  });
+
   it("with another key, an empty one, or something that is no key, is refused without touching it", async () => {
     const data = usedData();
     const key = join(data.directory, "signing-key.pem");
