@@ -5,7 +5,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
 /** Devices read by one statement. */
-const PORTION = 500;
+const PORTION = 100;
 /** Where there are more, they are read anew beside other work, and meanwhile listed as they were before another process changed one. */
 const MAX_AT_ONCE = 2_000;
 
