@@ -95,9 +95,7 @@ async function readBeside(core: Core, roster: Roster): Promise<void> {
 
 /** Begins to read them; part of starting, so that the first page finds them read. */
 export function watchDevices(core: Core): void {
-  const roster = rosterOf(core);
-  roster.hasChangedOutside(core.clock.monotonic());
-  void readBeside(core, roster);
+  void readBeside(core, rosterOf(core));
 }
 
 function asTheyAre(core: Core): Teams {
