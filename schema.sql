@@ -289,6 +289,8 @@ CREATE TABLE erasures (
 ) STRICT;
 CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
 CREATE INDEX erasures_unreclaimed ON erasures (completed_at) WHERE reclaimed_at IS NULL AND completed_at IS NOT NULL;
+CREATE INDEX erasures_nightly ON erasures (team_id, requested_at) WHERE kind = 'retention';
+CREATE INDEX erasures_requested ON erasures (requested_at, id) WHERE kind <> 'retention';
 
 -- What is neither erased nor let run out. `session` is the session's id as its agent named it.
 CREATE TABLE holds (

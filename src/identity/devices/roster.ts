@@ -5,7 +5,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
 /** Devices read by one statement. */
-const PORTION = 500;
+const PORTION = 100;
 /** Where there are more, they are read anew beside other work, and meanwhile listed as they were before another process changed one. */
 const MAX_AT_ONCE = 2_000;
 
@@ -95,9 +95,7 @@ async function readBeside(core: Core, roster: Roster): Promise<void> {
 
 /** Begins to read them; part of starting, so that the first page finds them read. */
 export function watchDevices(core: Core): void {
-  const roster = rosterOf(core);
-  roster.hasChangedOutside(core.clock.monotonic());
-  void readBeside(core, roster);
+  void readBeside(core, rosterOf(core));
 }
 
 function asTheyAre(core: Core): Teams {

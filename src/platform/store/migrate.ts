@@ -64,6 +64,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 42, file: "src/platform/store/migrations/0042-machines-of-one-job.sql" },
   { version: 43, file: "src/platform/store/migrations/0043-holders.sql" },
   { version: 44, file: "src/platform/store/migrations/0044-no-queue.sql" },
+  { version: 45, file: "src/platform/store/migrations/0045-nightly-runs.sql" },
 ];
 
 export interface SchemaPlan {
