@@ -305,7 +305,7 @@ describe("a data directory that is not what it should be", () => {
     const key = join(data.directory, "ledger-key.pem");
     const own = readFileSync(key);
     const doctor = async () => {
-      const { code, stdout } = await reckon(["doctor", "--data", data.directory]);
+      const { code, stdout } = await command(["doctor", "--data", data.directory]);
       return [code, /^ledger key\t(.*)$/m.exec(stdout)?.[1]];
     };
     expect(await doctor()).toEqual([0, expect.stringMatching(/^ok/)]);

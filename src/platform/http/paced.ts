@@ -8,8 +8,8 @@ const BYTES_OF_A_TURN = PIECES_OF_A_TURN * PIECE_BYTES;
 
 let taken = 0;
 let isTurnDue = false;
-const wanted: (() => void)[] = [];
-const unwanted: (() => void)[] = [];
+const read: (() => void)[] = [];
+const discarded: (() => void)[] = [];
 
 /**
  * A request whose body waits once enough was read in this turn, so that many who send at the same time hold up nobody. All share one
@@ -17,11 +17,11 @@ const unwanted: (() => void)[] = [];
  */
 export class PacedRequest extends IncomingMessage {
   #isRead = false;
-  #isWanted = true;
+  #isDiscarded = false;
 
   /** Takes what nobody reads a piece at a time, after the bodies that somebody does; Node by itself would take it as fast as it comes. */
   discard(): void {
-    this.#isWanted = false;
+    this.#isDiscarded = true;
     this.resume();
   }
 
@@ -37,12 +37,12 @@ export class PacedRequest extends IncomingMessage {
   override _read(size: number): void {
     // The first time tells Node that somebody takes the body, or it throws away what comes.
     if (!this.#isRead || this.#goesOn) super._read(size);
-    else (this.#isWanted ? wanted : unwanted).push(() => super._read(size));
+    else (this.#isDiscarded ? discarded : read).push(() => super._read(size));
     this.#isRead = true;
   }
 
   get #goesOn(): boolean {
-    return this.#isWanted && taken < BYTES_OF_A_TURN;
+    return !this.#isDiscarded && taken < BYTES_OF_A_TURN;
   }
 }
 
@@ -55,7 +55,7 @@ function awaitTurn(): void {
 function nextTurn(): void {
   isTurnDue = false;
   taken = 0;
-  const next = wanted.splice(0, PIECES_OF_A_TURN);
-  for (const goOn of [...next, ...unwanted.splice(0, PIECES_OF_A_TURN - next.length)]) goOn();
-  if (wanted.length + unwanted.length > 0) awaitTurn();
+  const next = read.splice(0, PIECES_OF_A_TURN);
+  for (const goOn of [...next, ...discarded.splice(0, PIECES_OF_A_TURN - next.length)]) goOn();
+  if (read.length + discarded.length > 0) awaitTurn();
 }
