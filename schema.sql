@@ -289,6 +289,8 @@ CREATE TABLE erasures (
 ) STRICT;
 CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
 CREATE INDEX erasures_unreclaimed ON erasures (completed_at) WHERE reclaimed_at IS NULL AND completed_at IS NOT NULL;
+CREATE INDEX erasures_nightly ON erasures (team_id, requested_at) WHERE kind = 'retention';
+CREATE INDEX erasures_requested ON erasures (requested_at, id) WHERE kind <> 'retention';
 
 -- What is neither erased nor let run out. `session` is the session's id as its agent named it.
 CREATE TABLE holds (
@@ -626,6 +628,14 @@ CREATE TABLE sso_identities (
   PRIMARY KEY (issuer_id, subject)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
+
+-- Whom an issuer ever brought to an account; stays when the link ends, so that nobody else comes to it by an address they were given since.
+CREATE TABLE sso_holders (
+  user_id    TEXT NOT NULL REFERENCES users (id),
+  issuer_id  TEXT NOT NULL REFERENCES sso_issuers (id),
+  subject    TEXT NOT NULL,
+  PRIMARY KEY (user_id, issuer_id, subject)
+) STRICT, WITHOUT ROWID;
 
 -- Provisioning (SCIM, RFC 7643): what an issuer's directory says of people and groups, and the tokens it comes with. `user_key` and `display_key` are as
 -- they are compared; `closed` tells that the directory closed the account; `pending` that memberships are to follow groups; `ended_at`

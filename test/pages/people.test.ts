@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { roleIn, setRole } from "../../src/identity/members/members.ts";
 import { createInvitation, revokeInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -272,7 +272,7 @@ it("finds people in a large team while one types", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
   const owner = await site.person({ email: "owner@example.com" });
-  const { id } = await createUser(core, { email: "template@example.com", password: PASSWORD });
+  const { id } = await makeAccount(core, { email: "template@example.com" });
   await core.store.write(() => {
     for (let i = 0; i < 300; i++) {
       core.store.db

@@ -62,7 +62,9 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
   { version: 41, file: "src/platform/store/migrations/0041-reclaimed.sql" },
   { version: 42, file: "src/platform/store/migrations/0042-machines-of-one-job.sql" },
-  { version: 43, file: "src/platform/store/migrations/0043-no-queue.sql" },
+  { version: 43, file: "src/platform/store/migrations/0043-holders.sql" },
+  { version: 44, file: "src/platform/store/migrations/0044-no-queue.sql" },
+  { version: 45, file: "src/platform/store/migrations/0045-nightly-runs.sql" },
 ];
 
 export interface SchemaPlan {

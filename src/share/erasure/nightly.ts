@@ -57,7 +57,7 @@ export const retentionJob: Job = {
 };
 
 function isDue(core: Core, teamId: string, proven: boolean): boolean {
-  const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
+  const last = rows(core.store).lastRetention.get({ teamId, now: core.clock.now() });
   const days = last ? dayNumber(core.clock.now()) - dayNumber(last.requestedAt) : Number.POSITIVE_INFINITY;
   return (last?.completedAt === null || days > 0) && (days <= 1 || proven);
 }
@@ -71,7 +71,7 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   const sql = rows(core.store);
   const retention = retentionOf(core, teamId);
   const now = core.clock.now();
-  const last = sql.lastRetention.get(teamId, now);
+  const last = sql.lastRetention.get({ teamId, now });
   const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
   const rules = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
     .map((kind) => `${kind} ${retention[kind]} days`)
@@ -169,7 +169,7 @@ export function lastRuns(core: Core): { teamId: string; at: number; completedAt:
       .map(({ teamId }) => teamId),
   );
   return [...teamIds].flatMap((teamId) => {
-    const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
+    const last = rows(core.store).lastRetention.get({ teamId, now: core.clock.now() });
     if (!last) return [];
     return { teamId, at: last.requestedAt, completedAt: last.completedAt, counts: JSON.parse(last.counts) as Counts };
   });

@@ -3,7 +3,7 @@ import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
-import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
+import { isWrapped, listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { lastRuns, openErasures } from "../erasure/erasure.ts";
@@ -127,9 +127,9 @@ export function examineReplica(core: Core): Finding[] {
   }
   const wrapped = wrappedKeys(core);
   if (wrapped) {
-    const isActive = listKeys(core).some(({ kid, retiredAt }) => retiredAt === null && kid === wrapped.kid);
+    const isActive = isWrapped(core, listKeys(core).find(({ retiredAt }) => retiredAt === null)?.kid);
     const detail = isActive
-      ? `the active key, since ${isoInstant(wrapped.wrappedAt)}`
+      ? `the active keys, since ${isoInstant(wrapped.wrappedAt)}`
       : 'those in the database are of an earlier key: run "reckon key wrap" again';
     found.push({ check: "wrapped keys", status: isActive ? "ok" : "warning", detail });
   }

@@ -293,6 +293,7 @@ export const LEFT: Readonly<Record<string, string>> = {
   sso_issuers: "the installation's",
   sso_groups: "the installation's",
   sso_identities: "a person's",
+  sso_holders: "a person's",
   scim_tokens: "the installation's",
   scim_users: "the installation's",
   scim_groups: "the installation's",

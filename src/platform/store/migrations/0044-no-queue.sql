@@ -1,2 +1,2 @@
 -- Nothing was ever queued: jobs run at intervals.
-DROP TABLE outbox;
+DROP TABLE IF EXISTS outbox;
