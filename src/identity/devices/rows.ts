@@ -85,8 +85,8 @@ interface NewCode {
 
 const DEVICE = `SELECT d.id, d.team_id AS teamId, d.label, d.user_agent AS userAgent, d.consent_version AS consentVersion,
     d.created_at AS createdAt, d.last_seen_at AS lastSeenAt, d.revoked_at AS revokedAt,
-    (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
-     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1) AS tokenExpiresAt, d.person_id AS personId,
+    coalesce(d.ends_at, (SELECT k.expires_at FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
+     ORDER BY k.expires_at IS NOT NULL, k.expires_at DESC LIMIT 1)) AS tokenExpiresAt, d.person_id AS personId,
     d.ends_at AS endsAt
   FROM devices d`;
 
@@ -166,7 +166,7 @@ export const rows = statements((db) => ({
            AND (k.expires_at IS NULL OR k.expires_at > @now)) AS bound
        FROM devices d WHERE d.id > @after ORDER BY d.id LIMIT @limit)`,
   ),
-  devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
+  devices: db.prepare<[], DeviceRow>(DEVICE),
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),

@@ -63,3 +63,42 @@ it("lists what a transaction did within it, and not once it is taken back", asyn
   expect(listed(t)).toEqual(stored(t));
   expect(listed(t)[0]?.label).not.toBe("never");
 });
+
+it("reads machines that lived for one job anew at little more than their rows cost", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { team } = await t.device();
+  const [many, ended] = [
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)",
+    t.clock.now() - 1,
+  ];
+  core.store.db
+    .prepare(
+      `INSERT INTO devices (id, team_id, consent_version, created_at, ends_at) ${many} SELECT 'dev_' || i, ?, '1', i, ? FROM n`,
+    )
+    .run(team.id, ended);
+  core.store.db
+    .prepare(
+      `INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at) ${many} SELECT CAST('t' || i AS BLOB), 'dev_' || i, i, ? FROM n`,
+    )
+    .run(ended);
+  const other = new Sqlite(databasePath(t.directory));
+  onTestFinished(() => void other.close());
+  const cost = (act: () => unknown) => {
+    const before = process.cpuUsage();
+    act();
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  const rows = core.store.db.prepare("SELECT * FROM devices");
+  const [reads, lists]: [number[], number[]] = [[], []];
+  for (let i = 0; i < 15; i++) {
+    other.prepare("UPDATE devices SET label = ? WHERE id = 'dev_1'").run(`renamed ${i}`);
+    t.clock.advance(SECOND_MS);
+    reads.push(cost(() => rows.all()));
+    lists.push(cost(() => listDevices(core, "team_none")));
+  }
+  expect(Math.min(...lists)).toBeLessThan(2.5 * Math.min(...reads));
+  const [one] = listDevices(core, team.id);
+  expect(one).toMatchObject({ label: "renamed 14", status: "expired", tokenExpiresAt: ended });
+});
