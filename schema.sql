@@ -54,8 +54,6 @@ CREATE TABLE devices (
   ends_at          INTEGER
 ) STRICT;
 CREATE INDEX devices_by_team ON devices (team_id, created_at);
--- Of machines that lived for one job there are many more than can report.
-CREATE INDEX devices_by_end ON devices (team_id, ifnull(ends_at, 9007199254740991)) WHERE revoked_at IS NULL;
 CREATE INDEX devices_by_person ON devices (person_id) WHERE person_id IS NOT NULL;
 
 CREATE TABLE device_tokens (
@@ -291,6 +289,8 @@ CREATE TABLE erasures (
 ) STRICT;
 CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
 CREATE INDEX erasures_unreclaimed ON erasures (completed_at) WHERE reclaimed_at IS NULL AND completed_at IS NOT NULL;
+CREATE INDEX erasures_nightly ON erasures (team_id, requested_at) WHERE kind = 'retention';
+CREATE INDEX erasures_requested ON erasures (requested_at, id) WHERE kind <> 'retention';
 
 -- What is neither erased nor let run out. `session` is the session's id as its agent named it.
 CREATE TABLE holds (
@@ -952,19 +952,7 @@ CREATE TABLE projection_failures (
   PRIMARY KEY (name, checkpoint)
 ) STRICT, WITHOUT ROWID;
 
--- Work that is done in the background and tried again until it is done. `attempts` are counted before each, `due_at` is when the
--- next may begin, `cause` is why the last failed.
-CREATE TABLE outbox (
-  id        INTEGER PRIMARY KEY,
-  job       TEXT NOT NULL,
-  payload   TEXT NOT NULL,
-  attempts  INTEGER NOT NULL DEFAULT 0,
-  due_at    INTEGER NOT NULL,
-  cause     TEXT
-) STRICT;
-CREATE INDEX outbox_by_due ON outbox (job, due_at);
-
--- Jobs that run at intervals and failed when they ran last: how often in a row, when last, and why.
+-- Jobs that failed when they ran last: how often in a row, when last, and why.
 CREATE TABLE job_failures (
   job        TEXT PRIMARY KEY,
   failures   INTEGER NOT NULL,

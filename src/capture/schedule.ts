@@ -40,16 +40,10 @@ export function notBefore({ rows, clock }: Capture, task: Task, inMs: number, re
  * @param atLeastMs what the server asked for
  * @returns how long, in milliseconds
  */
-export function putOff(
-  { rows, clock }: Capture,
-  task: Task,
-  reason: string,
-  atLeastMs = 0,
-  chance = chanceOf(),
-): number {
+export function putOff({ rows, clock }: Capture, task: Task, reason: string, atLeastMs = 0): number {
   const failures = (rows.schedule.get(task)?.failures ?? 0) + 1;
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), MAX_PAUSE_MS);
-  const inMs = Math.max(atLeastMs, Math.round(pause * (0.75 + chance / 2)));
+  const inMs = Math.max(atLeastMs, Math.round(pause * (0.75 + chanceOf() / 2)));
   rows.putSchedule.run(task, clock.now() + inMs, failures, reason);
   return inMs;
 }

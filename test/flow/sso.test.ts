@@ -33,6 +33,7 @@ import {
 } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -172,8 +173,8 @@ describe("signing in by an issuer", () => {
   it("links an account that is there by a verified address of a listed domain, and never an operator's", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
-    const ada = await createUser(core, { email: "Ada@Acme.example", password: "plough-the-north-field" });
-    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    const ada = await makeAccount(core, { email: "Ada@Acme.example" });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
     site.issuer.people.set("s-root", { ...ADA, email: "root@acme.example" });
@@ -191,7 +192,7 @@ describe("signing in by an issuer", () => {
   it("is linked in no sign-in that ended while the issuer was asked, as by a new password", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const { id } = await makeAccount(core, { email: ADA.email });
     await passwordSignIn(core, ADA.email, "plough-the-north-field", { ip: "192.0.2.7", userAgent: null });
     const [session] = site.t.rows("SELECT id FROM web_sessions");
     await setPassword(core, id, "another-north-field");
@@ -244,7 +245,7 @@ describe("signing in by an issuer", () => {
   it("leaves an account that is linked by its address nothing that groups of somebody else gave it", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const { id } = await makeAccount(core, { email: ADA.email });
     const other = { ...acme(site.issuer), issuer: "https://id.other.example", domains: ["other.example"] };
     await addIssuer(core, "other", { ...other, groups: ["leads=Engines:admin"] });
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: ["leads"] };
@@ -345,7 +346,7 @@ describe("signing in by an issuer", () => {
     await setPassword(core, id, "another-north-field");
     await t.close();
     const db = new Sqlite(join(t.directory, "reckon.db"));
-    db.exec("DROP TABLE sso_holders; DROP INDEX devices_by_end; PRAGMA user_version = 42;");
+    db.exec("DROP TABLE sso_holders; PRAGMA user_version = 42;");
     db.close();
     const newer = await startInstance({ directory: t.directory });
     const { core: later } = newer.instance;
@@ -384,7 +385,7 @@ describe("signing in by an issuer", () => {
   it("lets an operator link by hand, and in by password while the issuer is down", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
     const jar = new Jar();
     const csrf = (text: string) => /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "";
     const login = await jar.go(`${site.url}/login`);
@@ -425,8 +426,8 @@ describe("signing in by an issuer", () => {
     const port = await freePort();
     const site = await startSite([], port, { passwords: "operators" });
     const { core } = site.t.instance;
-    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
-    await createUser(core, { email: "ada@acme.example", password: "plough-the-north-field" });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
+    await makeAccount(core, { email: "ada@acme.example" });
     const by = async (email: string, password = "plough-the-north-field") => {
       const jar = new Jar();
       const { text } = await jar.go(`${site.url}/login`);
@@ -448,7 +449,7 @@ describe("signing in by an issuer", () => {
   it("stays linked to its last issuer where a password is no way in", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const { id } = await makeAccount(core, { email: ADA.email });
     await signIn(site);
     await setPassword(core, id, "another-north-field");
     const issuer = getIssuer(core, "acme").id;

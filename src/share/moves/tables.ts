@@ -308,7 +308,6 @@ export const LEFT: Readonly<Record<string, string>> = {
   health_probes: "the installation's",
   projections: "the installation's",
   projection_failures: "the installation's",
-  outbox: "the installation's",
   job_failures: "the installation's",
   spend_pricing: "the installation's",
   lake_places: "the installation's",

@@ -6,5 +6,3 @@ CREATE TABLE sso_holders (
   PRIMARY KEY (user_id, issuer_id, subject)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO sso_holders SELECT user_id, issuer_id, subject FROM sso_identities;
--- Those that can report among many that lived for one job.
-CREATE INDEX devices_by_end ON devices (team_id, ifnull(ends_at, 9007199254740991)) WHERE revoked_at IS NULL;
