@@ -195,6 +195,25 @@ describe("signing in", () => {
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:member"]);
   });
 
+  it("closes the account of who leaves, whatever its domain, where the directory knows them by the subject", async () => {
+    const { t, directory } = await withTeams();
+    const { core } = t.instance;
+    const { id, email } = await makeAccount(core, { email: "ada@else.example" });
+    await makeAccount(core, { email: "bob@else.example" });
+    await linkVouched(core, getIssuer(core, "acme"), vouched("00u-ada", email), id, COMMAND_LINE);
+    const made = await directory.send("POST", "Users", oktaUser(email));
+    expect([made.status, account(t, email).password_hash]).toEqual([201, expect.any(String)]);
+    const off = patch({ op: "replace", value: { active: false } });
+    expect((await directory.send("PATCH", `Users/${made.body.id}`, off)).body.active).toBe(false);
+    expect(account(t, email).open).toBe(0);
+    // Nobody else's: neither by the address alone, nor another address of theirs.
+    expect(outcome(await directory.send("POST", "Users", oktaUser("bob@else.example")))).toEqual([400, "invalidValue"]);
+    const moved = patch({ op: "replace", path: 'emails[type eq "work"].value', value: "eve@else.example" });
+    const on = patch({ op: "replace", value: { active: true } });
+    expect((await directory.send("PATCH", `Users/${made.body.id}`, on)).status).toBe(200);
+    expect(outcome(await directory.send("PATCH", `Users/${made.body.id}`, moved))).toEqual([400, "invalidValue"]);
+  });
+
   it("keeps the password and tokens of who linked their account, where the directory knows them by the subject", async () => {
     const { t, directory } = await withTeams();
     const { core } = t.instance;
