@@ -7,7 +7,7 @@ import { getTeam, listTeams } from "../../identity/teams/teams.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { Portion } from "../../log/log.ts";
+import { deliveryExport, type Portion } from "../../log/log.ts";
 import { leafOfAct } from "../../platform/audit/audit.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
@@ -149,6 +149,15 @@ export function devicesOf(core: Core, target: Target): readonly string[] {
   if (target.kind === "repo") return target.teamIds.flatMap((teamId) => deviceIdsOf(core, teamId));
   return [target.deviceId];
 }
+
+/** Whether a device of a target has anything of it: others of its team may have sent what there is of a repository. */
+export const hasOf = (core: Core, target: Target, deviceId: string): boolean =>
+  target.kind !== "repo" ||
+  streamKeys(target.repoKey).some(
+    (repoKey) =>
+      deliveryExport.hasDelivered(core, deviceId, repoKey) ||
+      traceErasure.sessionsOfPortion(core, { teamId: "", deviceId, repoKey, ...EVERYTHING }).length > 0,
+  );
 
 /** The teams that a target concerns: those of its devices, and of the person. */
 export function teamsOf(core: Core, target: Target): readonly string[] {

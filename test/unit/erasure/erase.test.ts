@@ -308,6 +308,21 @@ it("refuses what a hold keeps, naming it, until it is released", async () => {
   expect(filesWith(t.directory, "marigold")).toEqual([]);
 });
 
+it("erases a repository though a device is held that sent nothing of it, and no session of which stands in it", async () => {
+  const { t, mine, other } = await twoDevices();
+  await placeHold(t.instance.core, { device: other.deviceId, reason: "a claim" });
+  await expect(request(t, { repo: "till" })).rejects.toThrow(/a claim/);
+  await erase(t, { repo: "shop" });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(filesWith(t.directory, "lavender")).toEqual(["reckon.db"]);
+  // A session that is held may have moved to where its device never sent anything else.
+  await deliverAll(t, mine, "shop", "tulip", 20);
+  t.instance.core.store.db
+    .prepare("UPDATE trace_sessions SET repo_key = 'shop' WHERE device_id = ?")
+    .run(other.deviceId);
+  await expect(request(t, { repo: "shop" })).rejects.toThrow(/a claim/);
+});
+
 it("goes on with an erasure that ended half done, whatever step it was at", async () => {
   for (const steps of [0, 1, 3, 8, 15, 21]) {
     const { t, mine } = await twoDevices();
