@@ -200,7 +200,7 @@ function halfAt(bytes: Buffer, at: number): "high" | "low" | undefined {
   return second > 0x39 && (second | LOWER_CASE) > 0x62 ? "low" : "high";
 }
 
-/** JSON text with U+FFFD for each half of a surrogate pair, for which many a reader refuses all of it: jq, serde, pydantic. */
+/** JSON text with U+FFFD for each half of a surrogate pair, for which many a reader refuses all of it: jq, DuckDB, serde, pydantic. */
 export function withoutHalves(text: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   const bytes = Buffer.from(text);
