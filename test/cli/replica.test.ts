@@ -43,7 +43,7 @@ async function replicated(deliveries = 3) {
     db.close();
     const made = new Sqlite(replica);
     made.pragma("journal_mode = WAL");
-    made.exec("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
+    made.exec("CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
     made.close();
   };
   copy();
@@ -130,6 +130,36 @@ it("carries keys under a passphrase, which another key or passphrase does not op
   expect(found).toContainEqual(
     expect.objectContaining({ check: "wrapped keys", status: "warning", detail: expect.stringMatching(/key wrap/) }),
   );
+});
+
+it("goes on with another key of the ledger where that is asked for, and never back to an earlier one unasked", async () => {
+  const { directory, server, replica, copy } = await replicated(1);
+  await json(["key", "wrap", "--passphrase-stdin", "--data", directory], PASSPHRASE);
+  copy();
+  const vkeyOf = async (data: string) => (await json(["ledger", "key", "--data", data])).vkey;
+  const before = await vkeyOf(directory);
+  const pem = readFileSync(join(directory, "ledger-key.pem"));
+  await server.end();
+  const wrapped = async () =>
+    (await json(["doctor", "--data", directory])).find(({ check }: { check: string }) => check === "wrapped keys");
+  expect(await wrapped()).toMatchObject({ status: "ok" });
+
+  const done = await json(["restore", "--from", replica, "--data", directory, "--new-ledger-key"]);
+  expect(readFileSync(join(done.keptAside, "ledger-key.pem"))).toEqual(pem);
+  await (await testServer(directory)).end();
+  const after = await vkeyOf(directory);
+  expect(after).not.toBe(before);
+  expect(await wrapped()).toMatchObject({ status: "warning", detail: expect.stringContaining("reckon key wrap") });
+
+  copy();
+  const away = join(folder(), "restored");
+  const from = ["restore", "--from", replica, "--data", away];
+  expect(await refusal([...from, "--passphrase-stdin"], PASSPHRASE)).toContain(
+    `the ledger's key is another than the log's, ${after}: give ledger-key.pem with --key, or --new-ledger-key`,
+  );
+  await json([...from, ...keysOf(directory)]);
+  await (await testServer(away)).end();
+  expect(await vkeyOf(away)).toBe(after);
 });
 
 it("refuses a replica that is cut off, altered or of another program, and leaves everything as it was", async () => {

@@ -9,14 +9,13 @@ import { assignDevice, listDevices, renameDevice } from "../../src/identity/devi
 import { setRole } from "../../src/identity/members/members.ts";
 import { getUser, storePerson, type User } from "../../src/identity/people/people.ts";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { SYSTEM } from "../../src/platform/audit/audit.ts";
-import { ledgerVerifierKey, signStatement } from "../../src/platform/transparency/transparency.ts";
+import { ledgerKeys, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
@@ -318,6 +317,8 @@ describe("a team that moves", () => {
       [{ email: "root@example.com", operator: 0, hash: null }],
     );
     expect(u.rows("SELECT count(*) AS n FROM memberships WHERE user_id = ?", known.id)[0].n).toBe(2);
+    // What another process did is seen within moments.
+    u.clock.advance(1_000);
     const owners = listDevices(u.instance.core, u.rows("SELECT id FROM teams WHERE name = 'Acme'")[0].id);
     expect(owners.map(({ personId }) => personId)).toContain(known.id);
   });
@@ -457,8 +458,8 @@ describe("a file", () => {
     await expectRefused(u, served, /still served where the file was made/);
     expect((await team(u, "import", served, "--accept-key", "--dry-run")).code).toBe(0);
     const file = await leave(t, "Acme");
-    const key = ledgerVerifierKey(t.instance.core) as string;
-    const foreign = ledgerVerifierKey(u.instance.core) as string;
+    const key = ledgerKeys.vkey(t.instance.core) as string;
+    const foreign = ledgerKeys.vkey(u.instance.core) as string;
     expect((await team(u, "import", file)).err).toContain("--origin-key");
     expect((await team(u, "import", file, "--origin-key", foreign)).err).toContain("not with the key that was given");
     expect((await team(u, "import", file, "--origin-key", "nonsense")).err).toContain("verifier key");
@@ -609,7 +610,7 @@ describe("a file", () => {
     );
     const file = await leave(t, "Acme");
     const u = await startInstance();
-    await createUser(u.instance.core, { email: "ada@example.com", password: "plough-the-north-field" });
+    await makeAccount(u.instance.core, { email: "ada@example.com" });
     await arrive(u, file);
     expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
     const target = resolveTarget(u.instance.core, { person: "ada@example.com" });
@@ -627,7 +628,7 @@ describe("a file", () => {
     );
     const file = await leave(t, "Acme");
     const u = await startInstance();
-    await createUser(u.instance.core, { email: "ada@example.com", password: "plough-the-north-field", operator: true });
+    await makeAccount(u.instance.core, { email: "ada@example.com", operator: true });
     await arrive(u, file);
     expect(u.rows("SELECT json_extract(target, '$.personId') AS person FROM erasures")).toEqual([{ person: "" }]);
   });

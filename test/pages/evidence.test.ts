@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { checkBundle } from "../../src/kit/transparency/check.ts";
 import { parseVkey } from "../../src/kit/transparency/note.ts";
-import { ledgerVerifierKey } from "../../src/platform/transparency/transparency.ts";
+import { ledgerKeys } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
@@ -22,7 +22,7 @@ it("says that the record is complete, and hands out what checks it", async () =>
   expect(await page.locator(".verdict").textContent()).toMatch(/The record is complete: \d+ (leaf|leaves), signed/);
   expect(await page.getByText("Nothing is open").count()).toBe(1);
   await judge("evidence-complete");
-  const key = ledgerVerifierKey(site.t.instance.core) as string;
+  const key = ledgerKeys.vkey(site.t.instance.core) as string;
   expect(await page.getByRole("region", { name: "Public key" }).textContent()).toBe(key);
   // As an auditor would: the lines are pasted into a shell as they stand.
   const lines = (await page.getByRole("region", { name: "The checkpoint, with openssl alone" }).textContent()) ?? "";
@@ -94,7 +94,7 @@ it("counts what is open, and shows holds and erasures with proofs to who manages
     page.waitForEvent("download"),
     page.getByRole("region", { name: "Erasures" }).getByRole("link", { name: "Done" }).click(),
   ]);
-  const report = checkBundle(readFileSync(await file.path(), "utf8"), parseVkey(ledgerVerifierKey(core) as string), []);
+  const report = checkBundle(readFileSync(await file.path(), "utf8"), parseVkey(ledgerKeys.vkey(core) as string), []);
   expect(report.steps.filter(({ ok }) => !ok)).toEqual([]);
   const asked = site.t.rows("SELECT target_kind AS kind FROM audit_events WHERE action = 'proof.made'");
   expect(asked).toEqual([{ kind: "event" }]);

@@ -8,7 +8,8 @@ import { parse } from "yaml";
 import { ROOT } from "../../build/bundle.ts";
 import { DATA } from "../../build/release/oci.ts";
 import { readConfig } from "../../src/config.ts";
-import { type Running, serve, until } from "../faults/support/process.ts";
+import { type Running, reckon, serve, until } from "../faults/support/process.ts";
+import { testData, testServer } from "../faults/support/test.ts";
 import { makeCertificate } from "../support/certificates.ts";
 import { freePort } from "../support/free-port.ts";
 import { MAIN } from "../support/program.ts";
@@ -80,6 +81,22 @@ function start(command: string, args: readonly string[], env: Record<string, str
   });
 }
 
+/** Starts nginx with a site, which it must have nothing against. @param folder for what it writes */
+function startNginx(folder: string, site: string): void {
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `pid ${folder}/pid; error_log ${folder}/error.log; daemon off; master_process off;\nevents {}\n` +
+      `http { access_log off; ${paths.join(" ")}\n${site}\n}\n`,
+  );
+  const args = ["-c", join(folder, "nginx.conf"), "-e", join(folder, "error.log")];
+  const judged = spawnSync("nginx", ["-t", ...args], { encoding: "utf8" });
+  expect([judged.status, judged.stderr]).toEqual([0, expect.not.stringContaining("[warn]")]);
+  start("nginx", args);
+}
+
 /** What a proxy must do: pass the sub-path on, take what is large, and say who asks. */
 async function expectProxied({ server, own, site }: Awaited<ReturnType<typeof behind>>): Promise<void> {
   const status = (path: string) =>
@@ -125,19 +142,36 @@ describe("samples", () => {
       "/etc/ssl/example.com/key.pem": join(folder, "key.pem"),
       "127.0.0.1:4870": `127.0.0.1:${proxied.own}`,
     });
-    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-      (name) => `${name}_temp_path ${folder}/${name};`,
-    );
-    writeFileSync(
-      join(folder, "nginx.conf"),
-      `pid ${folder}/pid; error_log ${folder}/error.log; daemon off; master_process off;\nevents {}\n` +
-        `http { access_log off; ${paths.join(" ")}\n${site}\n}\n`,
-    );
-    const args = ["-c", join(folder, "nginx.conf"), "-e", join(folder, "error.log")];
-    const judged = spawnSync("nginx", ["-t", ...args], { encoding: "utf8" });
-    expect([judged.status, judged.stderr]).toEqual([0, expect.not.stringContaining("[warn]")]);
-    start("nginx", args);
+    startNginx(folder, site);
     await expectProxied(proxied);
+  });
+
+  it.skipIf(noNginx)("an old address sends machines on by what move.md has for nginx", async () => {
+    const [, block = ""] = /^```nginx\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "docs/move.md"), "utf8")) ?? [];
+    const [old, next] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+    const home = scratch();
+    const agent = async (...args: string[]) => {
+      const done = await reckon(["agent", ...args], { env: { HOME: home, XDG_STATE_HOME: join(home, "state") } });
+      return [done.code, done.stdout + done.stderr];
+    };
+    const { directory } = await testData({ devices: 0 });
+    const at = (url: string) => testServer(directory, { args: ["--port", new URL(url).port] });
+    const first = await at(old);
+    const { stdout } = await reckon(["code", "create", "--team", "Acme", "--data", directory]);
+    expect(await agent("connect", old, stdout.trim(), "--yes")).toEqual([0, expect.stringContaining("Connected")]);
+    await first.end();
+    const second = await at(next);
+    const site = replaced(block, { "https://new.example": next });
+    startNginx(scratch(), `server { listen ${new URL(old).host};\n${site} }`);
+    await until("the old address answers", () =>
+      fetch(old, { redirect: "manual" }).then(
+        ({ status }) => status === 308,
+        () => false,
+      ),
+    );
+    expect(await agent("run")).toEqual([0, expect.any(String)]);
+    expect(await agent("status")).toEqual([0, expect.stringContaining(next)]);
+    await second.end();
   });
 
   it.skipIf(noCaddy)("Caddy serves Reckon below a sub-path", async () => {

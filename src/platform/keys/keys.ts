@@ -12,7 +12,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
 export { activePublicPem } from "./rows.ts";
-export { unwrapKeys, wrapKeys, wrappedKeys } from "./wrap.ts";
+export { isWrapped, unwrapKeys, wrapKeys, wrappedKeys } from "./wrap.ts";
 
 const keyFile = (directory: string) => join(directory, "signing-key.pem");
 /** A rotation writes the new key here first; a crash before the rename is finished by the next start. */

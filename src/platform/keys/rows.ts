@@ -11,7 +11,7 @@ export interface KeyRow {
 const KEY = "kid, alg, public_pem AS publicPem, created_at AS createdAt, retired_at AS retiredAt";
 
 export interface WrappedRow {
-  /** The key that signs licences among them. */
+  /** Which keys they are. */
   readonly kid: string;
   readonly salt: Buffer;
   readonly sealed: string;

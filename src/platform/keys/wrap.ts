@@ -8,6 +8,7 @@ import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { seal, unseal } from "../../kit/seal.ts";
 import { type Actor, recordEvent } from "../audit/audit.ts";
 import { BESIDE } from "../store/store.ts";
+import { currentEpoch } from "../transparency/transparency.ts";
 import { wrappedRows } from "./rows.ts";
 
 /** The private keys, under a passphrase, within the database: whoever replicates that has them, and needs the passphrase to use them. */
@@ -42,13 +43,20 @@ export async function wrapKeys(core: Core, passphrase: string, kid: string, by: 
   const salt = core.random(SALT_BYTES);
   const sealed = seal(await derive(passphrase.normalize(), salt, KEY_BYTES, COST), core.random, { kid, files });
   await core.store.write(() => {
-    wrappedRows(core.store).put.run(kid, salt, sealed, core.clock.now());
+    wrappedRows(core.store).put.run(keysInForce(core, kid), salt, sealed, core.clock.now());
     recordEvent(core, by, { action: "key.wrapped", teamId: null, target: { kind: "key", id: kid }, detail: {} });
   });
   return names;
 }
 
-/** Which key is wrapped, and since when; undefined for none. */
+/** Names the keys of an installation: what was wrapped under another name is of earlier ones. @param kid of the signing key */
+const keysInForce = (core: Core, kid: string | undefined): string => `${kid} ${currentEpoch(core)?.key}`;
+
+/** Whether those that are wrapped are the ones in force. @param kid of the signing key */
+export const isWrapped = (core: Core, kid: string | undefined): boolean =>
+  wrappedKeys(core)?.kid === keysInForce(core, kid);
+
+/** Which keys are wrapped, and since when; undefined for none. */
 export const wrappedKeys = (core: Core) => wrappedRows(core.store).get.get();
 
 /** @throws Problem where none are wrapped, or the passphrase is another */

@@ -2,7 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { consistencyProof, inclusionProof } from "../../kit/merkle.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { type Checkpoint as CheckpointFacts, checkpointText } from "../../kit/transparency/checkpoint.ts";
-import { parseNote, signNote, vkeyOf } from "../../kit/transparency/note.ts";
+import { parseNote, signNote } from "../../kit/transparency/note.ts";
 import { writeGrowthProof } from "../../kit/transparency/proof.ts";
 import { currentEpoch } from "./epoch.ts";
 import { ledgerSigner } from "./ledger-key.ts";
@@ -53,11 +53,6 @@ export function proveGrowth(core: Core, oldSize: number): string {
 export function signStatement(core: Core, text: string): string {
   const signer = ledgerSigner(core);
   return signNote(`${signer.name}\n${text}\n`, signer);
-}
-
-/** The key that checkpoints are checked with; undefined before a server started on this database. */
-export function ledgerVerifierKey(core: Core): string | undefined {
-  return currentEpoch(core) && vkeyOf(ledgerSigner(core));
 }
 
 /**

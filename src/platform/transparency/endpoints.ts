@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { fail, notFound } from "../../kit/problem.ts";
 import { parseTilePath, tileBytes, tileWidth } from "../../kit/transparency/tiles.ts";
 import { endpoint, Reply } from "../http/endpoint.ts";
-import { checkpoint, ledgerVerifierKey } from "./checkpoint.ts";
+import { checkpoint } from "./checkpoint.ts";
+import { ledgerKeys } from "./ledger-key.ts";
 import { tree } from "./tree.ts";
 
 const TEXT = "text/plain; charset=utf-8";
@@ -49,7 +50,7 @@ export const getLedgerKey = endpoint(
     limits: [],
     example: { ok: `${ORIGIN}+e6a934bd+AWmZJb7kYf0pYb8m8m0mH2bq1bqvQ3m0rJ9l4Yk2v3E=\n` },
   },
-  ({ core }) => text(`${ledgerVerifierKey(core)}\n`),
+  ({ core }) => text(`${ledgerKeys.vkey(core)}\n`),
 );
 
 /** What any proof is made of. */

@@ -18,6 +18,8 @@ export interface Epoch {
   readonly previous: { readonly origin: string; readonly size: number; readonly root: string } | null;
   /** That from here on erasures state in the log what they do; absent from epochs that earlier versions opened. */
   readonly erasures?: "stated";
+  /** The key's line, as `vkeyOf` writes it; absent from epochs that earlier versions opened. */
+  readonly key?: string;
 }
 
 /** The epoch that is current; undefined before a server started on this database. */

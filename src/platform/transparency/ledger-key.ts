@@ -5,9 +5,9 @@ import { type Core, slot } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
-import { ED25519, type NoteSigner, noteSigner } from "../../kit/transparency/note.ts";
+import { ED25519, type NoteSigner, noteSigner, vkeyOf } from "../../kit/transparency/note.ts";
 import { BESIDE } from "../store/store.ts";
-import { currentEpoch } from "./epoch.ts";
+import { currentEpoch, type Epoch, epochs } from "./epoch.ts";
 
 const keyFile = (core: Core) => join(core.store.directory, BESIDE.ledgerKey);
 
@@ -31,25 +31,50 @@ const ledgerKey = slot((core): KeyObject => {
 });
 
 /** The same under its name, as notes are signed with it. @throws Problem before a server started on this database */
-export function ledgerSigner(core: Core): NoteSigner {
-  const name = currentEpoch(core)?.name ?? fail(unavailable, "no server started on this database yet");
-  return noteSigner(name, ED25519, ledgerKey(core));
+export function ledgerSigner(core: Core, name = currentEpoch(core)?.name): NoteSigner {
+  return noteSigner(name ?? fail(unavailable, "no server started on this database yet"), ED25519, ledgerKey(core));
 }
 
 /** Makes the key where there is none. @throws DataDirectoryError where the one that is there is no such key */
 export function ensureLedgerKey(core: Core): void {
-  if (!hasLedgerKey(core)) makeKey(keyFile(core));
+  if (!hasLedgerKey(core)) writeKey(keyFile(core));
   chmodSync(keyFile(core), 0o600);
   ledgerKey(core);
 }
 
-function makeKey(path: string): void {
-  const { privateKey } = generateKeyPairSync("ed25519", {
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-    publicKeyEncoding: { type: "spki", format: "pem" },
-  });
+/** The key as others see it, and where a database is put in place. */
+export const ledgerKeys = {
+  /** The line that checkpoints are checked with; undefined before a server started on this database. */
+  vkey: (core: Core): string | undefined => currentEpoch(core) && vkeyOf(ledgerSigner(core)),
+
+  /** A private key, in PEM. */
+  make: (): string => generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+
+  /**
+   * Why a key is not the log's; undefined where it is, or nothing tells which is.
+   * @param pem the private key; undefined where there is none
+   */
+  problemOf(core: Core, pem: string | undefined): string | undefined {
+    const last = epochs(core).at(-1);
+    if (!last) return undefined;
+    if (pem === undefined) return "is missing";
+    const { name, key } = JSON.parse(last.text) as Epoch;
+    try {
+      const isIt = key === undefined || vkeyOf(noteSigner(name, ED25519, createPrivateKey(pem))) === key;
+      return isIt ? undefined : `is another than the log's, ${key}`;
+    } catch {
+      return "is no Ed25519 key";
+    }
+  },
+
+  /** The same of the one that is there. */
+  problem: (core: Core): string | undefined =>
+    ledgerKeys.problemOf(core, hasLedgerKey(core) ? readFileSync(keyFile(core), "utf8") : undefined),
+};
+
+function writeKey(path: string): void {
   try {
-    writeFileAtomically(path, privateKey);
+    writeFileAtomically(path, ledgerKeys.make());
   } catch (error) {
     // Another process made it in the meantime: theirs is the one.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -2,9 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Core, slot } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
+import { DataDirectoryError } from "../../kit/errors.ts";
 import { sameDigest } from "../../kit/hash.ts";
 import { conflict, fail, Problem } from "../../kit/problem.ts";
 import { type Checkpoint, openCheckpoint } from "../../kit/transparency/checkpoint.ts";
+import { vkeyOf } from "../../kit/transparency/note.ts";
 import { BESIDE } from "../store/store.ts";
 import { currentEpoch, type Epoch, epochText } from "./epoch.ts";
 import { appendLeaf, leafCount } from "./leaves.ts";
@@ -42,14 +44,21 @@ async function openEpoch(core: Core, last: Epoch | undefined): Promise<void> {
   const epoch = (last?.epoch ?? 0) + 1;
   // One backup may be restored twice, or on two machines: each is another log from there on.
   const origin = last ? `${name}/${epoch}-${core.random(4).toString("hex")}` : `${name}/${epoch}`;
+  const key = vkeyOf(ledgerSigner(core, name));
   await core.store.write(() => {
     tree(core).sync();
     const size = leafCount(core);
     const previous = last ? { origin: last.origin, size, root: tree(core).rootAt(size).toString("hex") } : null;
-    const data: Epoch = { origin, name, epoch, previous, erasures: "stated" };
+    const data: Epoch = { origin, name, epoch, previous, erasures: "stated", key };
     rows(core.store).insertEpoch.run(appendLeaf(core, epochText(data)), JSON.stringify(data));
   });
-  if (last) core.log.warn("ledger_epoch_opened", { epoch, after: last.origin });
+  if (last)
+    core.log.warn("ledger_epoch_opened", {
+      ...{ epoch, after: last.origin },
+      ...((last.key ?? key) === key
+        ? {}
+        : { newKey: key, effect: "what was signed before verifies with the key before alone" }),
+    });
 }
 
 /** The current epoch's; undefined where somebody put something else in its place, which its leaf tells. */
@@ -70,7 +79,8 @@ export function signedBeside(core: Core): Checkpoint | undefined {
     const signed = openCheckpoint(readFileSync(path, "utf8"), ledgerSigner(core));
     return signed.origin === origin ? signed : undefined;
   } catch (error) {
-    if (error instanceof Problem) return undefined;
+    // A key that is none never signed it; the server does not start on that.
+    if (error instanceof Problem || error instanceof DataDirectoryError) return undefined;
     throw error;
   }
 }

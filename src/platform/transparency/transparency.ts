@@ -6,7 +6,6 @@
 export {
   type Checkpoint,
   checkpoint,
-  ledgerVerifierKey,
   proveGrowth,
   proveLeaf,
   receiptFor,
@@ -21,6 +20,7 @@ export {
   subtreesBetween,
 } from "./imports.ts";
 export { appendLeaf, findLeaf, isLeaf, nextLeaf } from "./leaves.ts";
+export { ledgerKeys } from "./ledger-key.ts";
 export { signedBeside } from "./open-epoch.ts";
 export { recomputeTree } from "./recompute.ts";
 export { hasTree, rootOfFirst, type TreeHead, treeHead } from "./tree.ts";

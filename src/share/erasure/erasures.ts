@@ -5,7 +5,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
@@ -13,7 +13,7 @@ import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
 import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
-import { devicesOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
+import { devicesOf, hasOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
 
 /** What went, by name. */
 export type Counts = Readonly<Record<string, number>>;
@@ -49,7 +49,7 @@ export function requireNotHeld(core: Core, target: Target): void {
   const devices = new Set([...devicesOf(core, target), ...namedOn(target)]);
   for (const teamId of teamsOf(core, target)) {
     const holds = heldOf(core, teamId);
-    const hold = holds.team ?? [...holds.devices].find(([deviceId]) => devices.has(deviceId))?.[1];
+    const hold = holds.team ?? [...holds.devices].find(([id]) => devices.has(id) && hasOf(core, target, id))?.[1];
     if (hold) failHeld(hold);
   }
 }
@@ -167,7 +167,7 @@ export async function reclaim(core: Core): Promise<void> {
 }
 
 /** Takes from the files what an erasure left that was killed at its end, or that somebody read beside. */
-export const reclaimJob: IntervalJob = {
+export const reclaimJob: Job = {
   name: "reclaim",
   everyMs: MINUTE_MS,
   async run(core) {

@@ -7,7 +7,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { TAR_END, tarMember } from "../../kit/tar.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Actor, COMMAND_LINE, type Event, recordAct } from "../../platform/audit/audit.ts";
-import { ledgerVerifierKey } from "../../platform/transparency/transparency.ts";
+import { ledgerKeys } from "../../platform/transparency/transparency.ts";
 import { partsOf } from "./parts.ts";
 import type { ExportScope } from "./scope.ts";
 
@@ -121,7 +121,7 @@ class Archive {
         teams: teams.map(({ teamId, name }) => ({ teamId, name })),
       },
       /** What the file `checkpoint` is verified with. */
-      ledgerKey: ledgerVerifierKey(core) ?? null,
+      ledgerKey: ledgerKeys.vkey(core) ?? null,
       files: [...this.files],
     };
     const text = `${JSON.stringify(manifest, null, 2)}\n`;

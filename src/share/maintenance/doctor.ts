@@ -4,7 +4,7 @@ import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
-import { type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
+import { ledgerKeys, type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
 import {
   examineBackups,
   examineDerived,
@@ -47,7 +47,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
       ? "only its owner can read the data directory"
       : `others can reach the data directory: chmod 700 ${directory}`,
   );
-  findings.push(await examineKey(core), examinePrices(core));
+  findings.push(await examineKey(core), examineLogKey(core), examinePrices(core));
 
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;
@@ -85,6 +85,15 @@ async function examineKey(core: Core): Promise<Finding> {
   } catch (error) {
     return { check, status: "failed", detail: (error as Error).message };
   }
+}
+
+function examineLogKey(core: Core): Finding {
+  const check = "ledger key";
+  const problem = ledgerKeys.problem(core);
+  if (!problem) return { check, status: "ok", detail: "the one that signs the log" };
+  const path = join(core.store.directory, BESIDE.ledgerKey);
+  const detail = `${path} ${problem}: put back the file from your backup before the server starts. Under another what was signed before does not verify`;
+  return { check, status: "failed", detail };
 }
 
 /** What there is to know of where the data lies, at a glance; `examine` looks deeper. */

@@ -3,7 +3,7 @@ import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
-import { listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
+import { isWrapped, listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
 import { lastRuns, openErasures } from "../erasure/erasure.ts";
@@ -43,7 +43,7 @@ export function examineDerived(core: Core): Finding {
 /** Work in the background that failed when it was tried last; a running server tries it again. */
 export function examineJobs(core: Core): Finding {
   const check = "background jobs";
-  const [first, ...more] = hasTable(core.store.db, "outbox") ? troubledJobs(core) : [];
+  const [first, ...more] = hasTable(core.store.db, "job_failures") ? troubledJobs(core) : [];
   if (!first) return { check, status: "ok", detail: "none failed" };
   const others = more.length === 0 ? "" : `, and ${more.map(({ job }) => job).join(", ")} as well`;
   return { check, status: "warning", detail: `${first.job} failed (${first.tries}): ${first.cause}${others}` };
@@ -127,9 +127,9 @@ export function examineReplica(core: Core): Finding[] {
   }
   const wrapped = wrappedKeys(core);
   if (wrapped) {
-    const isActive = listKeys(core).some(({ kid, retiredAt }) => retiredAt === null && kid === wrapped.kid);
+    const isActive = isWrapped(core, listKeys(core).find(({ retiredAt }) => retiredAt === null)?.kid);
     const detail = isActive
-      ? `the active key, since ${isoInstant(wrapped.wrappedAt)}`
+      ? `the active keys, since ${isoInstant(wrapped.wrappedAt)}`
       : 'those in the database are of an earlier key: run "reckon key wrap" again';
     found.push({ check: "wrapped keys", status: isActive ? "ok" : "warning", detail });
   }

@@ -9,7 +9,7 @@ import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
-import { epochs } from "../../platform/transparency/transparency.ts";
+import { epochs, ledgerKeys } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
 import {
   type FileBeside,
@@ -114,11 +114,12 @@ async function keysFor(
   for (const [name, pem] of Object.entries(unwrapped)) found.set(name, pem);
   for (const pem of pems) found.set(nameOf(pem), pem);
   await requireSigningKey(copy, found.get(BESIDE.key));
-  if (newLedgerKey) found.delete(BESIDE.ledgerKey);
-  else if (!found.has(BESIDE.ledgerKey) && epochs(copy).length > 0)
+  if (newLedgerKey) found.set(BESIDE.ledgerKey, ledgerKeys.make());
+  const problem = newLedgerKey ? undefined : ledgerKeys.problemOf(copy, found.get(BESIDE.ledgerKey));
+  if (problem)
     fail(
       invalid,
-      "the ledger's key is missing: give ledger-key.pem with --key, or --new-ledger-key to go on with another, under which what was signed before does not verify",
+      `the ledger's key ${problem}: give ledger-key.pem with --key, or --new-ledger-key to go on with another, under which what was signed before does not verify`,
     );
   return [...found].map(([name, content]) => ({ name, content }));
 }

@@ -14,7 +14,7 @@ import { CURRENT_SCHEMA, local, removeDatabase, type Store } from "../../platfor
 import {
   type Checkpoint,
   checkpoint,
-  ledgerVerifierKey,
+  ledgerKeys,
   signStatement,
   subtreesBetween,
 } from "../../platform/transparency/transparency.ts";
@@ -67,7 +67,7 @@ export async function exportTeam(
   by: Actor = COMMAND_LINE,
 ): Promise<ExportedTeam> {
   const { id, name, movedTo } = getTeam(core, team);
-  if (ledgerVerifierKey(core) === undefined) fail(unavailable, "no server started on this database yet");
+  if (ledgerKeys.vkey(core) === undefined) fail(unavailable, "no server started on this database yet");
   await recordAct(core, by, {
     action: "team.exported",
     teamId: id,
@@ -170,7 +170,7 @@ function manifestOf(core: Core, team: Team, head: Checkpoint, onTable: (done: nu
     team: { id: team.id, name: team.name },
     movedTo: team.movedTo,
     checkpoint: head.note,
-    key: ledgerVerifierKey(core) ?? "",
+    key: ledgerKeys.vkey(core) ?? "",
     prices: pricesOf(db),
     tables,
   };

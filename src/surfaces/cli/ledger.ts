@@ -10,7 +10,7 @@ import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
 import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
-import { checkpoint, ledgerVerifierKey, proveGrowth } from "../../platform/transparency/transparency.ts";
+import { checkpoint, ledgerKeys, proveGrowth } from "../../platform/transparency/transparency.ts";
 import { checkArchive, isArchive } from "../../share/export/export.ts";
 import { verifyLedger } from "../../share/maintenance/maintenance.ts";
 import { PROVABLE, type Provable, prove } from "../../share/proofs/proofs.ts";
@@ -63,7 +63,7 @@ function addHead(ledger: Command, cli: Cli): void {
     ledger.command("key").description("print the log's key, which proofs are checked with: note it elsewhere"),
   ).action((options: CommonOptions) =>
     withCore(cli, options, (core, output) => {
-      const vkey = ledgerVerifierKey(core) ?? fail(unavailable, "no server started on this database yet");
+      const vkey = ledgerKeys.vkey(core) ?? fail(unavailable, "no server started on this database yet");
       output.result({ vkey }, () => vkey);
     }),
   );
@@ -103,7 +103,7 @@ function addProve(ledger: Command, cli: Cli): void {
         const proof = prove(core, null, kind, id);
         if (out !== undefined) writeFileAtomically(resolve(out), proof, true, 0o644);
         output.result({ kind, id, file: out ?? null, proof }, () => (out === undefined ? proof.trimEnd() : out));
-        output.note(`Check it with: reckon ledger check ${out ?? "FILE"} --key ${ledgerVerifierKey(core)}`);
+        output.note(`Check it with: reckon ledger check ${out ?? "FILE"} --key ${ledgerKeys.vkey(core)}`);
       }),
     );
 }

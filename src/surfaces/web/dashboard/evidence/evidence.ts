@@ -6,7 +6,7 @@ import {
   checkpoint,
   currentEpoch,
   lastCheckpoint,
-  ledgerVerifierKey,
+  ledgerKeys,
 } from "../../../../platform/transparency/transparency.ts";
 import { listStreams, MAX_STREAMS, type Stream, streamFlaws } from "../../../../record/telemetry/telemetry.ts";
 import { RETENTION_KINDS, type RetentionKind, retentionOf } from "../../../../share/erasure/erasure.ts";
@@ -93,7 +93,7 @@ async function evidencePage(call: Member): Promise<Html> {
   const { core, session } = call;
   const flaws = flawsOf(call);
   const head = signedHead(call);
-  const key = ledgerVerifierKey(core);
+  const key = ledgerKeys.vkey(core);
   const sees = isAdmin(call) || session.operator;
   const main = html`${pageHead({
     title: "Evidence",
@@ -114,7 +114,7 @@ ${exportSection(call)}`;
 function logSection({ core }: Member, head: ReturnType<typeof checkpoint>): Html {
   const now = core.clock.now();
   const epoch = currentEpoch(core);
-  const key = ledgerVerifierKey(core);
+  const key = ledgerKeys.vkey(core);
   const root = head?.root.toString("hex") ?? "";
   return section({
     title: "Log",
