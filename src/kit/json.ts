@@ -189,3 +189,27 @@ export function exactMember(line: string, name: string, exact: string | undefine
   if (exact === undefined) return shown;
   return inOneLine(exact) === shown ? exact : undefined;
 }
+
+const LOWER_CASE = 0x20;
+const FFFD = [...Buffer.from("fffd")];
+
+/** Which half of a surrogate pair is escaped at a place. */
+function halfAt(bytes: Buffer, at: number): "high" | "low" | undefined {
+  const [slash, u = 0, first = 0, second = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  if (slash !== BACKSLASH || u !== 0x75 || (first | LOWER_CASE) !== 0x64 || second < 0x38) return undefined;
+  return second > 0x39 && (second | LOWER_CASE) > 0x62 ? "low" : "high";
+}
+
+/** JSON text with U+FFFD for each half of a surrogate pair, for which many a reader refuses all of it: jq, DuckDB, serde, pydantic. */
+export function withoutHalves(text: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== BACKSLASH) continue;
+    const half = halfAt(bytes, at);
+    if (half === "high" && halfAt(bytes, at + 6) === "low") at += 11;
+    else if (half) for (const sign of FFFD) bytes[++at + 1] = sign;
+    else at++;
+  }
+  return bytes.toString();
+}

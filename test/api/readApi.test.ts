@@ -481,3 +481,22 @@ it("finds a text in any case however its signs are escaped in the JSON that came
     for (const text of ["é", "ö", "<i>"]) expect([path, text, await count(text)]).toEqual([path, text, 0]);
   }
 });
+
+it("reads halves of surrogate pairs as U+FFFD, which readers of JSON would refuse a whole page for, and nothing else anew", async () => {
+  const t = await startInstance();
+  const { token: device, team } = await t.device();
+  const token = await apiToken(t, team.id);
+  const said = (high: string, low: string) =>
+    String.raw`"text":"cut ${high} here","${low}":"\\ud83d \ud83d\ude00 \u00e9 \\\ud83d\ud83d\uDE00"`;
+  const payload = (high: string, low: string) => `{"type":"prompt",${said(high, low)},"n":1.50}`;
+  const [sent, read] = [payload("\\ud83d", "\\uDE00"), payload("\\ufffd", "\\ufffd")];
+  const headers = { "content-type": "application/json" };
+  const entry = `{"repoKey":"shop","entries":[{"seq":1,"payload":${sent}}]}`;
+  const session = `{"sessions":[{"id":"s-1","outcome":"ok","own":${sent},"spans":[{"id":"1","own":${sent}}]}]}`;
+  expect((await t.post("/api/telemetry/ingest", { token: device, body: entry, headers })).status).toBe(200);
+  expect((await t.post("/api/agent-traces/ingest", { token: device, body: session, headers })).status).toBe(200);
+  const expected = read.replace(String.raw`\\\ud83d\ud83d`, String.raw`\\\ufffd\ud83d`);
+  for (const path of ["/api/entries", "/api/entries/1", "/api/sessions/1", "/api/sessions/1/spans"])
+    expect((await t.get(path, { token })).text).toContain(expected);
+  expect(t.rows("SELECT document FROM trace_spans")[0]?.document).toContain(sent);
+});

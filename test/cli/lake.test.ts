@@ -77,6 +77,19 @@ it.each([
   expect([entries.length, new Set(names).size]).toEqual([1_200, 1_200]);
 });
 
+it("exports payloads with U+FFFD for halves of surrogate pairs, at which DuckDB ends a query of all", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const body = String.raw`{"repoKey":"shop","entries":[{"seq":1,"payload":{"text":"cut \ud83d here \ud83d\ude00","n":1.50}}]}`;
+  const headers = { "content-type": "application/json" };
+  expect((await t.post("/api/telemetry/ingest", { token, body, headers })).status).toBe(200);
+  const out = join(folder(), "all");
+  await exportParquet(t.instance.core, out, undefined, () => {}, COMMAND_LINE);
+  expect((await lakeRows(out, "entries")).map(({ payload }) => payload)).toEqual([
+    String.raw`{"text":"cut \ufffd here \ud83d\ude00","n":1.50}`,
+  ]);
+});
+
 it("exports sessions at the prices that their spend is exported at, and nothing while those have a mistake", async () => {
   const t = await startInstance();
   const device = await t.device();

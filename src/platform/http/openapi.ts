@@ -55,11 +55,11 @@ export function schemaOf(schema: Schema): JsonSchema {
 
 const rateHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
 
+/** Named, so that generators name it once: they would call it by the parameter, and by the header. */
+const API_VERSION = { $ref: "#/components/schemas/ApiVersion" };
+
 const HEADERS = {
-  ServiceApiVersion: {
-    description: "The API version that served the request.",
-    schema: { type: "string", enum: SERVED_VERSIONS },
-  },
+  ServiceApiVersion: { description: "The API version that served the request.", schema: API_VERSION },
   RateLimitLimit: rateHeader("Requests of the quota nearest exhaustion."),
   RateLimitRemaining: rateHeader("Requests left in it."),
   RateLimitReset: rateHeader("Seconds until it is whole again."),
@@ -243,14 +243,16 @@ export interface Described {
 
 /** The OpenAPI 3.1 document of the endpoints given. @param baseUrl the public address, for `servers` */
 export function openApiDocument({ endpoints, tags }: Described, baseUrl: string): OpenApiDocument {
-  const schemas: Record<string, unknown> = {};
+  const schemas: Record<string, unknown> = { ApiVersion: { type: "string", enum: SERVED_VERSIONS } };
   const used = new Set(endpoints.flatMap((endpoint) => faultsOf(endpoint).map((fault) => fault.shape)));
   for (const shape of used) schemas[SHAPE_NAMES[shape]] = schemaOf(SHAPE_SCHEMAS[shape] as Schema);
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
     const { spec } = endpoint;
     if (spec.okStatus !== 204) schemas[componentName(spec.id, "Reply")] = schemaOf(spec.ok);
-    if (spec.body) schemas[componentName(spec.id, "Request")] = schemaOf(spec.body.schema);
+    // Of a form it says what holds without, and ends a generator (ogen).
+    const more = spec.body?.form ? { additionalProperties: undefined } : {};
+    if (spec.body) schemas[componentName(spec.id, "Request")] = { ...schemaOf(spec.body.schema), ...more };
     const path = spec.path.replace(/(?:\*\*)?:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(endpoint) };
   }
@@ -282,7 +284,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
           in: "header",
           required: false,
           description: "Pins the API version; without it the current one answers.",
-          schema: { type: "string", enum: SERVED_VERSIONS },
+          schema: API_VERSION,
         },
         IfNoneMatch: {
           name: "If-None-Match",

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { firstWhere } from "../../kit/first-where.ts";
 import type { ExportedItem } from "../../kit/items.ts";
-import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
+import { exactly, exactMember, inOneLine, withoutHalves } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { deliveryFinder, newestDelivery } from "../../log/log.ts";
 import { type EntryFilter, entryFilter } from "./entries.ts";
@@ -16,7 +16,8 @@ import { type WalkedEntry, walkArrivals } from "./walk.ts";
 /**
  * All entries that a filter lets through, oldest first by arrival, as JSON lines (each with its line feed):
  * `seq`, `repoKey` (`""` when the client named none), `deviceId`, `receivedAt` (RFC 3339), `clientTimestamp`, `payload`.
- * The payload is the text as stored; only line breaks between its tokens, which JSON Lines does not allow, become spaces.
+ * The payload is the text as stored; only line breaks between its tokens, which JSON Lines does not allow, become spaces, and halves of
+ * surrogate pairs U+FFFD.
  * Reads in short queries and gives way between them, so that writing and checkpointing go on during a long export. What
  * arrives after it began is left out, so that it ends.
  * @param withItems adds what an entry is checked with: `deliveryId`, which `item` of that it is, and `exact`, the payload as a text,
@@ -42,7 +43,7 @@ export async function* exportEntries(
     if ((at[0] as number) > last) return;
     for (const entry of rows)
       if (matches(entry))
-        yield withItems ? line(entry, { ...itemOf(entry), exact: exactly(entry.payload) }) : line(entry);
+        yield withItems ? line(entry, { ...itemOf(entry), exact: exactly(entry.payload) }) : withoutHalves(line(entry));
   }
 }
 

@@ -3,6 +3,7 @@ import { readPayload } from "../../formats/payload.ts";
 import { total } from "../../formats/usage.ts";
 import { asObject, readId, readInstant } from "../../formats/values.ts";
 import { dayNumber } from "../../kit/clock.ts";
+import { withoutHalves } from "../../kit/json.ts";
 import type { Work } from "../../platform/workers/workers.ts";
 import { encodeTable } from "./encode.ts";
 import type { Row } from "./tables.ts";
@@ -67,7 +68,7 @@ function rowOf(
     usage ? total([usage.cacheWrite, usage.cacheWrite1h]) : null,
     usage?.cacheRead ?? null,
     costUsd === null ? null : String(BigInt(Math.round(costUsd * 1e9)) * 1_000n),
-    payload,
+    withoutHalves(payload),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { type ApiPrincipal, apiToken, recordApiRead, teamRead } from "../../identity/api-tokens/api-tokens.ts";
+import { withoutHalves } from "../../kit/json.ts";
 import { notFound } from "../../kit/problem.ts";
 import { type Endpoint, type EndpointSpec, endpoint, Reply, type Schema } from "../../platform/http/endpoint.ts";
 import { openCursor, sealCursor } from "./cursors.ts";
@@ -68,7 +69,7 @@ export function reading<Q extends v.GenericSchema<AnyQuery, AnyQuery>, R extends
       });
       await recordApiRead(core, principal, spec.id);
       const body = { ok: true, ...found };
-      return new Reply(body as v.InferInput<R>, { content: render(body) });
+      return new Reply(body as v.InferInput<R>, { content: withoutHalves(render(body)) });
     },
   );
 }
