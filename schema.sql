@@ -289,6 +289,8 @@ CREATE TABLE erasures (
 ) STRICT;
 CREATE INDEX erasures_unfinished ON erasures (requested_at) WHERE completed_at IS NULL;
 CREATE INDEX erasures_unreclaimed ON erasures (completed_at) WHERE reclaimed_at IS NULL AND completed_at IS NOT NULL;
+CREATE INDEX erasures_nightly ON erasures (team_id, requested_at) WHERE kind = 'retention';
+CREATE INDEX erasures_requested ON erasures (requested_at, id) WHERE kind <> 'retention';
 
 -- What is neither erased nor let run out. `session` is the session's id as its agent named it.
 CREATE TABLE holds (
@@ -627,6 +629,14 @@ CREATE TABLE sso_identities (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sso_identities_by_user ON sso_identities (user_id);
 
+-- Whom an issuer ever brought to an account; stays when the link ends, so that nobody else comes to it by an address they were given since.
+CREATE TABLE sso_holders (
+  user_id    TEXT NOT NULL REFERENCES users (id),
+  issuer_id  TEXT NOT NULL REFERENCES sso_issuers (id),
+  subject    TEXT NOT NULL,
+  PRIMARY KEY (user_id, issuer_id, subject)
+) STRICT, WITHOUT ROWID;
+
 -- Provisioning (SCIM, RFC 7643): what an issuer's directory says of people and groups, and the tokens it comes with. `user_key` and `display_key` are as
 -- they are compared; `closed` tells that the directory closed the account; `pending` that memberships are to follow groups; `ended_at`
 -- that the directory let go of somebody. `former_addresses` are those that people had before it changed them, for erasing them.
@@ -942,19 +952,7 @@ CREATE TABLE projection_failures (
   PRIMARY KEY (name, checkpoint)
 ) STRICT, WITHOUT ROWID;
 
--- Work that is done in the background and tried again until it is done. `attempts` are counted before each, `due_at` is when the
--- next may begin, `cause` is why the last failed.
-CREATE TABLE outbox (
-  id        INTEGER PRIMARY KEY,
-  job       TEXT NOT NULL,
-  payload   TEXT NOT NULL,
-  attempts  INTEGER NOT NULL DEFAULT 0,
-  due_at    INTEGER NOT NULL,
-  cause     TEXT
-) STRICT;
-CREATE INDEX outbox_by_due ON outbox (job, due_at);
-
--- Jobs that run at intervals and failed when they ran last: how often in a row, when last, and why.
+-- Jobs that failed when they ran last: how often in a row, when last, and why.
 CREATE TABLE job_failures (
   job        TEXT PRIMARY KEY,
   failures   INTEGER NOT NULL,

@@ -157,7 +157,7 @@ export const SETTINGS = {
       "who may sign in with a password: all, or operators only, where everybody else comes by single sign-on",
     read: oneOf(["all", "operators"] as const),
   }),
-  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges an address may try"),
+  limitExchange: limit("RECKON_LIMIT_EXCHANGE", 10, "connect exchanges of an address that may be refused"),
   limitSignIn: limit("RECKON_LIMIT_SIGN_IN", 20, "wrong passwords an address may try, over all accounts"),
   limitSso: limit("RECKON_LIMIT_SSO", 60, "single sign-ons an address may begin, and come back from"),
   limitDeviceCode: limit("RECKON_LIMIT_DEVICE_CODE", 20, "device authorizations an address may start"),

@@ -1,15 +1,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { asText } from "../formats/values.ts";
-import { isoInstant } from "../kit/clock.ts";
+import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { withPath } from "../kit/files.ts";
 import { visibleLine } from "../kit/strings.ts";
 import { readWritten, writeWritten } from "./brain/written.ts";
-import { ask } from "./client.ts";
+import { type Answer, ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
 import { makeHome, type Places } from "./home.ts";
 import { streamsThere, wasRestored } from "./restored-server.ts";
+import { chanceOf } from "./schedule.ts";
 import {
   type Capture,
   type Credentials,
@@ -45,7 +47,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   const before = readCredentialsIfAny(capture.places);
   const consent = { version: CONSENT_VERSION, deviceLabel: label ?? hostname() };
   const body = JSON.stringify({ code, consent, previousDeviceId: before?.deviceId ?? undefined });
-  const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
+  const answer = await exchangeInTurn(url, body);
   if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
   const token = asText(answer.body.deviceToken);
   const teamId = asText(answer.body.teamId);
@@ -70,6 +72,19 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   // Nobody has its token any more: it would take a seat, and be missed, until that runs out.
   if (before) await unbind(before);
   return credentials;
+}
+
+/** How long the server may have it wait for its turn: hundreds of jobs of a CI begin in the same minute, behind one address. */
+const MAX_TURN_MS = 2 * MINUTE_MS;
+
+async function exchangeInTurn(url: string, body: string): Promise<Answer> {
+  for (const until = performance.now() + MAX_TURN_MS; ; ) {
+    const answer = await ask(url, "/api/connect/exchange", { method: "POST", body });
+    if (answer.kind !== "later" || answer.afterMs === undefined || performance.now() + answer.afterMs > until)
+      return answer;
+    // Those who were told the same do not come back at the same moment.
+    await sleep(answer.afterMs * (1 + chanceOf() / 2));
+  }
 }
 
 /** Ends a binding on its server. @returns why that could not be said to it; undefined when it was */

@@ -25,7 +25,7 @@ export type Answer =
     }
   /** Nobody answered, or not now: worth trying again, not before `afterMs` where the server says so. */
   | { readonly kind: "later"; readonly reason: string; readonly afterMs?: number | undefined }
-  /** The server will not take this, however often it is sent; with 408: not over this line, as long as it is as slow. */
+  /** The server will not take this, however often it is sent; with 408: not over this line, as long as it is as slow or narrow. */
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -102,6 +102,7 @@ async function send(url: string, path: string, options: RequestOptions): Promise
   });
 }
 
+const TOO_MUCH = "a proxy on the way to the server takes less at once than this (413)";
 const STRANGER: Answer = { kind: "later", reason: "something other than Reckon answers at this address" };
 
 async function answerOf(response: Response, options: RequestOptions): Promise<Answer> {
@@ -135,8 +136,9 @@ async function answerOf(response: Response, options: RequestOptions): Promise<An
       kind: "later",
       reason: `the server sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: connect with that address`,
     };
-  // A network's own page refuses in its own name; a proxy that takes less at once than we do is heeded.
-  return isOurs || status === 413 ? { kind: "refused", status, reason, body } : STRANGER;
+  if (isOurs) return { kind: "refused", status, reason, body };
+  // A network's own page refuses in its own name; a proxy that takes less at once than we do is as a line that is too slow for it.
+  return status === 413 ? { kind: "refused", status: 408, reason: TOO_MUCH, body } : STRANGER;
 }
 
 async function textOf(response: Response): Promise<string> {

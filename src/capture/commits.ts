@@ -98,23 +98,19 @@ function newCommits(
 
 /** What git writes down of a commit, and of the copy of one that it makes while it rebases or picks it (git-rebase(1), git-cherry-pick(1)). */
 const MADE =
-  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(:]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
+  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
+/** What of it puts the copy in place of the commit before, under a title that may be new. */
+const MELTS = /\((?:squash|fixup|reword)\)$/;
 
 /** The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work. */
 function reflog(root: string): LoggedCommit[] {
-  if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
-  let text: string;
-  try {
-    text = endOfFile(join(gitDirectory(join(root, ".git")), "logs", "HEAD"), MAX_LOG_BYTES);
-  } catch {
-    return [];
-  }
   const bySha = new Map<string, LoggedCommit>();
   const byTitle = new Map<string, LoggedCommit>();
-  return text.split("\n").flatMap((line) => {
+  return reflogLines(root).flatMap((line) => {
     const [, before = "", sha = "", seconds, isAmend, isCopy, title = ""] = MADE.exec(line) ?? [];
     const made = { sha: before, at: Number(seconds) * SECOND_MS, amends: [] };
-    const earlier = isCopy ? byTitle.get(title) : isAmend ? (bySha.get(before) ?? made) : undefined;
+    const copied = isCopy && (byTitle.get(title) ?? (MELTS.test(isCopy) ? bySha.get(before) : undefined));
+    const earlier = isAmend ? (bySha.get(before) ?? made) : copied;
     if (sha === "" || (isCopy && !earlier)) return [];
     const amends = earlier ? [earlier.sha, ...earlier.amends].slice(0, MAX_COMMITS) : [];
     const commit = { sha, at: (isCopy && earlier ? earlier : made).at, amends };
@@ -124,14 +120,31 @@ function reflog(root: string): LoggedCommit[] {
   });
 }
 
-/** The same where only git can read it. */
-function reflogInTables(root: string): LoggedCommit[] {
-  const text = git(root, ["reflog", "show", `-${MAX_LOG_LINES}`, "--date=unix", "--format=%H %gd %gs", "HEAD", "--"]);
-  const commits = text?.split("\n").flatMap((line) => {
-    const entry = /^([0-9a-f]{40,64}) HEAD@\{(\d{9,11})\} commit\b/.exec(line);
-    return entry ? [{ sha: entry[1] as string, at: Number(entry[2]) * SECOND_MS, amends: [] }] : [];
+function reflogLines(root: string): string[] {
+  if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
+  try {
+    return endOfFile(join(gitDirectory(join(root, ".git")), "logs", "HEAD"), MAX_LOG_BYTES).split("\n");
+  } catch {
+    return [];
+  }
+}
+
+/** The same lines where only git can read them, which tells of each what HEAD was then. */
+function reflogInTables(root: string): string[] {
+  const text = git(root, [
+    "reflog",
+    "show",
+    `-${MAX_LOG_LINES}`,
+    "--date=unix",
+    "--format=%H %gd%x09%gs",
+    "HEAD",
+    "--",
+  ]);
+  const entries = (text ?? "").split("\n").toReversed();
+  return entries.map((entry, i) => {
+    const [sha = "", at = "", said = ""] = entry.split(/ HEAD@\{|\}\t/);
+    return `${entries[i - 1]?.slice(0, sha.length) || "0".repeat(sha.length)} ${sha} - ${at} +0000\t${said}`;
   });
-  return commits?.toReversed() ?? [];
 }
 
 /** Asks which files commits changed: all of them at once, or each alone where git cannot tell of one of them. */

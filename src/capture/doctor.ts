@@ -6,8 +6,7 @@ import { counted } from "../kit/strings.ts";
 import { ask, movedToOf } from "./client.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
-import type { Capture } from "./state.ts";
-import { readCredentials } from "./state.ts";
+import { type Capture, type Credentials, isForOneJob, readCredentials } from "./state.ts";
 import { readStatus } from "./status.ts";
 
 /** One thing that was looked at. */
@@ -24,7 +23,7 @@ export async function examine(capture: Capture): Promise<Check[]> {
   if (!credentials) return [failed("binding", 'this machine is not connected: run "reckon agent connect URL CODE"')];
   return [
     ...(await serverChecks(credentials.url, credentials.token)),
-    tokenCheck(capture, credentials.expiresAt),
+    tokenCheck(capture, credentials),
     ...hookStates(capture).map(
       ({ name, state, message }): Check =>
         state === "installed" ? ok(`hook: ${name}`, message) : warning(`hook: ${name}`, message),
@@ -55,10 +54,12 @@ async function serverChecks(url: string, token: string): Promise<Check[]> {
   return [ok("server", `${url} answers`), policy];
 }
 
-function tokenCheck({ clock }: Capture, expiresAt: string | null): Check {
+function tokenCheck({ clock }: Capture, credentials: Credentials): Check {
+  const { expiresAt } = credentials;
   if (expiresAt === null) return ok("token", "does not expire");
   const days = Math.floor((Date.parse(expiresAt) - clock.now()) / DAY_MS);
   if (days < 0) return failed("token", `expired on ${expiresAt}: ask for a code and connect again`);
+  if (isForOneJob(credentials, clock.now())) return ok("token", `is for one job, until ${expiresAt}`);
   if (days < 14) return warning("token", `expires in ${counted(days, "day")}, and could not be replaced yet`);
   return ok("token", `expires in ${counted(days, "day")}; it is replaced by itself before`);
 }

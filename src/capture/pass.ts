@@ -26,6 +26,8 @@ import { Sweep } from "./sweep.ts";
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
 const MAX_UNREADABLE = 20;
+/** Each may be as long as what is sent at once. */
+const MAX_REJECTED = 100;
 const PRUNED_AT_ONCE = 50_000;
 /** So many free pages are kept for what comes next, of 4 KiB; and so many given back in one transaction. */
 const KEPT_PAGES = 2_000;
@@ -168,6 +170,7 @@ function prune(capture: Capture): void {
     rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE);
     rows.pruneCalls.run(now - KEEP_SEEN_MS);
     rows.pruneQuiet.run(now - KEEP_SEEN_MS);
+    rows.pruneRejected.run(now - KEEP_SEEN_MS, MAX_REJECTED);
     pruneReceipts(capture);
     // What comes back is from before the horizon.
     for (const path of rows.sourcesBefore.all(now - KEEP_SEEN_MS)) if (!existsSync(path)) rows.dropSource.run(path);

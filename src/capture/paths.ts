@@ -1,10 +1,10 @@
 import { realpathSync } from "node:fs";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import native, { win32 } from "node:path";
 import type { SessionHead } from "./session-head.ts";
 
 /** The names of the person's home folder: agents name what lies in it by its own, where `HOME` leads there through a link. */
 export function homePathsOf(home: string): readonly string[] {
-  const names = [resolve(home)];
+  const names = [native.resolve(home)];
   try {
     names.push(realpathSync(home));
   } catch {
@@ -13,28 +13,34 @@ export function homePathsOf(home: string): readonly string[] {
   return names;
 }
 
+type System = typeof win32;
+/** How a path of Windows begins, also where its transcript is read elsewhere. */
+const OF_WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
+
 /** A path as the repository knows it; outside of it without the person's home folder. @param homePaths see `homePathsOf` */
 export function pathIn(
   { cwd, root, below }: Pick<SessionHead, "cwd" | "root" | "below">,
   path: string,
   homePaths: readonly string[],
 ): string {
-  const absolute = isAbsolute(path) ? path : cwd === undefined ? undefined : resolve(cwd, path);
+  const system = OF_WINDOWS.test(cwd ?? path) ? win32 : native;
+  const absolute = system.isAbsolute(path) ? path : cwd === undefined ? undefined : system.resolve(cwd, path);
   if (absolute === undefined) return path;
   // By the folder as the agent names it, which may be reached through links, else by the work tree's own name.
-  const own = cwd === undefined ? undefined : within(cwd, absolute);
-  const inside = own === undefined ? (root ? within(root, absolute) : undefined) : posix(join(below ?? "", own));
-  if (inside !== undefined) return inside;
-  const home = homePaths.find((name) => absolute.startsWith(`${name}${sep}`));
-  return home === undefined ? absolute : `~${posix(absolute.slice(home.length))}`;
+  const own = cwd === undefined ? undefined : within(system, cwd, absolute);
+  const inside =
+    own === undefined ? root && within(system, root, absolute) : posix(system, system.join(below ?? "", own));
+  if (inside) return inside;
+  const home = homePaths.find((name) => absolute.startsWith(`${name}${system.sep}`));
+  return home === undefined ? absolute : `~${posix(system, absolute.slice(home.length))}`;
 }
 
-const posix = (path: string) => path.split(sep).join("/");
+const posix = ({ sep }: System, path: string) => path.split(sep).join("/");
 
 /** @returns undefined where a path does not lie below a folder */
-function within(folder: string, path: string): string | undefined {
-  const inside = relative(folder, path);
-  return inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)
+function within(system: System, folder: string, path: string): string | undefined {
+  const inside = system.relative(folder, path);
+  return inside === "" || inside === ".." || inside.startsWith(`..${system.sep}`) || system.isAbsolute(inside)
     ? undefined
-    : posix(inside);
+    : posix(system, inside);
 }

@@ -69,6 +69,9 @@ export const HASH_BYTES = 16;
 const MAX_COMMITS_A_RESULT = 20;
 const MAX_KIND_CHARS = 100;
 
+const factsOf = ({ branch, model, title, cwd, parentId }: SessionHead) =>
+  JSON.stringify([branch, model, title, cwd, parentId]);
+
 /**
  * Writes what transcripts say into the outbox: small entries for what can be counted, spans for what is looked at. Call `take` and
  * `flush` inside one transaction: then an event is recorded together with the place up to which its transcript was read, or not at all.
@@ -157,11 +160,11 @@ export class Recorder {
   #learn(draft: Draft, facts: SessionEvent): void {
     const { head } = draft;
     const { mode } = this.#terms;
-    const before = JSON.stringify([head.branch, head.model, head.title, head.cwd]);
+    const before = factsOf(head);
     const title = facts.title === undefined || mode === "metadata" ? undefined : outgoingText(facts.title, mode);
     learn(head, { ...facts, title });
     draft.repo = repositoryFor(this.#capture, head, draft.repo);
-    draft.isDirty ||= JSON.stringify([head.branch, head.model, head.title, head.cwd]) !== before;
+    draft.isDirty ||= factsOf(head) !== before;
   }
 
   #record(draft: Draft, event: Happening): void {

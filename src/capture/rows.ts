@@ -60,24 +60,24 @@ export interface ScheduleRow {
 
 /** All statements of `agent.db`; prepared once for an open database. */
 export function prepareRows(db: LocalDatabase) {
+  const SOURCE = `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources`;
   const STREAM = "SELECT repo, next_seq AS nextSeq, acknowledged, attempted FROM streams";
   const SESSION = `SELECT id, agent, repo, head, revision, sent, sent_at AS sentAt, changed_at AS changedAt FROM sessions`;
+  /** Those from before an instant, and all but so many. */
+  const prune = (table: string) =>
+    db.prepare<[number, number]>(`DELETE FROM ${table} WHERE at < ? OR id <= (SELECT max(id) FROM ${table}) - ?`);
   return {
     setting: db.prepare<[string], string>("SELECT value FROM settings WHERE name = ?").pluck(),
     putSetting: db.prepare<[string, string]>("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"),
     dropSetting: db.prepare<[string]>("DELETE FROM settings WHERE name = ?"),
 
-    source: db.prepare<[string], SourceRow>(
-      `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources WHERE path = ?`,
-    ),
+    source: db.prepare<[string], SourceRow>(`${SOURCE} WHERE path = ?`),
     putSource: db.prepare<[Omit<SourceRow, never>]>(
       `INSERT OR REPLACE INTO sources (path, agent, device, inode, size, modified, offset, guard, carry, seen_at)
        VALUES (@path, @agent, @device, @inode, @size, @modified, @offset, @guard, @carry, @seenAt)`,
     ),
     dropSource: db.prepare<[string]>("DELETE FROM sources WHERE path = ?"),
-    sourcesOf: db.prepare<[string], SourceRow>(
-      `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources WHERE agent = ?`,
-    ),
+    sourcesOf: db.prepare<[string], SourceRow>(`${SOURCE} WHERE agent = ?`),
     sourcesBefore: db.prepare<[number], string>("SELECT path FROM sources WHERE seen_at < ?").pluck(),
     countSources: db.prepare<[], { agent: string; files: number; bytes: number }>(
       "SELECT agent, count(*) AS files, sum(offset) AS bytes FROM sources GROUP BY agent",
@@ -115,6 +115,7 @@ export function prepareRows(db: LocalDatabase) {
     countSessions: db.prepare<[], { sessions: number; unsent: number }>(
       "SELECT count(*) AS sessions, count(*) FILTER (WHERE revision > sent) AS unsent FROM sessions WHERE revision > 0",
     ),
+    // By sessions_by_change.
     recentSessions: db.prepare<[number], SessionRow>(`${SESSION} WHERE changed_at >= ? ORDER BY changed_at`),
 
     addPrompt: db.prepare<[{ session: string; number: number; revision: number; body: string }]>(
@@ -240,6 +241,7 @@ export function prepareRows(db: LocalDatabase) {
     rejected: db.prepare<[], { id: number; at: number; kind: string; reason: string }>(
       "SELECT id, at, kind, reason FROM rejected ORDER BY id DESC LIMIT 100",
     ),
+    pruneRejected: prune("rejected"),
     countRejected: db.prepare<[], number>("SELECT count(*) FROM rejected").pluck(),
 
     addReceipt: db.prepare<[number, string, string, string]>(
@@ -248,9 +250,7 @@ export function prepareRows(db: LocalDatabase) {
     receipts: db.prepare<[], { at: number; path: string; repo: string; receipt: string }>(
       "SELECT at, path, repo, receipt FROM receipts ORDER BY id",
     ),
-    pruneReceipts: db.prepare<[number, number]>(
-      "DELETE FROM receipts WHERE at < ? OR id <= (SELECT max(id) FROM receipts) - ?",
-    ),
+    pruneReceipts: prune("receipts"),
 
     countUnknown: db.prepare<[string, string]>(
       `INSERT INTO unknown_records (agent, kind, count) VALUES (?, ?, 1) ON CONFLICT (agent, kind) DO UPDATE SET count = count + 1`,

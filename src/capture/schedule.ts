@@ -21,7 +21,7 @@ const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const MAX_PAUSE_MS = 60 * MINUTE_MS;
 
 /** Between 0 and 1. */
-const chanceOf = (random: Random) => random(4).readUInt32BE() / 2 ** 32;
+export const chanceOf = (random: Random = systemRandom): number => random(4).readUInt32BE() / 2 ** 32;
 
 /** Whether a task may be done now. A clock that was set back does not hold it up for longer than its longest pause. */
 export function isDue({ rows, clock }: Capture, task: Task, longestMs = 25 * 60 * MINUTE_MS): boolean {
@@ -40,16 +40,10 @@ export function notBefore({ rows, clock }: Capture, task: Task, inMs: number, re
  * @param atLeastMs what the server asked for
  * @returns how long, in milliseconds
  */
-export function putOff(
-  { rows, clock }: Capture,
-  task: Task,
-  reason: string,
-  atLeastMs = 0,
-  chance = chanceOf(systemRandom),
-): number {
+export function putOff({ rows, clock }: Capture, task: Task, reason: string, atLeastMs = 0): number {
   const failures = (rows.schedule.get(task)?.failures ?? 0) + 1;
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 20), MAX_PAUSE_MS);
-  const inMs = Math.max(atLeastMs, Math.round(pause * (0.75 + chance / 2)));
+  const inMs = Math.max(atLeastMs, Math.round(pause * (0.75 + chanceOf() / 2)));
   rows.putSchedule.run(task, clock.now() + inMs, failures, reason);
   return inMs;
 }

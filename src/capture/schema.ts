@@ -111,4 +111,8 @@ INSERT INTO prompts (session, number, revision, body, bytes)
 UPDATE sessions SET head = json_set(head, '$.prompts', json_array_length(head, '$.prompts'));
 CREATE INDEX prompts_by_revision ON prompts (session, revision, bytes);
 `,
+  `
+-- Sessions that go on are few among those of years.
+CREATE INDEX sessions_by_change ON sessions (changed_at);
+`,
 ];

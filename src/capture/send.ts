@@ -4,7 +4,7 @@ import { type Exchange, rejectBinding } from "./exchange.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { sendSessions } from "./send-sessions.ts";
 import { sendTelemetry } from "./send-telemetry.ts";
-import { readCredentials, writeCredentials } from "./state.ts";
+import { isForOneJob, readCredentials, writeCredentials } from "./state.ts";
 
 const HEARTBEAT_MS = 15 * MINUTE_MS;
 /** A token lives 90 days and is replaced after 60 of them. */
@@ -33,7 +33,8 @@ export async function rotateToken(exchange: Exchange): Promise<void> {
   const { capture } = exchange;
   const { expiresAt } = exchange.credentials;
   if (!exchange.hasAnswered || expiresAt === null || !isDue(capture, "rotate", DAY_MS)) return;
-  if (Date.parse(expiresAt) - capture.clock.now() > ROTATE_BEFORE_MS) return;
+  const now = capture.clock.now();
+  if (Date.parse(expiresAt) - now > ROTATE_BEFORE_MS || isForOneJob(exchange.credentials, now)) return;
   // Whatever comes of it, not again with the next hook.
   notBefore(capture, "rotate", DAY_MS);
   // A disk that is full would cost the binding, too: it is tried out as well.

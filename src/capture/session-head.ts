@@ -59,7 +59,8 @@ export function learn(head: SessionHead, { cwd, branch, model, agentVersion, par
   head.branch = branch ?? head.branch;
   head.model ??= model;
   head.agentVersion = agentVersion ?? head.agentVersion;
-  head.parentId ??= parentId;
+  // A fork of a fork names both, the one that it was made from last.
+  head.parentId = parentId ?? head.parentId;
   head.title = title ?? head.title;
 }
 

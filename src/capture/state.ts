@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import type { Clock } from "../kit/clock.ts";
+import { type Clock, DAY_MS } from "../kit/clock.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
 import { local } from "../platform/store/store.ts";
@@ -21,6 +21,12 @@ export interface Credentials {
   /** It stays with this server, whatever that says of another. */
   readonly isPinned?: boolean;
 }
+
+const MAX_JOB_MS = 8 * DAY_MS;
+
+/** Whether a machine was bound for one job, whose end no other token moves: else they live for 90 days. Not where its clock was ahead then. */
+export const isForOneJob = ({ expiresAt, connectedAt }: Credentials, now: number): boolean =>
+  Date.parse(connectedAt) <= now && Date.parse(expiresAt ?? "") - Date.parse(connectedAt) < MAX_JOB_MS;
 
 /** What the commands of the capture client work on. */
 export interface Capture {

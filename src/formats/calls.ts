@@ -68,8 +68,9 @@ interface Node<T extends Call> {
  * counts, one of no tokens never. Calls below a span that nobody told of may be part of any sum, see `sumsOf`.
  * In slices: a session may have very many.
  */
-export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { readonly usage: Usage })[]> {
+export function* countCalls<T extends Call>(sent: readonly T[]): Slices<(T & { readonly usage: Usage })[]> {
   const counted = new Set<T>();
+  const spans = yield* namedAbove(sent);
   const nameOf = yield* nameMessages(spans);
   const fullest = yield* fullestOfEach(spans, nameOf);
   const nodes = yield* linked(spans);
@@ -118,9 +119,26 @@ export function* countCalls<T extends Call>(spans: readonly T[]): Slices<(T & { 
 
 function repeats({ usage }: Call, part: Part, all: Below, direct: Below): boolean {
   if (part === "sum" || part === "tool") return all.count > 0;
-  const addsUp = (below: Below) =>
-    below.count > 0 && below.context === usage?.context && below.output === (usage.output ?? 0);
+  // Of one call some instrumentations count more output than there was, as what a stream begins with.
+  const addsUp = ({ count, context, output }: Below) =>
+    count > 0 && context === usage?.context && (output === (usage.output ?? 0) || (count === 1 && context > 0));
   return addsUp(direct) || (part === "unknown" && addsUp(all));
+}
+
+/** The spans, each with the id of the call right above it where that is of the same tokens: it wraps this one, which some instrumentations tell of without its id. */
+function* namedAbove<T extends Call>(spans: readonly T[]): Slices<readonly T[]> {
+  const named = new Map<string, Usage>();
+  yield* each(spans, ({ externalId, usage }) => {
+    if (usage && usage.id !== null) named.set(externalId, usage);
+  });
+  if (named.size === 0) return spans;
+  const all: T[] = [];
+  yield* each(spans, (span) => {
+    const [own, above] = [span.usage, named.get(span.parentId ?? "")];
+    const isSame = own && own.id === null && above && own.context === above.context && own.output === above.output;
+    all.push(isSame ? { ...span, usage: { ...own, id: above.id } } : span);
+  });
+  return all;
 }
 
 type NameOf = (call: Pick<Call, "usage">) => string | undefined;

@@ -56,6 +56,16 @@ export function readRequestId({ requestId, request_id }: Fields): string | null 
   return id?.startsWith("req_") ? id : null;
 }
 
+/** Ids that Anthropic, OpenAI, and those who speak like them give to one answer alone. */
+const ANSWER = /^(?:msg_|chatcmpl-|resp_)[\w-]{20,}$/;
+const CALL = /^(?:chat|text_completion|generate_content)$/i;
+
+/** The provider's id of a call's answer, by its form: agents give several calls one of their own, and themselves that of their last call. */
+function readAnswerId(attributes: Fields): string | null {
+  const id = readId(attributes["gen_ai.response.id"]) ?? "";
+  return ANSWER.test(id) && CALL.test(readId(attributes["gen_ai.operation.name"]) ?? "") ? id : null;
+}
+
 /** Takes what was cached out of an input that includes it. An input too small to include it was told without it. */
 function outside(input: number | null, cached: number | null): number | null {
   return input !== null && cached !== null && cached <= input ? input - cached : input;
@@ -180,21 +190,26 @@ const CACHE_WRITE = named(
 const INPUT = named("input_tokens", "prompt_tokens");
 const OUTPUT = named("output_tokens", "completion_tokens");
 
+const TOTAL = named("total_tokens");
+
 const tokenCount = (value: unknown) => count(asNumber(value));
 
 /**
  * Reads `gen_ai.usage.*` of OpenTelemetry's semantic conventions for generative AI, with the names that they had before or are
- * to have, and those that agents and libraries write instead. The input includes what was cached. `gen_ai.response.id` is not taken for the message's id: agents give several calls the same one.
+ * to have, and those that agents and libraries write instead. The input includes what was cached.
  */
 export function readAttributeUsage(attributes: Fields): Usage | null {
   if (!Object.keys(attributes).some((name) => name.startsWith(USAGE))) return null;
   const tokens = (names: readonly string[]) => firstOf(attributes, names, tokenCount);
   const [cacheRead, cacheWrite] = [tokens(CACHE_READ), tokens(CACHE_WRITE)];
+  const [input, output] = [tokens(INPUT), tokens(OUTPUT)];
+  // Amazon Bedrock's input excludes what was cached, and some pass that on: the total tells.
+  const isApart = tokens(TOTAL) === sum(input, output, cacheRead, cacheWrite);
   return usageOf(
-    { id: null, requestId: readRequestId(attributes) },
+    { id: readAnswerId(attributes), requestId: readRequestId(attributes) },
     {
-      input: outside(tokens(INPUT), sum(cacheRead, cacheWrite)),
-      output: tokens(OUTPUT),
+      input: isApart ? input : outside(input, sum(cacheRead, cacheWrite)),
+      output,
       cacheWrite,
       cacheWrite1h: null,
       cacheRead,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { removeMember } from "../../src/identity/members/members.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { sha256Hex } from "../../src/kit/hash.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { startInstance } from "../support/instance.ts";
 
 const PATH = "/api/brain/ingest";
@@ -69,9 +69,8 @@ describe("brainIngest of files that are named by their digests", () => {
     const team = await t.team();
     const [theirs, own] = [await t.device(team), await t.device(team)];
     const member = { id: team.id, role: "own_only" } as const;
-    const { id } = await createUser(core, {
+    const { id } = await makeAccount(core, {
       email: "eve@example.com",
-      password: "plough-the-north-field",
       team: member,
     });
     await assignDevice(core, own.deviceId, id);

@@ -125,13 +125,6 @@ describe("brainSearch", () => {
     expect(await hits(second, token, "q=cookie")).toEqual(before);
   });
 
-  it("shows a team its own brain only", async () => {
-    const t = await startInstance();
-    await filled(t);
-    const stranger = await t.device();
-    expect((await hits(t, stranger.token, "q=cookie")).total).toBe(0);
-  });
-
   it("narrows to a repository and to a number of hits", async () => {
     const t = await startInstance();
     const { token } = await filled(t);

@@ -205,7 +205,7 @@ it("says the same of what an older database holds", async () => {
   const db = new Sqlite(join(t.directory, "reckon.db"));
   // As schema 36 had it.
   db.exec(`
-    ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; DROP TABLE defects_gone; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
+    DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; DROP TABLE defects_gone; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
     DROP INDEX session_figures_by_cause; ALTER TABLE trace_sessions DROP COLUMN user_email; ALTER TABLE session_figures DROP COLUMN user_email;
     ALTER TABLE spend_cells DROP COLUMN session_user; PRAGMA user_version = 36;`);
   db.close();

@@ -289,4 +289,48 @@ describe("a call that a client's library tells of by itself, beside what instrum
     await send(t, device, told(1, [0, 100]), told(2, [101, 200]), told(3, [150, 180], other));
     expect(await spend(t, device)).toEqual({ [TRACE]: [3, 322, 22] });
   });
+
+  /** As Anthropic gives them to one answer alone. */
+  const unique = { "gen_ai.response.id": "msg_01XFDUDYJgAACzvnptvVoYEL" };
+  const streamed = { ...call(7, AGENT).values, ...used(107, 8) };
+
+  it("counts once where they come in two requests, end at different times, and one counts a token more", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const inner = told(3, [20, 300], { parent: "2".repeat(16), values: inference("LLM", 107, 8) });
+    await send(t, device, inner, told(1, [10, 400], { values: { ...call(7, AGENT).values, ...unique } }));
+    await send(t, device, told(2, [5, 500], { values: { ...streamed, ...unique } }));
+    await send(t, device, { ...agent, values: { ...agent.values, ...used(107, 8), ...unique } });
+    expect(await spend(t, device)).toEqual({ [TRACE]: [1, 107, 8] });
+  });
+
+  it("counts once where each is a trace of its own, as without anything around them", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const alone = (number: number, trace: string, id: Sent["values"]): Sent => ({
+      id: String(number).repeat(16),
+      trace,
+      name: "chat",
+      values: { ...streamed, ...id },
+    });
+    await send(t, device, alone(1, "b".repeat(32), unique));
+    await send(t, device, alone(2, "c".repeat(32), unique));
+    expect(Object.values(await spend(t, device))).toEqual([[1, 107, 8]]);
+    // Others, as Ollama, give one of a thousand.
+    await send(t, device, alone(3, "d".repeat(32), { "gen_ai.response.id": "chatcmpl-17" }));
+    await send(t, device, alone(4, "e".repeat(32), { "gen_ai.response.id": "chatcmpl-17" }));
+    expect(Object.values(await spend(t, device))).toHaveLength(3);
+  });
+
+  it("counts once where one that names no answer stands around those that do", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const around = { ...told(3, [0, 500]), values: inference("LLM", 107, 7) };
+    const within = (number: number, values: Sent["values"]) =>
+      told(number, [number, 400], { parent: around.id as string, values: { ...values, ...unique } });
+    await send(t, device, within(1, streamed));
+    await send(t, device, within(2, call(7, AGENT).values));
+    await send(t, device, around);
+    expect(await spend(t, device)).toEqual({ [TRACE]: [1, 107, 8] });
+  });
 });

@@ -201,6 +201,38 @@ describe("whose command it is", () => {
     expect((await send(t, token, list)).status).toBe(401);
   });
 
+  it("hands out no more of an archive once the token was revoked", async () => {
+    const { t, acme } = await started();
+    const { token, id } = await adminToken(t, { teamId: null });
+    const device = await t.device(acme);
+    // What does not pack well, so that much of it waits for whoever reads.
+    const word = () => Math.random().toString(36).slice(2, 8);
+    const text = () => Array.from({ length: 8_000 }, word).join(" ");
+    for (let at = 0; at < 100; at += 20) {
+      const entries = Array.from({ length: 20 }, (_, i) => ({ seq: at + i + 1, payload: { text: text() } }));
+      expect((await t.post("/api/telemetry/ingest", { token: device.token, json: { entries } })).status).toBe(200);
+    }
+    const answer = await t.instance.fetch(
+      new Request("http://localhost/api/command", {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ argv: "export --team Acme --out x.tar.zst".split(" ") }),
+      }),
+    );
+    const frames: { file?: string; err?: string; exit?: number }[] = [];
+    const decoder = new TextDecoder();
+    let left = "";
+    for await (const piece of answer.body as ReadableStream<Uint8Array>) {
+      const lines = (left + decoder.decode(piece, { stream: true })).split("\n");
+      left = lines.pop() ?? "";
+      frames.push(...lines.map((line) => JSON.parse(line)));
+      if (frames.some(({ file }) => file !== undefined)) await revokeApiToken(t.instance.core, id);
+    }
+    const bytes = frames.reduce((sum, { file = "" }) => sum + file.length, 0);
+    expect([frames.at(-1)?.exit, bytes > 0, bytes < 3_000_000]).toEqual([1, true, true]);
+    expect(frames.map(({ err }) => err ?? "").join("")).toContain("the token does not work any more");
+  });
+
   it("makes no token that may more, is another's, or lives longer than the one that makes it", async () => {
     const { t, acme } = await started();
     const ada = await person(t);

@@ -17,10 +17,13 @@ import {
   type ConnectPlan,
   connectMachine,
   disconnectMachine,
+  examine,
   openCapture,
   planConnect,
   runPass,
 } from "../../src/capture/capture.ts";
+import { type Credentials, readCredentials, writeCredentials } from "../../src/capture/state.ts";
+import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deviceOf, heldOf, startAgent, startServer } from "../support/capture.ts";
 import { MAIN } from "../support/program.ts";
@@ -51,6 +54,37 @@ it("leaves nothing to come back when a hook had rung just before it was ended", 
   execFileSync(process.execPath, [MAIN, "agent", "run", "--background"], { env, stdio: "pipe" });
   expect(existsSync(home)).toBe(false);
   expect(readdirSync(a.home)).toEqual(["shop"]);
+});
+
+it("waits for its turn where many are connected at the same moment, and is told of a longer wait", async () => {
+  const a = await startAgent({ connected: false });
+  const tries = () => a.server.asked.filter((path) => path === "/api/connect/exchange").length;
+  await a.server.fault("connectExchange", 429, 2, { retryAfter: 1 });
+  await a.connect();
+  expect([tries(), a.server.rows("SELECT label FROM devices WHERE label = 'desk'").length]).toEqual([3, 1]);
+  await a.server.fault("connectExchange", 429, 2, { retryAfter: 600 });
+  await expect(a.connect()).rejects.toThrow("did not connect this machine: Too many requests");
+  expect(tries()).toBe(4);
+});
+
+it("for one job keeps its token, which no other would outlive", async () => {
+  const a = await startAgent({ connected: false });
+  await bind(a.capture, { url: a.server.url, code: await a.server.code(HOUR_MS) });
+  a.work("s1", 2);
+  expect(await a.pass()).toMatchObject({ stopped: undefined });
+  expect(a.server.asked).not.toContain("/api/connect/rotate");
+  expect(a.server.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'device.rotated'")).toEqual([{ n: 0 }]);
+  expect(await examine(a.capture)).toContainEqual({
+    name: "token",
+    state: "ok",
+    message: "is for one job, until 2026-11-21T09:00:00.000Z",
+  });
+  // A clock that was ahead as it was bound says nothing of that.
+  const ahead = { ...readCredentials(a.capture.places), connectedAt: "2027-01-01T00:00:00.000Z" };
+  writeCredentials(a.capture.places, ahead as Credentials);
+  a.advance(DAY_MS / 48);
+  await a.pass();
+  expect(a.server.asked).toContain("/api/connect/rotate");
 });
 
 it("with the same team at another address sends nothing twice", async () => {

@@ -8,6 +8,8 @@ import { expectAgreement, startAgent, type TestAgent } from "../support/capture.
 import { turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
 
+const AS = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"];
+
 /** Commits a file in the machine's work tree at an instant. @returns the commit */
 function commit(agent: TestAgent, path: string, content: string, at: number, ...more: string[]): string {
   return commitIn(realpathSync(join(agent.home, "shop")), path, content, at, ...more);
@@ -22,7 +24,7 @@ function commitIn(root: string, path: string, content: string, at: number, ...mo
   const when = isoInstant(at);
   for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
   try {
-    git(root, "-c", "user.name=Kim", "-c", "user.email=kim@example.com", "commit", "--quiet", "-m", content, ...more);
+    git(root, ...AS, "commit", "--quiet", "-m", content, ...more);
   } finally {
     for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
   }
@@ -42,6 +44,12 @@ async function withGit(agent: TestAgent, line: string, work: () => Promise<unkno
     process.env.PATH = PATH;
   }
 }
+
+const commitsOf = ({ server }: TestAgent): string[] =>
+  server
+    .rows("SELECT document FROM trace_sessions")
+    .flatMap(({ document }) => JSON.parse(document).commits ?? [])
+    .map(({ sha }) => sha);
 
 const editsOn = (agent: TestAgent) =>
   agent.server
@@ -128,6 +136,7 @@ it("asks git for branch and commits of a repository whose references lie in tabl
   git(cwd, "init", "--quiet");
   git(cwd, "checkout", "--quiet", "-b", "tables");
   const sha = commit(a, "src/0.ts", "one", at + 10 * SECOND_MS);
+  const amended = commit(a, "src/0.ts", "two", at + 20 * SECOND_MS, "--amend");
   // As git writes it; the one that tests run with may know nothing of tables, and is led to what it reads.
   const kept = join(a.home, "kept.git");
   cpSync(join(cwd, ".git"), kept, { recursive: true });
@@ -136,6 +145,7 @@ it("asks git for branch and commits of a repository whose references lie in tabl
   await withGit(a, `exec git --git-dir='${kept}' "$@"`, () => a.pass());
   expect(editsOn(a)).toEqual([["src/0.ts", sha]]);
   expect(a.server.rows("SELECT branch FROM trace_sessions")).toEqual([{ branch: "tables" }]);
+  expect(commitsOf(a)).toEqual([sha, amended]);
 });
 
 it("gives a commit to the session whose edits went into it, and not to one whose were in the commit before", async () => {
@@ -242,7 +252,6 @@ it("knows a session's commit again once it is rebased or picked for another bran
   const at = a.server.clock.now();
   const after = (seconds: number) => at + seconds * SECOND_MS;
   const shop = realpathSync(join(a.home, "shop"));
-  const as = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"];
   commit(a, "README.md", "base", after(-60));
   git(shop, "checkout", "-q", "-b", "feature");
   a.write("s1", ...turn({ session: "s1", n: 0, cwd: shop, at, prompt: "Set the cookie" }));
@@ -256,10 +265,10 @@ it("knows a session's commit again once it is rebased or picked for another bran
   git(shop, "checkout", "-q", "main");
   commit(a, "LICENSE", "upstream", a.server.clock.now());
   git(shop, "checkout", "-q", "feature");
-  git(shop, ...as, "rebase", "-q", "main");
+  git(shop, ...AS, "rebase", "-q", "main");
   const rebased = git(shop, "rev-parse", "HEAD~1").trim();
   git(shop, "checkout", "-q", "-b", "release", "main~1");
-  git(shop, ...as, "cherry-pick", rebased);
+  git(shop, ...AS, "cherry-pick", rebased);
   const picked = git(shop, "rev-parse", "HEAD").trim();
   a.work("s3", 1, 5);
   await a.pass();
@@ -277,6 +286,22 @@ it("knows a session's commit again once it is rebased or picked for another bran
     expect(await asked.json()).toMatchObject({ matches: [{ sessionId: "s1", prompt: "Set the cookie" }] });
   }
   expectAgreement(a);
+});
+
+it("knows a session's commits again under a title that they got while they were rebased", async () => {
+  const a = await startAgent();
+  const shop = realpathSync(join(a.home, "shop"));
+  const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
+  commit(a, "README.md", "base", after(-60));
+  const made = [0, 1, 2].map((n) => {
+    a.write("s1", ...turn({ n, cwd: shop, at: after(n * 20) }));
+    return commit(a, `src/${n}.ts`, `Set ${n}`, after(n * 20 + 10));
+  });
+  const editing = ["-c", "sequence.editor=sed -i -e 1s/pick/reword/ -e 3s/pick/squash/"];
+  git(shop, ...AS, ...editing, "-c", `core.editor=sh -c 'date +%N > "$1"' --`, "rebase", "-q", "-i", "HEAD~3");
+  await a.pass();
+  const rebased = git(shop, "rev-list", "--reverse", "-2", "HEAD").trim().split("\n");
+  expect(commitsOf(a)).toEqual([...made, rebased[0], expect.any(String), rebased[1]]);
 });
 
 it("names files of other work trees of the repository as that does, and finds the commits that were made there", async () => {

@@ -86,16 +86,21 @@ describe("a server that cannot take it now", () => {
   );
 });
 
-describe("a line that is too slow for what waits at once", () => {
-  /** Carries so much within the time that the server gives. */
-  const carrying = (a: TestAgent, chars: number) => {
-    a.server.between = (_, answer, body) =>
-      body.length > chars
-        ? Response.json({ error: "The request took too long to arrive." }, { status: 408 })
-        : answer();
-  };
+describe("what waits at once", () => {
+  const html = { "content-type": "text/html" };
 
-  it("gets it in pieces; what is in no piece waits for a better one, and holds nothing else up", async () => {
+  it.each([
+    [
+      "too much for a slow line",
+      () => Response.json({ error: "The request took too long to arrive." }, { status: 408 }),
+      "The request took too long to arrive",
+    ],
+    [
+      "more than a proxy takes",
+      () => new Response("<h1>413</h1>", { status: 413, headers: html }),
+      "a proxy on the way to the server takes less at once than this (413)",
+    ],
+  ])("and is %s goes in pieces; what is in no piece waits, and holds nothing else up", async (_, refuse, reason) => {
     const a = await startAgent();
     const at = a.server.clock.now();
     const work = (n: number, said: object) => turn({ session: `s${n}`, n, cwd: `${a.home}/shop`, at, ...said });
@@ -103,12 +108,12 @@ describe("a line that is too slow for what waits at once", () => {
     // A session's prompts go together.
     for (let n = 12; n < 32; n++) a.write("s12", ...work(12, { n, prompt: `${n} ${"plan ".repeat(3_200)}` }));
     a.work("s13", 1, 99);
-    carrying(a, 150 * 1024);
-    expect(await a.pass()).toMatchObject({ stopped: "The request took too long to arrive" });
+    a.server.between = (_, answer, body) => (body.length > 150 * 1024 ? refuse() : answer());
+    expect(await a.pass()).toMatchObject({ stopped: reason });
     expect(readStatus(a.capture)).toMatchObject({
       waiting: { sessions: 1, entries: 0 },
       rejected: 0,
-      trouble: { reason: "The request took too long to arrive" },
+      trouble: { reason },
     });
     const { sessions, spans } = heldOf(a.server, deviceOf(a));
     expect(sessions).toHaveLength(14);

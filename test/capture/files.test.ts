@@ -219,6 +219,32 @@ describe("a transcript", () => {
     expectAgreement(a);
   });
 
+  it("of a fork's fork names the one that it was made from, which an agent says on the copies alone", async () => {
+    const a = await startAgent();
+    const [first, second, third] = ["s1", "s2", "s3"].map((session, i) => workOf(a, session, 1, i * 10));
+    const copied = (records: readonly object[] = [], to: string, from: string) =>
+      records.map((record) => ({ ...record, sessionId: to, requestSessionId: from }));
+    a.write("s1", ...(first ?? []));
+    a.write("s2", ...copied(first, "s2", "s1"), ...(second ?? []));
+    await a.pass();
+    a.write("s3", ...copied(first, "s3", "s1"), ...(third ?? []));
+    await a.pass();
+    a.write("s3", ...copied(second, "s3", "s2"));
+    await a.pass();
+    await a.pass();
+    a.write("s3", ...workOf(a, "s3", 1, 90));
+    await a.pass();
+    const parents = heldOf(a.server, deviceOf(a)).sessions.map(({ id, document }) => [
+      id,
+      JSON.parse(document).parentId,
+    ]);
+    expect(parents).toEqual([
+      ["s1", undefined],
+      ["s2", "s1"],
+      ["s3", "s2"],
+    ]);
+  });
+
   it("that was forked keeps what is its own where both were copied to another machine, in either order", async () => {
     for (const names of [
       ["s1", "s2"],

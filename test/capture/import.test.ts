@@ -224,3 +224,19 @@ it("says of a transcript in UTF-16 what it is", async () => {
       { recorded: 0, problem: expect.stringContaining("UTF-16") },
     ]);
 });
+
+it("names the files of a transcript from Windows by its folder, as of one from anywhere else", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const file = join(a.home, "a.jsonl");
+  const said = textOf(turns("s1", 1, a.server.clock.now(), 0, "/shop"));
+  const there = (path: string) => JSON.stringify(`C:\\Users\\Kim\\${path}`);
+  writeFileSync(
+    file,
+    said.replaceAll('"/shop/src/0.ts"', there("shop\\src\\0.ts")).replaceAll('"/shop"', there("shop")),
+  );
+  await importTranscripts(a.capture, [file], undefined, () => {});
+  await a.pass();
+  const [session] = heldOf(a.server, deviceOf(a)).sessions;
+  expect(JSON.parse(session?.document ?? "").files).toEqual(["src/0.ts"]);
+});

@@ -88,6 +88,36 @@ it("room that was taken once is given back when what was sent is forgotten", asy
   expectAgreement(a);
 });
 
+it("of what the server refused for good the newest hundred are kept, for four months", async () => {
+  const a = await startAgent();
+  a.server.between = (path, answer) =>
+    path === "/api/agent-traces/ingest"
+      ? Response.json({ error: "malformed" }, { status: 400, headers: { "service-api-version": "1" } })
+      : answer();
+  for (let i = 100; i < 205; i++) a.work(`s${i}`, 1);
+  await a.pass();
+  const kept = () => a.capture.db.prepare("SELECT body FROM rejected ORDER BY id").pluck().all() as string[];
+  expect([kept().length, JSON.parse(kept().at(-1) ?? "").id]).toEqual([100, "s204"]);
+  a.advance(121 * DAY_MS);
+  await a.pass();
+  expect([kept(), readStatus(a.capture).rejected]).toEqual([[], 0]);
+});
+
+it("sessions that went on today are found without a look at those of years", async () => {
+  const a = await startAgent();
+  const { rows, transact } = a.capture;
+  const long = { agent: "codex", repo: "", head: JSON.stringify({ title: "word ".repeat(2_000) }), revision: 0 };
+  transact(() => {
+    for (let i = 0; i < 8_000; i++) rows.putSession.run({ ...long, id: `old-${i}`, changedAt: i });
+  });
+  a.work("s1", 1);
+  await a.pass();
+  const before = process.threadCpuUsage();
+  for (let i = 0; i < 10; i++) expect(rows.recentSessions.all(8_000)).toHaveLength(1);
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(50);
+});
+
 describe("a clock", () => {
   it("that goes back a year and forward again loses nothing and repeats nothing", async () => {
     const a = await startAgent();

@@ -86,7 +86,7 @@ it("a session that was being kept by an earlier version loses none of its prompt
   // As the version before wrote it: prompts among the session's facts.
   const db = new Sqlite(places.database);
   db.prepare("UPDATE sessions SET head = json_set(head, '$.prompts', json(?))").run(`[${bodies.join(",")}]`);
-  db.exec("DROP TABLE prompts");
+  db.exec("DROP TABLE prompts; DROP INDEX sessions_by_change");
   db.pragma("user_version = 2");
   db.close();
   a.capture = a.reopen();

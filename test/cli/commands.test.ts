@@ -526,13 +526,6 @@ describe("the program", () => {
     expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("RECKON_PORT")]);
   });
 
-  it("says that a port is taken and how to choose another", async () => {
-    const server = await serve(folder());
-    onTestFinished(async () => void (await server.end()));
-    const done = await command(["serve", "--data", folder(), "--port", String(server.port)]);
-    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("--port")]);
-  });
-
   it("runs a throw-away instance whose printed commands work as pasted", async () => {
     const child = spawn(process.execPath, [MAIN, "dev", "--port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
     const printed = await new Promise<string>((resolve) => {

@@ -37,6 +37,8 @@ it("tells what would go and what holds copies, asks, erases, and the ledger stil
     devices: [mine.deviceId],
   });
   expect(plan.copies.join()).toMatch(/kept elsewhere.*exported/);
+  const { result: ofSession } = await run(data, ...erase, "--session", "marigold-s1", "--dry-run");
+  expect(ofSession).toMatchObject({ counts: { entries: 3, sessions: 1, snapshots: 0 }, devices: [] });
   expect(rowsOf(data, "SELECT count(*) AS n FROM erasures")).toEqual([{ n: 0 }]);
   const unasked = await run(data, ...erase);
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining("--dry-run")]);

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, it, onTestFinished } from "vitest";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { rowsOf } from "../faults/support/data.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
@@ -72,7 +72,7 @@ it("writes everything of a team, a repository or a person into an archive whose 
   await deliverAll(t, mine, "till", "crocus");
   await deliverAll(t, other, "till", "lavender");
   // Somebody else, whose address ends as theirs does.
-  await createUser(t.instance.core, { email: "rada@example.com", name: "Rada", password: "plough-the-north-field" });
+  await makeAccount(t.instance.core, { email: "rada@example.com", name: "Rada" });
   await t.close();
   const made = async (name: string, ...args: string[]) => {
     const out = join(t.directory, name);

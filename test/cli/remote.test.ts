@@ -149,7 +149,7 @@ function plainer(): (text: string) => string {
 
 /** Made of the log, or while nobody looks. */
 const NOT_COMPARED =
-  /^(?:log_|api_token_days|health_probes|projection|outbox|job_failures|sqlite_|erased_events|spend_pricing|telemetry_blocks|telemetry_segments)/;
+  /^(?:log_|api_token_days|health_probes|projection|job_failures|sqlite_|erased_events|spend_pricing|telemetry_blocks|telemetry_segments)/;
 
 /** Of these tables, what is compared: background work takes away what was removed. */
 const COMPARED: Readonly<Record<string, string>> = {

@@ -251,18 +251,6 @@ async function sendBroken(t: TestInstance, endpoint: Endpoint, failure: Error): 
 
 describe("every endpoint behind a device token", () => {
   it.each(withAuth.map((one) => [nameOf(one), one] as const))(
-    "%s refuses a missing token without calling it invalid",
-    async (_, endpoint) => {
-      const t = await startInstance();
-      const { path, ask } = await goodRequest(t, endpoint);
-      const { token: _token, ...rest } = ask;
-      const answer = await t.call(endpoint.spec.method, path, rest);
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    },
-  );
-
-  it.each(withAuth.map((one) => [nameOf(one), one] as const))(
     "%s refuses unknown, mistyped, foreign, expired, revoked and replaced tokens",
     async (_, endpoint) => {
       const t = await startInstance();

@@ -93,6 +93,7 @@ it("takes no form without its token or from another site", async () => {
     { as, form: good, headers: { origin: "null" } },
     { as, form: good, headers: { "sec-fetch-site": "cross-site" } },
     { as, form: good, headers: { "sec-fetch-site": "same-site" } },
+    { as, form: good, headers: { "sec-fetch-site": "none" } },
   ];
   for (const one of posts)
     for (const [i, how] of forged.entries()) {
@@ -187,30 +188,6 @@ it("changes nothing of another team, whatever a form names", async () => {
     }
   // What was tried may be told in the record of the own team, naming what was typed.
   expect(stored(t, (row) => theirs(row) && row.team_id !== own.id && row.user_id !== as.id)).toBe(before);
-});
-
-it("leads everybody to the places they can open, and to no others", async () => {
-  const t = await startInstance();
-  const team = await t.team();
-  const everybody: Record<string, Somebody> = {
-    nobody: await somebody(t),
-    member: await somebody(t, team, "member"),
-    admin: await somebody(t, team, "admin"),
-    operator: await somebody(t, team, "owner", true),
-  };
-  const led: Record<string, string[]> = {};
-  for (const [role, as] of Object.entries(everybody)) {
-    const { text } = await ask(t, "GET", "/account", { as });
-    const nav = /<nav[\s\S]*?<\/nav>/.exec(text)?.[0] ?? "";
-    const paths = [...nav.matchAll(/href="([^"]+)"/g)].map((match) => match[1] as string);
-    led[role] = paths;
-    for (const path of paths)
-      expect([role, path, (await ask(t, "GET", path, { as })).status]).toEqual([role, path, 200]);
-  }
-  expect(led.member?.length).toBeGreaterThan(7);
-  expect(
-    ["/audit", "/settings"].map((path) => ["member", "admin", "operator"].filter((role) => led[role]?.includes(path))),
-  ).toEqual([["admin", "operator"], ["operator"]]);
 });
 
 it("offers a team's audit only what can happen in a team", async () => {

@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { startInstance, TestClock } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { command } from "../support/remote.ts";
 import { rowsOf, withDirectory } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { launch, reckon, serve, startRefused, until, within } from "./support/process.ts";
@@ -56,6 +58,13 @@ async function cutEverywhere(
   expect(killed, "strace killed too seldom to tell anything").toBeGreaterThan(2);
 }
 
+/** Starts on what a killed command left, in this process: a process of its own takes ten times as long. */
+function started(directory: string) {
+  const clock = new TestClock();
+  clock.jump(Date.now() - clock.now());
+  return startInstance({ directory, clock });
+}
+
 /** Keys that a rotation made and did not put in place. */
 const leftKeys = (directory: string) => readdirSync(directory).filter((name) => /^signing-key\..+\.pem$/.test(name));
 
@@ -66,9 +75,9 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
   it("restore: the old state or the new one is there, or the next start says what to do, and a second try puts it right", async () => {
     const other = await testData({ devices: 1 });
     const smaller = join(other.directory, "smaller.backup");
-    expect((await reckon(["backup", smaller, "--data", other.directory])).code).toBe(0);
+    expect((await command(["backup", smaller, "--data", other.directory])).code).toBe(0);
     const used = await testData({ devices: 3, codes: 200 });
-    expect((await reckon(["backup", join(used.directory, "copy.backup"), "--data", used.directory])).code).toBe(0);
+    expect((await command(["backup", join(used.directory, "copy.backup"), "--data", used.directory])).code).toBe(0);
     await withDirectory(used.directory, (core) => createTeam(core, "Later"));
     let data = used;
     await cutEverywhere(
@@ -92,9 +101,9 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
 
   it("restore: what it puts aside, retired keys too, is on the disk before the database is replaced", async () => {
     const data = await testData({ devices: 1 });
-    expect((await reckon(["key", "rotate", "--data", data.directory])).code).toBe(0);
+    expect((await command(["key", "rotate", "--data", data.directory])).code).toBe(0);
     const file = join(data.directory, "copy.backup");
-    expect((await reckon(["backup", file, "--data", data.directory])).code).toBe(0);
+    expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
     const trace = join(data.directory, "calls");
     const restore = launch(["restore", file, "--json", "--data", data.directory], {
       under: ["strace", "-f", "-qq", "-y", "-o", trace, "-e", "trace=fsync,fdatasync,rename"],
@@ -122,16 +131,16 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
       },
       async (when) => {
         const { directory, devices } = data;
-        const server = await serve(directory);
-        const license = await ask(server.port, { path: "/api/license", token: devices[0]?.token as string });
+        const server = await started(directory);
+        const license = await server.get("/api/license", { token: devices[0]?.token as string });
         expect(license.status, when).toBe(200);
         expect(leftKeys(directory), when).toEqual([]);
-        const { keys } = JSON.parse((await ask(server.port, { path: "/.well-known/jwks.json" })).body);
+        const { keys } = (await server.get("/.well-known/jwks.json")).body;
         expect(
           keys.map((key: { kid: string }) => key.kid),
           when,
         ).toEqual(expect.arrayContaining(before));
-        await server.end("SIGKILL");
+        await server.close();
       },
     );
   });
@@ -153,7 +162,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
           rmSync(file);
         };
         if (existsSync(file)) await verify();
-        const again = await reckon(["backup", file, "--data", data.directory]);
+        const again = await command(["backup", file, "--data", data.directory]);
         expect(again.code, `${when}: ${again.stderr}`).toBe(0);
         await verify();
         expect(
@@ -234,10 +243,9 @@ describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
         expect(checked.code, `${when}: ${checked.stderr}`).toBe(0);
         expect(JSON.parse(checked.stdout), when).toMatchObject({ schema: 1, keys: 1, deliveries: 3 });
       }
-      const server = await serve(directory);
-      expect((await server.end()).code, when).toBe(0);
+      await (await started(directory)).close();
       expect(readdirSync(backups), when).toEqual(whole());
-      expect((await reckon(["ledger", "verify", "--data", directory])).code, when).toBe(0);
+      expect((await command(["ledger", "verify", "--data", directory])).code, when).toBe(0);
     }
     expect(killed, "strace killed too seldom to tell anything").toBeGreaterThan(3);
   });
@@ -261,7 +269,7 @@ describe.skipIf(noStrace)("a key rotation held up between the database and the f
     expect(code, held.stderr()).toBe(0);
     expect(held.stderr()).not.toContain("ENOENT");
     await server.end();
-    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 
   it("two key rotations at once: the key that the database names last is the one in place", async () => {

@@ -18,9 +18,10 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { alterEntries } from "../support/entries.ts";
+import { command } from "../support/remote.ts";
 import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask } from "./support/http.ts";
-import { type Done, reckon, serve, startRefused, until } from "./support/process.ts";
+import { type Done, serve, startRefused, until } from "./support/process.ts";
 import { copyOf, runKeyPem, testData, testServer } from "./support/test.ts";
 
 let template: Data;
@@ -116,7 +117,7 @@ describe("a damaged database", () => {
       expect(done.code, what).toBe(1);
       expectRefused(done, /damaged.*reckon restore/);
       if (!/root|noise/.test(what)) continue;
-      const doctor = await reckon(["doctor", "--data", data.directory]);
+      const doctor = await command(["doctor", "--data", data.directory]);
       expect(doctor.code, what).toBe(1);
       expect(doctor.stdout + doctor.stderr, what).toMatch(/reckon restore/);
     }
@@ -139,7 +140,7 @@ describe("a damaged database", () => {
 
   it("that is gone beside a key and retired keys is not silently replaced by an empty one", async () => {
     const data = usedData();
-    expect((await reckon(["key", "rotate", "--data", data.directory])).code).toBe(0);
+    expect((await command(["key", "rotate", "--data", data.directory])).code).toBe(0);
     rmSync(databaseOf(data));
     expectRefused(await start(data), /reckon restore/);
     expect(existsSync(databaseOf(data))).toBe(false);
@@ -175,14 +176,14 @@ describe.skipIf(noStrace)("a disk that does not answer", () => {
 
 describe("an altered ledger", () => {
   const verify = async (data: Data) => {
-    const done = await reckon(["ledger", "verify", "--json", "--data", data.directory]);
+    const done = await command(["ledger", "verify", "--json", "--data", data.directory]);
     return { code: done.code, faults: JSON.parse(done.stdout).faults as { deliveryId: number; problem: string }[] };
   };
 
   it("verifies while nobody touched it", async () => {
     const data = usedData();
     expect(await verify(data)).toEqual({ code: 0, faults: [] });
-    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 
   const TAMPERED: readonly (readonly [what: string, sql: string, deliveries: string])[] = [
@@ -233,7 +234,7 @@ describe("an altered ledger", () => {
     expect(found.code).toBe(1);
     expect(found.faults.map((fault) => fault.deliveryId)).toContain(id);
     if (!what.startsWith("a deleted")) return;
-    const doctor = await reckon(["doctor", "--data", data.directory]);
+    const doctor = await command(["doctor", "--data", data.directory]);
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/^ledger\tfailed/m);
     expect(doctor.stdout).toMatch(
@@ -243,9 +244,9 @@ describe("an altered ledger", () => {
 
   it("shows deliveries cut off at the end, and a rewritten past, to who noted the head", async () => {
     const data = usedData();
-    const { head } = JSON.parse((await reckon(["ledger", "verify", "--json", "--data", data.directory])).stdout);
+    const { head } = JSON.parse((await command(["ledger", "verify", "--json", "--data", data.directory])).stdout);
     const anchor = `${head.id}:${head.chainSha256}`;
-    expect((await reckon(["ledger", "verify", "--anchor", anchor, "--data", data.directory])).code).toBe(0);
+    expect((await command(["ledger", "verify", "--anchor", anchor, "--data", data.directory])).code).toBe(0);
     // Cut off cleanly, contents and all: only the anchor tells, and what lies beside the database of what was signed.
     const [{ last }] = rowsOf(data.directory, "SELECT max(id) AS last FROM deliveries") as [{ last: number }];
     alter(
@@ -255,7 +256,7 @@ describe("an altered ledger", () => {
       DELETE FROM deliveries WHERE id = ${last}; DELETE FROM audit_events WHERE leaf > ${last}; DELETE FROM log_leaves WHERE n >= ${last}`,
     );
     rmSync(join(data.directory, "ledger-checkpoint"), { force: true });
-    const cut = await reckon(["ledger", "verify", "--anchor", anchor, "--data", data.directory]);
+    const cut = await command(["ledger", "verify", "--anchor", anchor, "--data", data.directory]);
     expect(cut.code).toBe(1);
     expect(cut.stdout).toContain("anchor");
   });
@@ -291,15 +292,15 @@ describe("a data directory that is not what it should be", () => {
       ["key", "rotate"],
       ["license", "mint", "--team", "Acme"],
     ]) {
-      expect((await reckon([...args, "--data", data.directory])).code, args.join(" ")).toBe(1);
+      expect((await command([...args, "--data", data.directory])).code, args.join(" ")).toBe(1);
       expect(existsSync(key), args.join(" ")).toBe(false);
     }
-    const doctor = await reckon(["doctor", "--data", data.directory]);
+    const doctor = await command(["doctor", "--data", data.directory]);
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/^signing key\tfailed/m);
     // Put back, all is well.
     renameSync(`${key}.gone`, key);
-    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 
   it("without the log's key, or with another, has a doctor who says so before a server signs with another", async () => {
@@ -307,7 +308,7 @@ describe("a data directory that is not what it should be", () => {
     const key = join(data.directory, "ledger-key.pem");
     const own = readFileSync(key);
     const doctor = async () => {
-      const { code, stdout } = await reckon(["doctor", "--data", data.directory]);
+      const { code, stdout } = await command(["doctor", "--data", data.directory]);
       return [code, /^ledger key\t(.*)$/m.exec(stdout)?.[1]];
     };
     expect(await doctor()).toEqual([0, expect.stringMatching(/^ok/)]);
@@ -348,7 +349,7 @@ describe("a data directory that is not what it should be", () => {
     alter(data, "PRAGMA user_version = 99");
     const before = readFileSync(databaseOf(data));
     expectRefused(await start(data), /newer Reckon.*schema 99.*reckon restore/);
-    expect((await reckon(["team", "list", "--data", data.directory])).code).toBe(1);
+    expect((await command(["team", "list", "--data", data.directory])).code).toBe(1);
     expect(readFileSync(databaseOf(data)).equals(before)).toBe(true);
   });
 
@@ -372,7 +373,7 @@ describe("a data directory that is not what it should be", () => {
   it("takes no backup that is damaged, foreign, a plain copy, or absent, and stays as it was", async () => {
     const data = usedData();
     const file = join(data.directory, "good.db");
-    expect((await reckon(["backup", file, "--data", data.directory])).code).toBe(0);
+    expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
     const good = readFileSync(file);
     const bad = join(data.directory, "bad.db");
     const before = readFileSync(databaseOf(data));
@@ -386,14 +387,14 @@ describe("a data directory that is not what it should be", () => {
     for (const [what, content] of wrong) {
       writeFileSync(bad, content);
       for (const more of [[], ["--verify"]]) {
-        const done = await reckon(["restore", bad, ...more, "--data", data.directory]);
+        const done = await command(["restore", bad, ...more, "--data", data.directory]);
         expect(done.code, what).toBe(1);
         expect(done.stderr.trim().split("\n"), what).toHaveLength(1);
       }
       expect(readFileSync(databaseOf(data)).equals(before), what).toBe(true);
     }
-    expect((await reckon(["restore", join(data.directory, "absent.db"), "--data", data.directory])).code).toBe(1);
-    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+    expect((await command(["restore", join(data.directory, "absent.db"), "--data", data.directory])).code).toBe(1);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 });
 

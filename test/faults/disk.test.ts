@@ -19,6 +19,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeFileAtomically } from "../../src/kit/files.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { command } from "../support/remote.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { type Mount, mountTmpfs, noMounts } from "./support/disk.ts";
 import { ask, type RawReply } from "./support/http.ts";
@@ -144,12 +145,18 @@ describe.skipIf(noMounts)("a full disk", () => {
         body: JSON.stringify({ code: data.codes[code], consent: { version: "1" } }),
       });
     await refused("a device", exchange, () => code++);
-    for (let i = 0; i < 2; i++) {
-      const health = await ask(server.port, { path: "/api/health" });
-      expect(health.status).toBe(503);
-      expect(JSON.parse(health.body)).toMatchObject({ status: "degraded", db: "down" });
-      expect(Number(health.headers.get("retry-after"))).toBeGreaterThan(0);
-    }
+    for (let i = 0; i < 2; i++)
+      await until("health says so", async () => {
+        const health = await ask(server.port, { path: "/api/health" });
+        if (health.status === 200) {
+          await fillUp();
+          return false;
+        }
+        expect(health.status).toBe(503);
+        expect(JSON.parse(health.body)).toMatchObject({ status: "degraded", db: "down" });
+        expect(Number(health.headers.get("retry-after"))).toBeGreaterThan(0);
+        return true;
+      });
     // Reads need no space.
     expect((await ask(server.port, { path: "/api/license", token })).status).toBe(200);
     expect((await ask(server.port, { path: "/api/policy", token })).status).toBe(200);
@@ -166,7 +173,7 @@ describe.skipIf(noMounts)("a full disk", () => {
     const exchanged = await exchange();
     expect(exchanged.status, exchanged.body).toBe(200);
     expect((await server.end()).code).toBe(0);
-    expect((await reckon(["ledger", "verify", "--data", data.directory])).code).toBe(0);
+    expect((await command(["ledger", "verify", "--data", data.directory])).code).toBe(0);
     expect(server.stderr()).toMatch(/"event":"store_unavailable"/);
     expect(server.stderr()).toMatch(/"event":"store_recovered"/);
   });
@@ -281,7 +288,7 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
     const folder = mkdtempSync(join(tmpdir(), "reckon-backup-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const backup = join(folder, "one.db");
-    expect((await reckon(["backup", backup, "--data", directory])).code).toBe(0);
+    expect((await command(["backup", backup, "--data", directory])).code).toBe(0);
     writeFileSync(join(directory, "prices.json"), " ".repeat(4 << 20));
     const before = [...readdirSync(directory), "backups", "serve.lock"];
     const size = statSync(backup).size;

@@ -2,12 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { makeData } from "./support/data.ts";
-import { reckon, serve } from "./support/process.ts";
+import { command } from "../support/remote.ts";
+import { serve } from "./support/process.ts";
+import { testData } from "./support/test.ts";
 
 /** Runs a command that must work. */
 async function done(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await reckon(args);
+  const { code, stdout, stderr } = await command(args);
   expect([args.join(" "), code, code === 0 ? "" : stderr]).toEqual([args.join(" "), 0, ""]);
   return stdout;
 }
@@ -20,11 +21,9 @@ async function tileOf(url: string, leaves: number): Promise<Buffer> {
 }
 
 it("an auditor checks what is in the log without the log, and as its witness sees what a restore took away", async () => {
-  const data = await makeData();
+  const data = await testData();
   const away = mkdtempSync(join(tmpdir(), "reckon-auditor-"));
-  onTestFinished(() => {
-    for (const folder of [away, data.directory]) rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => rmSync(away, { recursive: true, force: true }));
   const directory = ["--data", data.directory];
   const state = join(away, "state.json");
   const deliver = async (url: string, seq: number, payload: object) => {
@@ -54,14 +53,14 @@ it("an auditor checks what is in the log without the log, and as its witness see
   const [header = "", extra = "", ...rest] = readFileSync(proof, "utf8").split("\n");
   const told = Buffer.from(extra.slice(6), "base64").toString().replace("and the other", "and not another");
   writeFileSync(forged, [header, `extra ${Buffer.from(told).toString("base64")}`, ...rest].join("\n"));
-  const refused = await reckon(["ledger", "check", forged, "--key", key]);
+  const refused = await command(["ledger", "check", forged, "--key", key]);
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("NOT PROVEN")]);
 
   // By a restore the second delivery is gone. The log goes on under another name, so nobody signs two trees of one size.
   await done("restore", join(away, "backup.db"), ...directory);
   await done("team", "create", "Another", ...directory);
   for (const words of [["checkpoint"], ["prove", "entry:1"]]) {
-    const early = await reckon(["ledger", ...words, ...directory]);
+    const early = await command(["ledger", ...words, ...directory]);
     expect([early.code, early.stdout, early.stderr]).toEqual([
       1,
       "",
@@ -73,7 +72,7 @@ it("an auditor checks what is in the log without the log, and as its witness see
   // Under its address is another tile now, so no cache may have kept it.
   await deliver(server.url, 3, { text: "and a third" });
   expect(await tileOf(server.url, witnessed.size)).not.toEqual(tile);
-  const lost = await reckon(["ledger", "witness", "--state", state, server.url]);
+  const lost = await command(["ledger", "witness", "--state", state, server.url]);
   expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining("lacks what came after the backup")]);
   const anew = join(away, "anew.json");
   const after = JSON.parse(await done("ledger", "witness", "--json", "--state", anew, "--key", key, server.url));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { command } from "../support/remote.ts";
 import { removeData, rowsOf } from "./support/data.ts";
 import { ask } from "./support/http.ts";
 import { launch, type Running, reckon, until, within } from "./support/process.ts";
@@ -65,7 +66,7 @@ describe("two servers on one data directory", () => {
     const data = await testData();
     const server = await testServer(data.directory);
     const file = join(data.directory, "copy.db");
-    expect((await reckon(["backup", file, "--data", data.directory])).code).toBe(0);
+    expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
     const before = readdirSync(data.directory);
     expect((await reckon(["restore", file, "--data", data.directory])).code).toBe(75);
     expect(readdirSync(data.directory)).toEqual(before);
@@ -79,7 +80,7 @@ describe("admin commands beside a running server", () => {
     const server = await testServer(data.directory);
     const token = data.devices[0]?.token as string;
     const set = async (...change: string[]) => {
-      const done = await reckon(["team", "set", "Acme", ...change, "--data", data.directory]);
+      const done = await command(["team", "set", "Acme", ...change, "--data", data.directory]);
       expect(done.code, done.stderr).toBe(0);
     };
     expect((await get(server, "/api/license", token)).status).toBe(200);
@@ -101,7 +102,7 @@ describe("admin commands beside a running server", () => {
     const data = await testData();
     const server = await testServer(data.directory);
     const { code } = JSON.parse(
-      (await reckon(["code", "create", "--team", "Acme", "--json", "--data", data.directory])).stdout,
+      (await command(["code", "create", "--team", "Acme", "--json", "--data", data.directory])).stdout,
     );
     const exchanged = await ask(server.port, {
       path: "/api/connect/exchange",
@@ -110,7 +111,7 @@ describe("admin commands beside a running server", () => {
     expect(exchanged.status).toBe(200);
     const { deviceToken, deviceId } = JSON.parse(exchanged.body);
     expect((await get(server, "/api/policy", deviceToken)).status).toBe(200);
-    expect((await reckon(["device", "revoke", deviceId, "--data", data.directory])).code).toBe(0);
+    expect((await command(["device", "revoke", deviceId, "--data", data.directory])).code).toBe(0);
     expect((await get(server, "/api/policy", deviceToken)).status).toBe(401);
   });
 
@@ -124,7 +125,7 @@ describe("admin commands beside a running server", () => {
       return JSON.parse(Buffer.from(license.split(".")[0], "base64url").toString()).kid as string;
     };
     const [oldKey, oldKid] = [await pubkey(), await kidOf()];
-    const rotated = await reckon(["key", "rotate", "--json", "--data", data.directory]);
+    const rotated = await command(["key", "rotate", "--json", "--data", data.directory]);
     const { kid } = JSON.parse(rotated.stdout);
     expect(await pubkey()).not.toBe(oldKey);
     expect(await kidOf()).toBe(kid);
@@ -148,7 +149,7 @@ describe("admin commands beside a running server", () => {
     await Promise.all(askers);
     expect([...statuses]).toEqual([200]);
     expect((await server.end()).code).toBe(0);
-    expect((await reckon(["doctor", "--data", data.directory])).code).toBe(0);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
   });
 
   it("wait their turn while another process writes, and the server answers reads meanwhile", async () => {

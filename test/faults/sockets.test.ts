@@ -320,7 +320,7 @@ describe("what a socket or a port cannot give", () => {
     const server = await testServer(one.directory);
     const second = launch(["serve", "--data", other.directory, "--port", String(server.port)]);
     expect((await within(second.exited, "the second to end")).code).toBe(1);
-    expect(second.stderr().trim()).toMatch(/^reckon: port \d+ on 127\.0\.0\.1 is in use/);
+    expect(second.stderr().trim()).toMatch(/^reckon: port \d+ on 127\.0\.0\.1 is in use.*--port/);
     expect(second.stderr().trim().split("\n")).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { newMachine } from "../support/machine.ts";
+import { command } from "../support/remote.ts";
 import { makeRepository, textOf, turns } from "../support/turns.ts";
 import { type Data, rowsOf, withDirectory } from "./support/data.ts";
 import { LOAD_ENV, Load } from "./support/load.ts";
@@ -86,7 +87,7 @@ it("moves a team under load: what was acknowledged is there once, nobody else lo
   const twice = "SELECT 1 FROM telemetry_entries e GROUP BY stream_id, seq HAVING count(*) > 1";
   expect([rowsOf(b.directory, twice), rowsOf(b.directory, "SELECT 1 FROM telemetry_conflicts")]).toEqual([[], []]);
   for (const { directory } of [a, b])
-    expect(await reckon(["ledger", "verify", "--data", directory])).toMatchObject({ code: 0 });
+    expect(await command(["ledger", "verify", "--data", directory])).toMatchObject({ code: 0 });
   for (const server of [old, next]) expect(server.stderr()).not.toMatch(/"level":"(?:error|warn)"/);
 });
 
@@ -128,7 +129,7 @@ it("is there whole or not at all, whenever it is killed while it comes", async (
   const moved: Data = { ...a, directory: b.directory };
   expect(printed.deliveries).toBe(rowsOf(b.directory, COUNTS)[0].deliveries);
   expect(rowsOf(moved.directory, "SELECT count(*) AS n FROM teams")).toEqual([{ n: 2 }]);
-  expect(await reckon(["ledger", "verify", "--data", b.directory])).toMatchObject({ code: 0 });
+  expect(await command(["ledger", "verify", "--data", b.directory])).toMatchObject({ code: 0 });
 });
 
 it("is followed by the capture client, which sends there what it had not sent", async () => {
@@ -168,5 +169,5 @@ it("is followed by the capture client, which sends there what it had not sent", 
   expect(after.length).toBeGreaterThan(before.length);
   expect(rowsOf(a.directory, "SELECT count(*) AS n FROM telemetry_entries")[0].n).toBe(before.length);
   for (const { directory } of [a, b])
-    expect(await reckon(["ledger", "verify", "--data", directory])).toMatchObject({ code: 0 });
+    expect(await command(["ledger", "verify", "--data", directory])).toMatchObject({ code: 0 });
 });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as client from "openid-client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { decideAuthorization, findAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { decideAuthorization, getAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { verifyJwt } from "../../src/kit/jwt.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { person } from "../support/cli.ts";
@@ -206,7 +206,7 @@ describe("an OAuth client that knows the address alone", () => {
     const config = await discover(issuer);
     const started = await client.initiateDeviceAuthorization(config, {});
     t.clock.advance(890_000);
-    expect(findAuthorization(t.instance.core, started.user_code)).toBeDefined();
+    expect(getAuthorization(t.instance.core, started.user_code).userCode).toBe(started.user_code);
     const refused = await passing(t, () => client.pollDeviceAuthorizationGrant(config, started)).catch(
       (error: unknown) => error,
     );

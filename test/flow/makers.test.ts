@@ -154,7 +154,7 @@ it("tells the same of what an older database holds, by the audit, or by an addre
       UPDATE causal_links SET evidence = json_array(json_object('kind', 'person', 'says', '${FORMER} said so.')) WHERE origin = 'person';
       ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
       ${audit ? "" : `DELETE FROM audit_events; DELETE FROM memberships WHERE user_id = '${made.second.id}'; DELETE FROM users WHERE id = '${made.second.id}';`}
-      ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; PRAGMA user_version = 39;`);
+      DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; PRAGMA user_version = 39;`);
     db.close();
     const newer = await startInstance({ directory: t.directory });
     expect(await told(newer, made)).toEqual(by(LATER, audit ? FORMER : LATER));

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
-import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { type Actor, COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance } from "../support/instance.ts";
 import { Jar } from "../support/oidc.ts";
@@ -17,9 +18,9 @@ async function start(proxies: string, more = {}) {
   });
   const url = await t.instance.listen();
   const { core } = t.instance;
-  const ada = await createUser(core, { email: "ada@example.com", password: PASSWORD });
-  await createUser(core, { email: "bob@example.com", password: PASSWORD });
-  await createUser(core, { email: "root@example.com", password: PASSWORD, operator: true });
+  const ada = await makeAccount(core, { email: "ada@example.com" });
+  await makeAccount(core, { email: "bob@example.com" });
+  await makeAccount(core, { email: "root@example.com", operator: true });
   const ask = (jar: Jar, path: string, email?: string) =>
     jar.ask(url + path, undefined, email === undefined ? {} : { "x-forwarded-email": email });
   return { t, ada, ask, url };

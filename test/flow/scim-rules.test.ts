@@ -6,7 +6,7 @@ import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../src/identity/people/people.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
-import { createUser, setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { acceptVouched, changeIssuer, getIssuer, linkVouched, removeIssuer } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -14,6 +14,7 @@ import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure
 import { resolveScope } from "../../src/share/export/export.ts";
 import { partsOf } from "../../src/share/export/parts.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { filesWith } from "../support/erasure.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
@@ -32,7 +33,6 @@ import {
 
 /** Whose accounts a directory may touch, what it may send, and what it never sees. */
 
-const PASSWORD = "plough-the-north-field";
 const ORIGIN = { ip: "192.0.2.9", userAgent: null };
 
 /** Status and what SCIM calls it. */
@@ -49,10 +49,10 @@ describe("whose account it is", () => {
     const t = await startInstance();
     const { core } = t.instance;
     const directory = await startDirectory(t);
-    const ada = await createUser(core, { email: "Ada@acme.example", name: "Ada", password: PASSWORD });
-    await createUser(core, { email: "root@acme.example", password: PASSWORD, operator: true });
-    const bob = await createUser(core, { email: "bob@acme.example", password: PASSWORD });
-    await createUser(core, { email: "eve@else.example", password: PASSWORD });
+    const ada = await makeAccount(core, { email: "Ada@acme.example", name: "Ada" });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
+    const bob = await makeAccount(core, { email: "bob@acme.example" });
+    await makeAccount(core, { email: "eve@else.example" });
     await setDisabled(core, bob.id, true);
     const post = (name: string) => directory.send("POST", "Users", oktaUser(name));
     expect((await post("ada@acme.example")).status).toBe(201);
@@ -200,7 +200,7 @@ describe("signing in", () => {
     const { core } = t.instance;
     const issuer = getIssuer(core, "acme");
     for (const name of ["ada", "bob"]) {
-      const { id, email } = await createUser(core, { email: `${name}@acme.example`, password: PASSWORD });
+      const { id, email } = await makeAccount(core, { email: `${name}@acme.example` });
       await createReadToken(core, { userId: id, name });
       await linkVouched(core, issuer, vouched(name === "ada" ? "00u-ada" : "s-bob", email), id, COMMAND_LINE);
     }
@@ -218,36 +218,65 @@ describe("signing in", () => {
     expect(t.rows(left)[1]).toMatchObject({ link: 1 });
   });
 
-  it("opens an account that it let go of to nobody's old tokens and machines, unless it knows them by the subject", async () => {
-    const { t, directory, engines } = await withTeams();
-    const { core } = t.instance;
-    const ids = await add(directory, "ada", "bob");
-    const left = async () => {
-      const works: number[] = [];
-      for (const { read, device } of mine)
-        for (const token of [read, device])
-          works.push(
-            (await t.get(token === read ? "/api/me/brain/context?q=x" : "/api/brain/search?q=x", { token })).status,
-          );
-      return works;
-    };
-    const mine = await Promise.all(
-      ["ada@acme.example", "bob@acme.example"].map(async (email) => {
-        const { id } = account(t, email);
-        await setRole(core, engines.id, id, "member");
-        const device = await t.device(engines);
-        await assignDevice(core, device.deviceId, id);
-        return { read: (await readToken(t, id)).token, device: device.token };
-      }),
-    );
-    await enter(t, vouched("00u-ada", "ada@acme.example"));
-    expect(await left()).toEqual([200, 200, 200, 200]);
-    for (const id of ids) expect((await directory.send("DELETE", `Users/${id}`)).status).toBe(204);
-    expect(await left()).toEqual([401, 403, 401, 403]);
-    await add(directory, "ada", "bob");
-    expect([account(t, "ada@acme.example").open, account(t, "bob@acme.example").open]).toEqual([1, 1]);
-    expect(await left()).toEqual([200, 200, 401, 401]);
-  });
+  it.each<[string, (directory: Directory, ids: readonly string[]) => Promise<unknown>]>([
+    [
+      "removed",
+      async (directory, ids) => {
+        for (const id of ids) expect((await directory.send("DELETE", `Users/${id}`)).status).toBe(204);
+        return () => add(directory, "ada", "bob");
+      },
+    ],
+    [
+      "closed, and gives the name to another id",
+      async (directory, ids) => {
+        const off = patch({ op: "replace", value: { active: false } });
+        for (const id of ids) expect((await directory.send("PATCH", `Users/${id}`, off)).status).toBe(200);
+        return async () => {
+          for (const [at, [name, externalId]] of [
+            ["ada", "00u-ada"],
+            ["bob", "00u-another-bob"],
+          ].entries()) {
+            const user = oktaUser(`${name}@acme.example`, { externalId });
+            expect((await directory.send("PUT", `Users/${ids[at]}`, user)).status).toBe(200);
+          }
+        };
+      },
+    ],
+  ])(
+    "opens an account that it %s to nobody's old tokens and machines, unless it knows them by the subject",
+    async (_, letGo) => {
+      const { t, directory, engines } = await withTeams();
+      const { core } = t.instance;
+      const ids = await add(directory, "ada", "bob");
+      const left = async () => {
+        const works: number[] = [];
+        for (const { read, device } of mine)
+          for (const token of [read, device])
+            works.push(
+              (await t.get(token === read ? "/api/me/brain/context?q=x" : "/api/brain/search?q=x", { token })).status,
+            );
+        return works;
+      };
+      const mine = await Promise.all(
+        ["ada@acme.example", "bob@acme.example"].map(async (email) => {
+          const { id } = account(t, email);
+          await setRole(core, engines.id, id, "member");
+          const device = await t.device(engines);
+          await assignDevice(core, device.deviceId, id);
+          return { read: (await readToken(t, id)).token, device: device.token };
+        }),
+      );
+      await enter(t, vouched("00u-ada", "ada@acme.example"));
+      expect(await left()).toEqual([200, 200, 200, 200]);
+      await enter(t, vouched("s-bob", "bob@acme.example"));
+      const again = (await letGo(directory, ids)) as () => Promise<unknown>;
+      expect(await left()).toEqual([401, 403, 401, 403]);
+      await again();
+      expect([account(t, "ada@acme.example").open, account(t, "bob@acme.example").open]).toEqual([1, 1]);
+      expect(await left()).toEqual([200, 200, 401, 401]);
+      expect(t.rows("SELECT subject FROM sso_identities")).toEqual([{ subject: "00u-ada" }]);
+    },
+  );
 
   it("follows when groups come to mean something else", async () => {
     const { t, directory } = await withTeams();
@@ -774,7 +803,7 @@ it("forgets an invitation to somebody however their address was typed", async ()
   const { t, engines } = await withTeams();
   const { core } = t.instance;
   await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" });
-  const { id } = await createUser(core, { email: "ümit.ölçer@ELSE.example", password: PASSWORD });
+  const { id } = await makeAccount(core, { email: "ümit.ölçer@ELSE.example" });
   await carryOut(core, await requestErasure(core, resolveTarget(core, { person: id }), "they wanted it"));
   expect([t.count("one_time_links"), filesWith(t.directory, "mit.")]).toEqual([0, []]);
 });

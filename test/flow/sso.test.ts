@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import type { Core } from "../../src/core.ts";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
@@ -18,6 +21,7 @@ import {
   setPassword,
 } from "../../src/identity/sign-in/sign-in.ts";
 import {
+  acceptVouched,
   addIssuer,
   changeIssuer,
   getIssuer,
@@ -29,6 +33,7 @@ import {
 } from "../../src/identity/sso/sso.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -168,8 +173,8 @@ describe("signing in by an issuer", () => {
   it("links an account that is there by a verified address of a listed domain, and never an operator's", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
-    const ada = await createUser(core, { email: "Ada@Acme.example", password: "plough-the-north-field" });
-    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    const ada = await makeAccount(core, { email: "Ada@Acme.example" });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
     site.issuer.people.set("s-root", { ...ADA, email: "root@acme.example" });
@@ -187,7 +192,7 @@ describe("signing in by an issuer", () => {
   it("is linked in no sign-in that ended while the issuer was asked, as by a new password", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const { id } = await makeAccount(core, { email: ADA.email });
     await passwordSignIn(core, ADA.email, "plough-the-north-field", { ip: "192.0.2.7", userAgent: null });
     const [session] = site.t.rows("SELECT id FROM web_sessions");
     await setPassword(core, id, "another-north-field");
@@ -218,7 +223,8 @@ describe("signing in by an issuer", () => {
     const read = () => site.t.call("GET", "/api/sessions", { token });
     expect((await read()).status).toBe(200);
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
-    await linkVouched(core, getIssuer(core, "acme"), mallory, id, COMMAND_LINE);
+    await addIssuer(core, "other", { ...acme(site.issuer), issuer: "https://id.other.example" });
+    await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
 
     const jar = new Jar();
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
@@ -239,7 +245,7 @@ describe("signing in by an issuer", () => {
   it("leaves an account that is linked by its address nothing that groups of somebody else gave it", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const { id } = await makeAccount(core, { email: ADA.email });
     const other = { ...acme(site.issuer), issuer: "https://id.other.example", domains: ["other.example"] };
     await addIssuer(core, "other", { ...other, groups: ["leads=Engines:admin"] });
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: ["leads"] };
@@ -267,15 +273,91 @@ describe("signing in by an issuer", () => {
     expect(site.t.rows("SELECT subject, user_id FROM sso_identities")).toEqual([former]);
     expect(refusals(site)).toHaveLength(1);
 
-    await waysIn.release(core, ADA.email);
+    const root = await somebody(site.t, undefined, "member", true);
+    const page = `/settings/people/${ada}`;
+    expect((await ask(site.t, "GET", page, { as: root })).text).toContain("Leave this account, with its teams");
+    expect((await ask(site.t, "POST", `${page}/unlink`, { as: root, form: { _csrf: root.csrf } })).status).toBe(303);
+    expect(site.t.rows("SELECT target_id FROM audit_events WHERE action = 'sso.unlinked'")).toEqual([
+      { target_id: ada },
+    ]);
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT subject, user_id FROM sso_identities")).toEqual([
       { ...former, subject: "s-ada-the-second" },
     ]);
     expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
-    expect(site.t.count("web_sessions WHERE ended_at IS NULL")).toBe(1);
+    expect(site.t.count(`web_sessions WHERE ended_at IS NULL AND user_id = '${ada}'`)).toBe(1);
     await setOperator(core, ada, true);
     await expect(waysIn.release(core, ADA.email)).rejects.toThrow("runs this installation");
+  });
+
+  it.each([
+    ["has a password since", async (core: Core, id: string) => setPassword(core, id, "another-north-field")],
+    [
+      "ended that link",
+      async (core: Core, id: string) => {
+        await setPassword(core, id, "another-north-field");
+        await unlink(core, id, getIssuer(core, "acme").id, COMMAND_LINE);
+      },
+    ],
+    [
+      "was provisioned by the address since",
+      async (core: Core, id: string) => {
+        await setPassword(core, id, "another-north-field");
+        const { token } = await createScimToken(core, getIssuer(core, "acme"));
+        return { token };
+      },
+    ],
+  ])("gives nobody the account of whom the issuer brought to it before, who %s", async (_, happens) => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const jar = new Jar();
+    await signIn(site, "acme", jar);
+    const id = site.t.rows("SELECT id FROM users")[0]?.id;
+    const more = await happens(core, id);
+    if (more)
+      expect((await site.t.post("/scim/v2/Users", { ...more, json: { userName: ADA.email } })).status).toBe(201);
+    const stored = () => site.t.rows("SELECT password_hash FROM users");
+    const [before, links] = [stored(), site.t.rows("SELECT * FROM sso_identities")];
+    site.issuer.people.set("s-ada-the-second", ADA);
+    site.issuer.subject = "s-ada-the-second";
+    const refused = await signIn(site);
+    expect([refused.status, refused.text.includes("reckon sso unlink ada@acme.example")]).toEqual([403, true]);
+    expect([stored(), site.t.rows("SELECT * FROM sso_identities")]).toEqual([before, links]);
+    // Whose it is comes to it as before.
+    site.issuer.subject = "s-ada";
+    expect((await signIn(site)).status).toBe(200);
+    expect(site.t.rows("SELECT user_id, subject FROM sso_identities")).toEqual([{ user_id: id, subject: "s-ada" }]);
+  });
+
+  it("knows of an older database who was linked, and leaves all accounts to another issuer in the place of one", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const change = { issuer: "https://id.acme.example", clientId: "reckon", domains: ["acme.example"] };
+    await addIssuer(core, "acme", change);
+    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const comes = ({ instance: { core } }: TestInstance, subject: string) =>
+      acceptVouched(
+        core,
+        getIssuer(core, "acme"),
+        { subject, email: ADA.email, emailVerified: true, name: null, groups: [] },
+        { ip: "192.0.2.7", userAgent: null },
+      );
+    await comes(t, "s-ada");
+    await setPassword(core, id, "another-north-field");
+    await t.close();
+    const db = new Sqlite(join(t.directory, "reckon.db"));
+    db.exec("DROP TABLE sso_holders; PRAGMA user_version = 42;");
+    db.close();
+    const newer = await startInstance({ directory: t.directory });
+    const { core: later } = newer.instance;
+    await unlink(later, id, getIssuer(later, "acme").id, COMMAND_LINE);
+    await expect(comes(newer, "s-ada-the-second")).rejects.toMatchObject({ status: 403 });
+    // Its subjects are its own.
+    await changeIssuer(later, "acme", { issuer: "https://id.moved.example" });
+    await comes(newer, "s-ada-the-second");
+    expect(newer.rows("SELECT user_id, subject FROM sso_identities")).toEqual([
+      { user_id: id, subject: "s-ada-the-second" },
+    ]);
   });
 
   it("finds who was provisioned, although nothing is said of the address", async () => {
@@ -303,7 +385,7 @@ describe("signing in by an issuer", () => {
   it("lets an operator link by hand, and in by password while the issuer is down", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
     const jar = new Jar();
     const csrf = (text: string) => /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "";
     const login = await jar.go(`${site.url}/login`);
@@ -344,8 +426,8 @@ describe("signing in by an issuer", () => {
     const port = await freePort();
     const site = await startSite([], port, { passwords: "operators" });
     const { core } = site.t.instance;
-    await createUser(core, { email: "root@acme.example", password: "plough-the-north-field", operator: true });
-    await createUser(core, { email: "ada@acme.example", password: "plough-the-north-field" });
+    await makeAccount(core, { email: "root@acme.example", operator: true });
+    await makeAccount(core, { email: "ada@acme.example" });
     const by = async (email: string, password = "plough-the-north-field") => {
       const jar = new Jar();
       const { text } = await jar.go(`${site.url}/login`);
@@ -367,7 +449,7 @@ describe("signing in by an issuer", () => {
   it("stays linked to its last issuer where a password is no way in", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    const { id } = await makeAccount(core, { email: ADA.email });
     await signIn(site);
     await setPassword(core, id, "another-north-field");
     const issuer = getIssuer(core, "acme").id;

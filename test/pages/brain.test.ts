@@ -248,31 +248,6 @@ it("shows size and digest of a file whose text the policy withheld, and no text 
   expect(await page.getByRole("main").textContent()).toContain(`not stored: 52 bytes, SHA-256 ${digest}`);
 });
 
-it("answers 404 for another team's brain and for what is not there", async () => {
-  const { site, ada } = await withBrain();
-  const eve = await site.person();
-  const ask = (path: string, cookie: string) => fetch(site.url + path, { headers: { cookie } });
-  const repo = `repo=${encodeURIComponent(REPO)}`;
-  const [{ id }] = site.t.rows("SELECT id FROM brain_snapshots ORDER BY id LIMIT 1");
-  for (const path of [
-    `/brain/repository?${repo}`,
-    `/brain/repository?${repo}&snapshot=${id}`,
-    `/brain/file?${repo}&path=errors.md`,
-    `/brain/file?${repo}&path=errors.md&snapshot=${id}`,
-    `/brain/download?${repo}&path=errors.md`,
-    `/brain/versions?${repo}`,
-    `/brain/history?${repo}&path=errors.md`,
-    `/brain/changes?${repo}&from=${id}&to=${id}`,
-  ]) {
-    expect([path, (await ask(path, ada.cookie)).status]).toEqual([path, 200]);
-    expect([path, (await ask(path, eve.cookie)).status]).toEqual([path, 404]);
-  }
-  expect((await ask("/brain/repository", ada.cookie)).status).toBe(404);
-  const stranger = await fetch(`${site.url}/brain/versions?${repo}`, { redirect: "manual" });
-  expect([stranger.status, stranger.headers.get("location")]).toEqual([303, expect.stringMatching(/^\/login\?next=/)]);
-  expect(await (await ask("/brain?q=webhook", eve.cookie)).text()).not.toContain("Webhook");
-});
-
 describeReal("with real brains", () => {
   it("shows every file of real repositories without a fault, and their search", async () => {
     const site = await startSite();

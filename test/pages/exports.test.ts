@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { removeMember, setRole } from "../../src/identity/members/members.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { endSession, storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { startInstance } from "../support/instance.ts";
 
 /** Every copy of the record that somebody takes away is in the audit, with what it holds. */
@@ -16,9 +16,8 @@ async function start() {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await createTeam(core, "Acme");
-  const user = await createUser(core, {
+  const user = await makeAccount(core, {
     email: "ada@example.com",
-    password: "plough-the-north-field",
     operator: true,
     team: { id: team.id, role: "owner" },
   });
@@ -126,12 +125,7 @@ it("breaks a copy off once who takes it is signed out, or sees no longer what it
   ).toBe(200);
   const user = t.rows("SELECT id FROM users")[0].id as string;
   const { id } = t.rows("SELECT id FROM web_sessions")[0];
-  await setRole(
-    core,
-    team.id,
-    (await createUser(core, { email: "bob@example.com", password: "plough-the-north-field" })).id,
-    "owner",
-  );
+  await setRole(core, team.id, (await makeAccount(core, { email: "bob@example.com" })).id, "owner");
   /** Takes the first piece, and the others once something has happened. @returns how many lines came */
   const taken = async (path: string, happens: () => unknown) => {
     const reader = (await t.instance.fetch(new Request(`http://localhost${path}`, { headers }))).body?.getReader();

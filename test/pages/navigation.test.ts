@@ -54,7 +54,8 @@ it("leads everybody to what they may open, and to nothing else", async () => {
     tabs: ["People", "Policy", "Retention", "Packs", "Licence", "Notifications", "API tokens", "Read tokens"],
     current: ["Team settings", "People"],
   });
-  expect(await around(site, member, "/policy")).toMatchObject({
+  const ofMember = await around(site, member, "/policy");
+  expect(ofMember).toMatchObject({
     items: [...WORK, "Evidence", "Devices", "Telemetry", "Team settings"],
     tabs: MEMBERS_TABS,
     current: ["Team settings", "Policy"],
@@ -65,13 +66,19 @@ it("leads everybody to what they may open, and to nothing else", async () => {
     tabs: INSTALLATION_TABS,
     current: ["Installation", "Teams"],
   });
-  expect(await around(site, stranger, "/overview")).toMatchObject({
+  const ofStranger = await around(site, stranger, "/overview");
+  expect(ofStranger).toMatchObject({
     groups: ["Work"],
     items: ["Overview", "Team settings"],
     tabs: [],
     current: ["Overview"],
   });
-  for (const [person, { addresses }] of [[owner, seen] as const, [operator, installation] as const])
+  for (const [person, { addresses }] of [
+    [owner, seen],
+    [member, ofMember],
+    [operator, installation],
+    [stranger, ofStranger],
+  ] as const)
     for (const path of addresses)
       expect([path, (await fetch(site.url + path, { headers: { cookie: person.cookie } })).status]).toEqual([
         path,

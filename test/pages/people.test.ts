@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { roleIn, setRole } from "../../src/identity/members/members.ts";
 import { createInvitation, revokeInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -208,15 +208,6 @@ it("shows members the list and nothing to change", async () => {
   await go("/people");
   await judge("people-member");
   expect([await page.getByText("Invite somebody").count(), await page.getByText("Manage").count()]).toEqual([0, 0]);
-  await go(`/people/${owner.userId}`, 403);
-  for (const path of [
-    "/people/invitations",
-    `/people/${owner.userId}/role`,
-    `/people/${owner.userId}/remove`,
-    `/people/${owner.userId}/reset-link`,
-  ])
-    expect([path, (await sendForm(site, member, path, { role: "owner" })).status]).toEqual([path, 403]);
-  expect([site.t.count("one_time_links"), site.t.count("memberships")]).toEqual([0, 2]);
 });
 
 it.for(["member", "viewer", "own_only"] as const)(
@@ -281,7 +272,7 @@ it("finds people in a large team while one types", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
   const owner = await site.person({ email: "owner@example.com" });
-  const { id } = await createUser(core, { email: "template@example.com", password: PASSWORD });
+  const { id } = await makeAccount(core, { email: "template@example.com" });
   await core.store.write(() => {
     for (let i = 0; i < 300; i++) {
       core.store.db

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { picture, signedIn, useBrowser, type Visit } from "../support/browser.ts";
-import { startProcess } from "../support/dev.ts";
+import { type Started, startProcess } from "../support/dev.ts";
 
 /**
  * The questions that a lead opens the dashboard with, asked of the demo team: each is answered in two clicks from the overview at most,
@@ -261,8 +261,17 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 describe("a lead who opens the demo team's dashboard", () => {
+  let demo: Started;
+  beforeAll(async () => {
+    let end = async () => {};
+    demo = await startProcess(["--seed", "questions", "--freeze"], {}, "ignore", (ends) => {
+      end = ends;
+    });
+    return end;
+  });
+
   async function ask({ question, file, answer }: Question, byKeys: boolean): Promise<void> {
-    const visit = await signedIn(await startProcess(["--seed", "questions", "--freeze"]));
+    const visit = await signedIn(demo);
     const lead = new Lead(visit, byKeys);
     await visit.page.setViewportSize(SCREEN);
     await answer(lead);

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
-import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { createTeam, updateTeam } from "../../src/identity/teams/teams.ts";
 import { findSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { PASSWORD, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -148,7 +148,7 @@ it("lists all accounts, finds them, closes and opens them, and makes operators",
   const { core } = site.t.instance;
   const operator = await site.person({ operator: true, email: "ada@example.com" });
   const bob = await site.person({ role: "member", email: "bob@example.com", name: HOSTILE });
-  for (let i = 0; i < 3; i++) await createUser(core, { email: `zed${i}@example.com`, password: PASSWORD });
+  for (let i = 0; i < 3; i++) await makeAccount(core, { email: `zed${i}@example.com` });
   const { page, go, judge } = await site.open(operator);
   await go("/settings/people");
   await judge("settings-people");
@@ -214,7 +214,7 @@ it("pages through lists by the key they are sorted by", async () => {
 it("leads an operator in no team to making one", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
-  await createUser(core, { email: "first@example.com", password: PASSWORD, operator: true });
+  await makeAccount(core, { email: "first@example.com", operator: true });
   const { page, go } = await site.open();
   await go("/login?next=/devices");
   await page.getByLabel("E-mail address").fill("first@example.com");

@@ -6,7 +6,7 @@ import { expect, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
 import { type Capture, openCapture, type PassResult, runPass } from "../../src/capture/capture.ts";
 import { readCredentials, writeSetting } from "../../src/capture/state.ts";
-import { createCode } from "../../src/identity/devices/devices.ts";
+import { createFleetCodes } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { type Listener, listen } from "../../src/platform/http/listen.ts";
@@ -35,7 +35,8 @@ export interface TestServer {
   forgetting(work: () => Promise<void>): Promise<void>;
   /** What its ledger does not agree with. */
   verify(): readonly unknown[];
-  code(): Promise<string>;
+  /** @param bindsForMs of a machine that lives for one job */
+  code(bindsForMs?: number): Promise<string>;
   revoke(deviceId: string): Promise<void>;
   erase(deviceId: string): Promise<void>;
   policy(captureMode: CaptureMode): Promise<void>;
@@ -105,7 +106,10 @@ export async function startServer(): Promise<TestServer> {
       local = await open();
     },
     verify: () => verifyLedger(local.local.core, undefined, () => {}).faults,
-    code: async () => (await createCode(local.local.core, teamId)).code,
+    code: async (bindsForMs) => {
+      const how = { count: 1, uses: 1, lifetimeMs: DAY_MS, bindsForMs: bindsForMs ?? null };
+      return (await createFleetCodes(local.local.core, teamId, how))[0]?.code as string;
+    },
     revoke: async (deviceId) => local.control(`/_dev/devices/${deviceId}`, { action: "revoke" }),
     erase: async (device) => {
       const { core } = local.local;

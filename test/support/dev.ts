@@ -133,11 +133,15 @@ export interface Started extends Credentials {
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** Starts `reckon dev` as a process of its own on a free port. Gone with the test. */
+/**
+ * Starts `reckon dev` as a process of its own on a free port. Gone with the test.
+ * @param atEnd takes what ends it, where several tests share it
+ */
 export async function startProcess(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   stdin: "ignore" | "pipe" = "ignore",
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<Started> {
   const began = performance.now();
   const child = spawn(process.execPath, [MAIN, "dev", "--port", "0", "--json", ...args], {
@@ -146,7 +150,7 @@ export async function startProcess(
   });
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals]>;
   // By a signal that it hears, so that it takes its directory with it.
-  onTestFinished(async () => {
+  atEnd(async () => {
     child.kill("SIGTERM");
     await exited;
   });

@@ -83,12 +83,14 @@ function read(record: Fields, memory: ClaudeMemory): TranscriptEvent[] {
 function readFacts(record: Fields, memory: ClaudeMemory, at: string | undefined) {
   // What a sub-agent runs in and on is not the session's.
   if (record.isSidechain === true) return [];
+  // With --fork-session only what was copied says whose it was.
+  const origin = asText(asObject(record.forkedFrom).sessionId) ?? asText(record.requestSessionId);
   const facts = {
     cwd: asText(record.cwd),
     branch: asText(record.gitBranch),
     agentVersion: asText(record.version),
     model: readModel(asObject(record.message)),
-    parentId: asText(asObject(record.forkedFrom).sessionId),
+    parentId: origin === record.sessionId ? undefined : origin,
   };
   return sessionFacts(memory, facts, at);
 }

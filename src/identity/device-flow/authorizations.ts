@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
-import { conflict, fail, gone, notFound, Problem } from "../../kit/problem.ts";
+import { conflict, fail, gone, notFound } from "../../kit/problem.ts";
 import type { Random } from "../../kit/random.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
@@ -75,23 +75,12 @@ const shownOf = ({ userCode, channel, ip, userAgent, createdAt, expiresAt }: Aut
   expiresAt,
 });
 
-/** The tool that waits under a user code, however it was typed; undefined for a code that is wrong, answered or expired. */
-export function findAuthorization(core: Core, typedUserCode: string): Authorization | undefined {
-  const userCode = readUserCode(typedUserCode);
-  const row = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
-  return row && row.expiresAt > core.clock.now() ? shownOf(row) : undefined;
-}
-
 /**
- * As `findAuthorization`, saying why there is none.
+ * The tool that waits under a user code, however it was typed.
  * @throws Problem 404 for an unknown code, 409 for one that was answered before, 410 for an expired one
  */
-export function getAuthorization(core: Core, typedUserCode: string): Authorization {
-  const authorization = findAuthorization(core, typedUserCode);
-  if (authorization) return authorization;
-  const userCode = readUserCode(typedUserCode);
-  throw userCode !== undefined && rows(core.store).pending.get(userCode) ? expired() : notPending(core, userCode);
-}
+export const getAuthorization = (core: Core, typedUserCode: string): Authorization =>
+  shownOf(getPending(core, typedUserCode));
 
 /** The tools that wait for an answer, the newest first; 200 at most. */
 export function listAuthorizations(core: Core): Authorization[] {
@@ -111,15 +100,12 @@ export function decideAuthorization(
   user: { readonly id: string; readonly email: string } | null,
   by: Actor,
 ): Promise<Authorization> {
-  const userCode = readUserCode(typedUserCode);
   return core.store.write(() => {
     const now = core.clock.now();
-    const row = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
-    if (userCode === undefined || !row) throw notPending(core, userCode);
-    if (row.expiresAt <= now) throw expired();
+    const row = getPending(core, typedUserCode);
     if (decision === "approved") requireOpenAccount(core, user);
+    const { userCode, channel, ip, userAgent } = row;
     rows(core.store).decide.run(decision, user?.id ?? null, now, userCode, now);
-    const { channel, ip, userAgent } = row;
     recordEvent(core, by, {
       action: `cli_authorization.${decision}`,
       teamId: null,
@@ -130,12 +116,14 @@ export function decideAuthorization(
   });
 }
 
-const expired = () => new Problem(gone, "This code has expired. Start again in the tool.");
-
-function notPending(core: Core, userCode: string | undefined): Problem {
-  return userCode !== undefined && rows(core.store).decided.get(userCode) === 1
-    ? new Problem(conflict, "This code was answered before.")
-    : new Problem(notFound, "No tool waits under this code. Check it, or start again in the tool.");
+function getPending(core: Core, typedUserCode: string): AuthorizationRow {
+  const userCode = readUserCode(typedUserCode);
+  const row = userCode === undefined ? undefined : rows(core.store).pending.get(userCode);
+  if (row && row.expiresAt > core.clock.now()) return row;
+  if (row) return fail(gone, "This code has expired. Start again in the tool.");
+  if (userCode !== undefined && rows(core.store).decided.get(userCode) === 1)
+    return fail(conflict, "This code was answered before.");
+  return fail(notFound, "No tool waits under this code. Check it, or start again in the tool.");
 }
 
 function requireOpenAccount(core: Core, user: { readonly id: string } | null): void {

@@ -5,7 +5,6 @@
 export {
   type Authorization,
   decideAuthorization,
-  findAuthorization,
   getAuthorization,
   listAuthorizations,
   startAuthorization,

@@ -8,10 +8,10 @@ import { type AuthorizationRow, rows } from "./rows.ts";
 import { openAccount, type SignedToken, signToken, storeToken } from "./tokens.ts";
 
 /** Where an authorization stands for the tool that polls it. `over` is denied or redeemed. */
-export type Standing = "unknown" | "over" | "expired" | "pending" | "approved";
+type Standing = "unknown" | "over" | "expired" | "pending" | "approved";
 
 /** What was decided outranks time: a denial stays one after the code expired. An approval that nobody fetched expires. */
-export function judgeAuthorization(
+function judgeAuthorization(
   authorization: Pick<AuthorizationRow, "status" | "expiresAt"> | undefined,
   now: number,
 ): Standing {

@@ -29,7 +29,9 @@ export function mayBind(core: Core, { id, bindingClosedAt }: Team, userId: strin
 
 /** The people of some devices, by id. */
 export function peopleOf(core: Core, devices: readonly { readonly personId: string | null }[]) {
-  const ids = new Set(devices.flatMap(({ personId }) => personId ?? []));
+  const ids = new Set<string>();
+  // Most of tens of thousands are nobody's.
+  for (const { personId } of devices) if (personId !== null) ids.add(personId);
   const users = ids.size === 0 ? [] : findUsers(core, [...ids], "");
   return new Map<string | null, DevicePerson>(users.map((user) => [user.id, user]));
 }

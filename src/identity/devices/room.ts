@@ -4,13 +4,17 @@ import { exchange } from "./exchange.ts";
 import { deviceMetrics } from "./figures.ts";
 import { license } from "./get-license.ts";
 import { watchPrincipals } from "./principals.ts";
+import { watchDevices } from "./roster.ts";
 import { rotate } from "./rotate.ts";
 
 export const devices = room({
   name: "devices",
   tags: { Connect: "Binding machines to teams, and the life of their tokens." },
   endpoints: [exchange, rotate, disconnect],
-  open: watchPrincipals,
+  open(core) {
+    watchPrincipals(core);
+    watchDevices(core);
+  },
   metrics: deviceMetrics,
   auditActions: {
     "code.created": { label: "Connect code minted", did: "minted a connect code" },

@@ -1,54 +1,124 @@
 import { type Core, slot } from "../../core.ts";
+import { finish, inSlices, type Slices } from "../../kit/slices.ts";
 import { compareText } from "../../kit/strings.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type DeviceRow, rows } from "./rows.ts";
+
+/** Devices read by one statement. */
+const PORTION = 100;
+/** Where there are more, they are read anew beside other work, and meanwhile listed as they were before another process changed one. */
+const MAX_AT_ONCE = 2_000;
+
+/** Devices by team, the one bound first first. */
+type Teams = Map<string, DeviceRow[]>;
 
 /** All devices as the database has them: most pages look at all of a team's, and of machines that live for one job there are tens of thousands. */
 interface Roster {
-  byId: Map<string, DeviceRow>;
+  /** Undefined before they are read for the first time. */
+  teams: Teams | undefined;
   /** Those whose rows changed since they were read, committed or not. */
   readonly changed: Set<string>;
   readonly hasChangedOutside: (now: number) => boolean;
+  /** Those that change while all are read anew. */
+  meanwhile: Set<string> | undefined;
+  /** Another process changed something that is not read yet. */
+  isOld: boolean;
 }
 
-const rosterOf = slot((core): Roster => {
-  const { store } = core;
-  const changed = new Set<string>();
-  const note = (id: unknown) => void changed.add(id as string);
+const rosterOf = slot(({ store }): Roster => {
+  const hasChangedOutside = store.watchOutside();
+  const roster: Roster = { teams: undefined, changed: new Set(), hasChangedOutside, meanwhile: undefined, isOld: true };
+  const note = (id: unknown) => {
+    roster.changed.add(id as string);
+    roster.meanwhile?.add(id as string);
+  };
   store.onChange(["devices"], note, { column: "id", added: true });
   store.onChange(["device_tokens"], note, { column: "device_id", added: true });
-  return { byId: readAll(core), changed, hasChangedOutside: store.watchOutside() };
+  return roster;
 });
 
-const readAll = (core: Core) =>
-  new Map(
-    rows(core.store)
-      .devices.all()
-      .map((row) => [row.id, row]),
-  );
-
-/** A team's devices, or everybody's when undefined, the one bound first first. */
-export function deviceRows(core: Core, teamId?: string): DeviceRow[] {
-  // What a transaction did so far may be taken back.
-  const byId = core.store.db.inTransaction ? readAll(core) : asItIs(core);
-  const all = [...byId.values()];
-  return (teamId === undefined ? all : all.filter((row) => row.teamId === teamId)).sort(
-    (a, b) => compareText(a.teamId, b.teamId) || a.createdAt - b.createdAt || compareText(a.id, b.id),
-  );
+/** Where a device stands among those of its team, or is to stand. */
+function placeOf(list: readonly DeviceRow[], { createdAt, id }: DeviceRow): number {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const one = list[middle] as DeviceRow;
+    if ((one.createdAt - createdAt || compareText(one.id, id)) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
-function asItIs(core: Core): ReadonlyMap<string, DeviceRow> {
+function put(teams: Teams, row: DeviceRow): void {
+  const list = teams.get(row.teamId) ?? [];
+  const place = placeOf(list, row);
+  list.splice(place, list[place]?.id === row.id ? 1 : 0, row);
+  teams.set(row.teamId, list);
+}
+
+/** Takes out what is there no more, because what added it was taken back. */
+function drop(teams: Teams, deviceId: string): void {
+  for (const list of teams.values()) {
+    const place = list.findIndex(({ id }) => id === deviceId);
+    if (place >= 0) list.splice(place, 1);
+  }
+}
+
+function* readAll(core: Core): Slices<Teams> {
+  const teams: Teams = new Map();
+  for (let after = ""; ; ) {
+    const some = rows(core.store).devicesAfter.all(after, PORTION);
+    for (const row of some) put(teams, row);
+    const last = some.at(-1);
+    if (!last) return teams;
+    after = last.id;
+    yield;
+  }
+}
+
+const isLarge = (teams: Teams) => [...teams.values()].reduce((sum, { length }) => sum + length, 0) > MAX_AT_ONCE;
+
+/** Reads all anew beside other work. */
+async function readBeside(core: Core, roster: Roster): Promise<void> {
+  const meanwhile = new Set<string>();
+  Object.assign(roster, { meanwhile, isOld: false });
+  try {
+    roster.teams = await inSlices(readAll(core), cooperative(core.clock));
+    for (const id of meanwhile) roster.changed.add(id);
+  } catch {
+    // The next look tries again.
+    roster.isOld = true;
+  } finally {
+    roster.meanwhile = undefined;
+  }
+}
+
+/** Begins to read them; part of starting, so that the first page finds them read. */
+export function watchDevices(core: Core): void {
+  void readBeside(core, rosterOf(core));
+}
+
+function asTheyAre(core: Core): Teams {
   const roster = rosterOf(core);
-  const { changed } = roster;
-  if (roster.hasChangedOutside(core.clock.monotonic())) {
-    roster.byId = readAll(core);
-    changed.clear();
-  }
+  roster.isOld = roster.hasChangedOutside(core.clock.monotonic()) || roster.isOld;
+  if (roster.teams === undefined || (roster.isOld && !isLarge(roster.teams))) {
+    roster.teams = finish(readAll(core));
+    roster.isOld = false;
+  } else if (roster.isOld && roster.meanwhile === undefined) void readBeside(core, roster);
   const { device } = rows(core.store);
-  for (const id of changed) {
+  for (const id of roster.changed) {
     const row = device.get(id);
-    if (row) roster.byId.set(id, row);
-    else roster.byId.delete(id);
+    if (row) put(roster.teams, row);
+    else drop(roster.teams, id);
   }
-  changed.clear();
-  return roster.byId;
+  // What a transaction did so far may be taken back: then it is read again.
+  if (!core.store.db.inTransaction) roster.changed.clear();
+  return roster.teams;
+}
+
+/** A team's devices, or everybody's when undefined, the one bound first first. */
+export function deviceRows(core: Core, teamId?: string): readonly DeviceRow[] {
+  const teams = asTheyAre(core);
+  if (teamId !== undefined) return teams.get(teamId) ?? [];
+  return [...teams].sort(([a], [b]) => compareText(a, b)).flatMap(([, list]) => list);
 }

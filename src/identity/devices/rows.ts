@@ -148,13 +148,6 @@ export const rows = statements((db) => ({
        k.token_hash AS tokenHash, k.expires_at AS tokenExpiresAt, k.replaced_at AS tokenReplacedAt
      FROM device_tokens k JOIN devices d ON d.id = k.device_id WHERE k.token_hash = ?`,
   ),
-  // All by devices_by_team or the primary key, then device_tokens_by_device for each.
-  count: db.prepare<[{ teamId: string; now: number; seenSince: number }], { active: number; seen: number }>(
-    `SELECT count(*) AS active, count(*) FILTER (WHERE d.last_seen_at >= @seenSince) AS seen
-     FROM devices d WHERE d.team_id = @teamId AND d.revoked_at IS NULL AND EXISTS (
-       SELECT 1 FROM device_tokens k WHERE k.device_id = d.id AND k.replaced_at IS NULL
-         AND (k.expires_at IS NULL OR k.expires_at > @now))`,
-  ),
   // By the primary key, a bounded part; device_tokens_by_device for each.
   heardAfter: db.prepare<[{ after: string; now: number; limit: number }], HeardSlice>(
     `SELECT max(id) AS last, count(*) FILTER (WHERE bound AND silent < ${HOUR_MS}) AS hour,
@@ -166,7 +159,8 @@ export const rows = statements((db) => ({
            AND (k.expires_at IS NULL OR k.expires_at > @now)) AS bound
        FROM devices d WHERE d.id > @after ORDER BY d.id LIMIT @limit)`,
   ),
-  devices: db.prepare<[], DeviceRow>(`${DEVICE} ORDER BY d.team_id, d.created_at, d.id`),
+  // All by the primary key or devices_by_team, then device_tokens_by_device for each.
+  devicesAfter: db.prepare<[string, number], DeviceRow>(`${DEVICE} WHERE d.id > ? ORDER BY d.id LIMIT ?`),
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Team } from "../teams/teams.ts";
-import { rows } from "./rows.ts";
+import { deviceRows } from "./roster.ts";
 
 /** How many of a team's devices can report, and how many of them were heard of lately. */
 export interface DeviceCounts {
@@ -12,7 +12,14 @@ export interface DeviceCounts {
 
 /** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
 export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
-  return rows(core.store).count.get({ teamId, now: core.clock.now(), seenSince }) ?? { active: 0, seen: 0 };
+  const now = core.clock.now();
+  const counts = { active: 0, seen: 0 };
+  for (const { revokedAt, tokenExpiresAt, lastSeenAt } of deviceRows(core, teamId)) {
+    if (revokedAt !== null || (tokenExpiresAt !== null && tokenExpiresAt <= now)) continue;
+    counts.active++;
+    if (lastSeenAt !== null && lastSeenAt >= seenSince) counts.seen++;
+  }
+  return counts;
 }
 
 /**

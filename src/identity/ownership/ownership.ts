@@ -14,14 +14,14 @@ export type SourcePerson = Pick<User, "email" | "name"> & { readonly id: string 
 
 /** The sources that are somebody's now. @param person id or e-mail address, also one without an account; null for devices that are nobody's */
 export function sourcesOf(core: Core, teamId: string, person: string | null): string[] {
-  const user = person === null ? undefined : findUser(core, person);
-  const id = user?.id ?? null;
-  const isTheirs = ({ personId }: Device) => (person === null || id !== null) && personId === id;
-  const devices = listDevices(core, teamId).filter(isTheirs);
+  if (person === null) return idsOf(listDevices(core, teamId).filter(({ personId }) => personId === null));
+  const user = findUser(core, person);
   const formers = user && isMember(core, teamId, user) ? formerAddresses.of(core, user.id) : [];
-  const addresses = [user?.email ?? person ?? "", ...formers].filter((one) => one.includes("@"));
-  return [...devices.map((one) => one.id), ...addresses.map(emailKey)];
+  const addresses = [user?.email ?? person, ...formers].filter((one) => one.includes("@"));
+  return [...(user ? idsOf(listDevices(core, teamId, user.id)) : []), ...addresses.map(emailKey)];
 }
+
+const idsOf = (devices: readonly Device[]): string[] => devices.map(({ id }) => id);
 
 const isMember = (core: Core, teamId: string, { id }: User): boolean => roleIn(core, teamId, id) !== undefined;
 

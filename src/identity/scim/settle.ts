@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { directoryRecords } from "../directory/directory.ts";
 import { syncMemberships } from "../members/members.ts";
 import { getUser } from "../people/people.ts";
@@ -33,7 +33,7 @@ export async function settleTeams(core: Core, issuerId: string, by?: Actor): Pro
 }
 
 /** Goes on with what a process that ended left, and with what follows when an issuer's groups come to mean something else. */
-export const settleJob: IntervalJob = {
+export const settleJob: Job = {
   name: "scim-teams",
   everyMs: MINUTE_MS,
   async run(core) {

@@ -61,11 +61,8 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   const before = known ? pastOf(scope, known) : undefined;
   const account = known ?? newAccount(scope, draft, email);
   if (!known) storeUser(core, account, by);
-  else if (!linked && before) {
-    // The directory let go of whose it was, and may mean somebody else by the address now.
-    waysIn.endAll(core, account, by);
-    revokeDevicesOf(core, account.id, by);
-  } else if (!linked) waysIn.endOthers(core, account, by);
+  else if (!linked && before) endPast(scope, account);
+  else if (!linked) waysIn.endOthers(core, account, by);
   const now = core.clock.now();
   const record: UserRecord = {
     ...recordFields(draft),
@@ -84,6 +81,12 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   const target = { kind: "user", id: account.id, label: email };
   recordDone(scope, "scim.user_added", target, { made: !known });
   return stored;
+}
+
+/** The directory let go of whose an account was, and may mean somebody else by the address now: nothing of before leads into it. */
+function endPast({ core, by }: Scope, account: User): void {
+  waysIn.endAll(core, account, by);
+  revokeDevicesOf(core, account.id, by);
 }
 
 /**
@@ -130,6 +133,11 @@ export function changeRecord(scope: Scope, before: UserRecord, draft: UserDraft)
   const account = requireOrdinary(scope, before);
   requireFreeName(scope, draft.userName, before.id);
   const email = emailOf(scope, before, draft, account);
+  const { externalId } = draft;
+  const isRenumbered = externalId !== null && externalId !== before.externalId;
+  // Directories take up again by its name whom they closed, for somebody else, too.
+  if (account.disabledAt !== null && isRenumbered && identityUser(core, before.issuerId, externalId)?.id !== account.id)
+    endPast(scope, account);
   const record = { ...before, ...recordFields(draft), updatedAt: core.clock.now() };
   const closed = settleAccount(scope, record, account, draft, email);
   const changed = Object.keys(recordFields(draft)).filter(

@@ -112,15 +112,17 @@ function find(core: Core, issuer: Issuer, vouched: Vouched): Found {
   const email = provenEmail(issuer, vouched);
   const user = findUserByEmail(core, email);
   if (user) {
-    const link = linkable(user, email);
-    // One with a password is not known to be whose that is who linked it.
-    if (user.passwordHash === null && comesBy(core, issuer, user))
+    // Also where it was closed, or that link has ended: opening it, or a password, makes it nobody else's.
+    if (user.operator === 0 && isOfAnother(core, issuer, user, vouched.subject))
       fail(
         forbidden,
-        `${issuer.label} named somebody else by ${email} before, whose account this is. Who runs this installation can leave it to you ` +
-          `(reckon sso unlink ${email}).`,
+        `${issuer.label} named somebody else by ${email} before, whose account this is. ${
+          user.passwordHash !== null && core.config.passwords !== "operators"
+            ? "If that was you, sign in with your password and link it anew under “Your account”. "
+            : ""
+        }Who runs this installation can leave it to you (Settings → Accounts, or reckon sso unlink ${email}).`,
       );
-    return { link };
+    return { link: linkable(user, email) };
   }
   // Whoever invited this address let it in; the link itself gives the team, once they are here.
   if (isInvited(core, email)) return { make: email };
@@ -143,12 +145,14 @@ function provisionedAccount(core: Core, issuer: Issuer, { subject, email, emailV
   if (userId !== undefined) return findUser(core, userId);
   const user = email === null || emailVerified === false ? undefined : findUserByEmail(core, email);
   if (!user || !isProvisioned(core, issuer.id, user.id)) return undefined;
-  return comesBy(core, issuer, user) ? undefined : user;
+  return isOfAnother(core, issuer, user, subject) ? undefined : user;
 }
 
-/** Whether somebody comes to an account by an issuer already. */
-const comesBy = (core: Core, { id }: Issuer, user: User): boolean =>
-  linksOf(core, user.id).some(({ issuerId }) => issuerId === id);
+/** Whether an issuer ever brought somebody else to an account, and never whom it names now: addresses are given to others. */
+function isOfAnother(core: Core, { id }: Issuer, user: User, subject: string): boolean {
+  const holders = rows(core.store).holders.all(user.id, id);
+  return holders.length > 0 && !holders.includes(subject);
+}
 
 /** The address by which somebody is known at first. Afterwards only issuer and subject count: addresses are given to others. */
 function provenEmail({ label, domains, trustEmail }: Issuer, { email, emailVerified }: Vouched): string {
@@ -178,6 +182,7 @@ function linkable(user: User, email: string): User {
 
 function storeIdentity(core: Core, issuer: Issuer, subject: string, user: User, by: Actor): void {
   rows(core.store).insertIdentity.run(issuer.id, subject, user.id, core.clock.now());
+  rows(core.store).insertHolder.run(user.id, issuer.id, subject);
   recordEvent(core, by, {
     action: "sso.linked",
     teamId: null,
@@ -263,5 +268,7 @@ function requirePassword({ config }: Core, { passwordHash, operator }: User): vo
 }
 
 /** Row change: who an erased person was at issuers. @returns how many went */
-export const eraseIdentities = (core: Core, userId: string): number =>
-  rows(core.store).dropIdentitiesOf.run(userId).changes;
+export function eraseIdentities({ store }: Core, userId: string): number {
+  rows(store).dropHoldersOf.run(userId);
+  return rows(store).dropIdentitiesOf.run(userId).changes;
+}

@@ -139,6 +139,7 @@ export function changeIssuer(
     // Subjects are the issuer's own: another issuer's would be other people.
     if (after.issuer !== before.issuer && countIdentities(core, before.id) > 0)
       fail(conflict, "People have signed in by this issuer. Add the other one under a name of its own.");
+    if (after.issuer !== before.issuer) rows(core.store).removeHolders.run(after.id);
     rows(core.store).updateIssuer.run(rowOf(after));
     rows(core.store).removeGroups.run(after.id);
     storeGroups(core, after);
@@ -171,6 +172,7 @@ export async function removeIssuer(core: Core, name: string, by: Actor = COMMAND
     forgetDirectory(core, issuer.id);
     endSessionsBy(core, issuer.name);
     sql.removeIdentities.run(issuer.id);
+    sql.removeHolders.run(issuer.id);
     sql.removeGroups.run(issuer.id);
     sql.removeIssuer.run(issuer.id);
     record(core, "sso.removed", issuer, by);

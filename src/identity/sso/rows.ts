@@ -84,5 +84,15 @@ export const rows = statements((db) => ({
   identityCount: db.prepare<[string], number>("SELECT count(*) FROM sso_identities WHERE issuer_id = ?").pluck(),
   unlink: db.prepare<[string, string]>("DELETE FROM sso_identities WHERE user_id = ? AND issuer_id = ?"),
   removeIdentities: db.prepare<[string]>("DELETE FROM sso_identities WHERE issuer_id = ?"),
+  // By sso_holders' primary key, as the next.
+  holders: db
+    .prepare<[string, string], string>("SELECT subject FROM sso_holders WHERE user_id = ? AND issuer_id = ?")
+    .pluck(),
+  isHeld: db.prepare<[string], number>("SELECT 1 FROM sso_holders WHERE user_id = ? LIMIT 1").pluck(),
+  insertHolder: db.prepare<[string, string, string]>(
+    "INSERT OR IGNORE INTO sso_holders (user_id, issuer_id, subject) VALUES (?, ?, ?)",
+  ),
+  removeHolders: db.prepare<[string]>("DELETE FROM sso_holders WHERE issuer_id = ?"),
+  dropHoldersOf: db.prepare<[string]>("DELETE FROM sso_holders WHERE user_id = ?"),
   dropIdentitiesOf: db.prepare<[string]>("DELETE FROM sso_identities WHERE user_id = ?"),
 }));

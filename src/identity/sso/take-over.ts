@@ -20,11 +20,16 @@ import { rows } from "./rows.ts";
  * those that an issuer gave.
  */
 function endOthers(core: Core, user: User, by: Actor): void {
-  if (user.passwordHash !== null) endAll(core, user, by);
+  if (user.passwordHash !== null) endWays(core, user, by);
 }
 
-/** Ends all ways into an account; call inside a transaction. */
+/** Ends all ways into an account, and lets an issuer bring somebody else to it; call inside a transaction. */
 function endAll(core: Core, user: User, by: Actor): void {
+  endWays(core, user, by);
+  rows(core.store).dropHoldersOf.run(user.id);
+}
+
+function endWays(core: Core, user: User, by: Actor): void {
   if (user.passwordHash !== null) removePassword(core, user, by);
   endLinks(core, user, by);
   revokeResetLinks(core, user.id);
@@ -65,5 +70,8 @@ function endLinks(core: Core, user: User, by: Actor): void {
   rows(core.store).dropIdentitiesOf.run(user.id);
 }
 
+/** Whether an issuer ever brought somebody to an account, so that it is nobody else's until it is left to them. */
+const isHeld = ({ store }: Core, userId: string): boolean => rows(store).isHeld.get(userId) === 1;
+
 /** Who else has a way into an account that somebody comes to by its address. */
-export const waysIn = { endOthers, endAll, release };
+export const waysIn = { endOthers, endAll, release, isHeld };

@@ -20,7 +20,8 @@ interface ReportRow extends ReportName {
 }
 
 export const eraseRows = statements((db) => ({
-  // By spend_cells_by_session.
+  // Both by spend_cells_by_session.
+  sessionsOf: db.prepare<[string], string>("SELECT DISTINCT session FROM spend_cells WHERE device_id = ?").pluck(),
   cells: db.prepare<[CellQuery], { id: number; session: string }>(
     `SELECT id, session FROM spend_cells WHERE device_id = @deviceId AND team_id = @teamId
        AND (@session IS NULL OR session = @session) AND (@repoKey IS NULL OR repo_key = @repoKey)`,

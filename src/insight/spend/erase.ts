@@ -217,5 +217,8 @@ function* eraseUser(core: Core, addresses: readonly string[]): Generator<EraseSt
     };
 }
 
+/** The sessions that a device's figures are of. */
+const sessionsOf = (core: Core, deviceId: string): string[] => eraseRows(core.store).sessionsOf.all(deviceId);
+
 /** Erasing figures of spend. */
-export const spendErasure = { eraseSessionSpend, eraseSpend, eraseUser, putUser };
+export const spendErasure = { eraseSessionSpend, eraseSpend, eraseUser, putUser, sessionsOf };

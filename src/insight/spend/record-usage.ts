@@ -40,7 +40,7 @@ export function recordUsage(origin: Origin, usage: Usage, costUsd: number | null
   if (id !== null && requestId !== null)
     return [record(messageKey(id, requestId)), recordMark(origin, requestKey(requestId, id))];
   // Others may tell of the same message, and by another name: of what was exported, only what was exported is the same.
-  if (id !== null) return [record(messageKey(otlp ? JSON.stringify(["otlp", origin.session, id]) : id))];
+  if (id !== null) return [record(messageKey(otlp ? JSON.stringify(["otlp", id]) : id))];
   return [
     record(requestId === null ? measuresKey({ ...origin, otlp }, origin.source, measures) : requestKey(requestId)),
   ];

@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { helperCommand } from "../../kit/respawn.ts";
-import { type IntervalJob, jobMetrics, runs } from "../jobs/jobs.ts";
+import { type Job, jobMetrics, runs } from "../jobs/jobs.ts";
 import { figure } from "../metrics/metrics.ts";
 import { room } from "../rooms/rooms.ts";
 import { CHECK_AT_START_BYTES, damageAdvice, databasePath, isReadError } from "../store/store.ts";
@@ -25,7 +25,7 @@ const known = slot(({ clock }) => ({
   check: undefined as ChildProcess | undefined,
 }));
 
-const checkpoints: IntervalJob = {
+const checkpoints: Job = {
   name: "checkpoints",
   everyMs: 500,
   run(core) {
@@ -47,7 +47,7 @@ const checkpoints: IntervalJob = {
 };
 
 /** Tells of a wall clock that was set. */
-const clockWatch: IntervalJob = {
+const clockWatch: Job = {
   name: "clock watch",
   everyMs: 5 * SECOND_MS,
   run(core) {

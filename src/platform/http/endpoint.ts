@@ -22,6 +22,8 @@ export interface Limit {
   readonly per: "ip" | "site" | "provider" | "team" | "token";
   /** Whether the rate-limit headers go on every reply or on refusals only. */
   readonly headers: "always" | "limited";
+  /** Where only what is refused counts, as with guesses at a secret: what succeeded is given back. */
+  readonly counts?: "refusals";
   /**
    * For a quota that outlives the process: what is left of it, read anew whenever it is asked for. The handler counts each
    * request where it stores what it does, and refuses with `rateLimited` there when parallel ones were faster.

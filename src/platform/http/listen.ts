@@ -100,7 +100,7 @@ function sweepDeaf(server: Server): () => void {
   return () => clearInterval(timer);
 }
 
-function answer(app: Application, request: IncomingMessage, reply: ServerResponse, log: Log): void {
+function answer(app: Application, request: PacedRequest, reply: ServerResponse<PacedRequest>, log: Log): void {
   // RFC 9112 section 3.2: a request without Host is malformed, but for HTTP/1.0.
   if (request.headers.host === undefined && request.httpVersion !== "1.0") {
     refusePlainly(reply, 400, "The request names no host.");
@@ -126,9 +126,8 @@ function answer(app: Application, request: IncomingMessage, reply: ServerRespons
 }
 
 /** Writes a reply. Head and text go out in one piece, which halves what a small reply costs. */
-function send(reply: ServerResponse, response: Response): Promise<void> | undefined {
-  // A body that nobody read is thrown away at the same pace; Node by itself would take it as fast as it comes.
-  if (!reply.req.complete) reply.req.resume();
+function send(reply: ServerResponse<PacedRequest>, response: Response): Promise<void> | undefined {
+  if (!reply.req.complete) reply.req.discard();
   if (!isFast(response)) return sendNodeResponse(reply, response);
   const { status, statusText, headers, body } = response._toNodeResponse();
   reply.writeHead(status, statusText, headers);

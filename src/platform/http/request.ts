@@ -92,12 +92,28 @@ export function drawLimits(
       refused ||= !use.decision.allowed;
       continue;
     }
-    const decision = buckets.take(`${limit.name} ${key}`, core.clock.monotonic(), quota, Math.min(cost, quota.count));
+    const decision = buckets.take(bucketOf(limit, key), core.clock.monotonic(), quota, Math.min(cost, quota.count));
     drawn.push({ limit, decision, seconds: quota.seconds });
     refused ||= !decision.allowed;
   }
   if (refused) fail(rateLimited);
 }
+
+/** Gives back what was drawn on limits that count refusals alone. */
+export function giveBackLimits(
+  core: Core,
+  limits: readonly Limit[],
+  per: Limit["per"],
+  key: string,
+  buckets: Buckets,
+): void {
+  for (const limit of limits) {
+    const quota = limit.per === per && limit.counts === "refusals" ? limit.quota(core.config) : null;
+    if (quota) buckets.giveBack(bucketOf(limit, key), core.clock.monotonic(), quota);
+  }
+}
+
+const bucketOf = ({ name }: Limit, key: string) => `${name} ${key}`;
 
 /** Logs what nobody foresaw; nothing of its cause is said outside the log. @returns whether the store is the matter */
 export function logUnforeseen(core: Core, error: unknown, operation?: string): boolean {

@@ -4,7 +4,7 @@ import { counter } from "../metrics/metrics.ts";
 import { rows } from "./rows.ts";
 
 /** Work that is done again and again while an instance runs. */
-export interface IntervalJob {
+export interface Job {
   /** Names it in the log, the metrics and the doctor's report. */
   readonly name: string;
   /** From the end of one run to the beginning of the next. */
@@ -18,13 +18,6 @@ export interface IntervalJob {
   run(core: Core): void | Promise<void>;
 }
 
-/** Work that is queued in the database (`enqueue`) and tried until it is done, by this process or a later one. */
-export interface QueuedJob {
-  readonly name: string;
-  /** May be called again for work that was done when the process ended before that was stored. */
-  handle(core: Core, payload: unknown): void | Promise<void>;
-}
-
 /** A job that keeps failing is run less and less often, down to this. */
 const MAX_PAUSE_MS = 30 * SECOND_MS;
 const MAX_CAUSE_CHARS = 200;
@@ -35,7 +28,7 @@ export const runs = counter("reckon_job_runs_total", "Runs of background jobs.")
 export const causeText = (error: unknown): string => String(error).slice(0, MAX_CAUSE_CHARS).toWellFormed();
 
 /** Runs a job at its interval, one run at a time. @returns a function that stops it and waits for the run in work */
-export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
+export function supervise(core: Core, job: Job): () => Promise<void> {
   let failures = 0;
   // An earlier process may have left word of a failure.
   let recorded = true;
@@ -78,7 +71,7 @@ export function supervise(core: Core, job: IntervalJob): () => Promise<void> {
 }
 
 /** Forgets that a job failed. @returns whether that could not be stored */
-async function remains(core: Core, { name }: IntervalJob): Promise<boolean> {
+async function remains(core: Core, { name }: Job): Promise<boolean> {
   const sql = rows(core.store);
   if (sql.failed.get(name) === undefined) return false;
   return core.store
@@ -90,7 +83,7 @@ async function remains(core: Core, { name }: IntervalJob): Promise<boolean> {
 }
 
 /** Keeps for the doctor that a job failed, as far as anything can be stored at all. */
-async function recordFailure(core: Core, { name }: IntervalJob, error: unknown): Promise<void> {
+async function recordFailure(core: Core, { name }: Job, error: unknown): Promise<void> {
   if (core.store.failing || !core.store.db.open) return;
   await core.store
     .write(() => rows(core.store).recordFailure.run(name, core.clock.now(), causeText(error)))

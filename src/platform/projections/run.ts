@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
 import { within } from "../../kit/within.ts";
-import { causeText, type IntervalJob, startJobs } from "../jobs/jobs.ts";
+import { causeText, type Job, startJobs } from "../jobs/jobs.ts";
 import { asOne, MAX_CHANGES, type RowChange, together } from "./batches.ts";
 import { recordFailure } from "./failures.ts";
 import { giveWay } from "./precedence.ts";
@@ -241,7 +241,7 @@ const LOOK_EVERY_MS = 250;
 export type NewestDelivery = (core: Core) => number;
 
 /** Looks whether anything was delivered, and brings projections up to date then. */
-function projectionsJob(projections: readonly Projection[], newestDelivery: NewestDelivery): IntervalJob {
+function projectionsJob(projections: readonly Projection[], newestDelivery: NewestDelivery): Job {
   let seen: number | undefined;
   const failing = new Set<string>();
   const attempt = async (core: Core, projection: Projection): Promise<unknown> => {

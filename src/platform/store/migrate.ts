@@ -62,6 +62,9 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 40, file: "src/platform/store/migrations/0040-makers.sql" },
   { version: 41, file: "src/platform/store/migrations/0041-reclaimed.sql" },
   { version: 42, file: "src/platform/store/migrations/0042-machines-of-one-job.sql" },
+  { version: 43, file: "src/platform/store/migrations/0043-holders.sql" },
+  { version: 44, file: "src/platform/store/migrations/0044-no-queue.sql" },
+  { version: 45, file: "src/platform/store/migrations/0045-nightly-runs.sql" },
 ];
 
 export interface SchemaPlan {
@@ -101,11 +104,11 @@ export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): vo
  * Refuses what only a starting server changes: a migration cannot be taken back, so no other command makes one.
  * @throws DataDirectoryError when the database is of an older schema
  */
-export function requireCurrent(db: Database, directory: string, plan: SchemaPlan = CURRENT_SCHEMA): void {
+export function requireCurrent(db: Database, directory: string): void {
   const version = schemaVersion(db);
-  if (version < plan.version)
+  if (version < CURRENT_SCHEMA.version)
     throw new DataDirectoryError(
-      `${db.name} has schema ${version} of an older Reckon, and this command needs schema ${plan.version}: starting ` +
+      `${db.name} has schema ${version} of an older Reckon, and this command needs schema ${CURRENT_SCHEMA.version}: starting ` +
         `"reckon serve --data ${directory}" upgrades it, after putting a backup aside`,
     );
 }

@@ -2,12 +2,13 @@ import { readAttributeUsage } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { countOf, keptText, type Span, usageOf } from "./happening.ts";
 import { keptMessages } from "./messages.ts";
+import { readObserved, usageOfLangfuse } from "./observed.ts";
 import type { SpanRecord } from "./records.ts";
 
 /**
  * Spans of any agent or library: by OpenTelemetry's semantic conventions for generative AI, by OpenInference's
  * (`openinference.span.kind`, `llm.token_count.*`; https://github.com/Arize-ai/openinference), or as Vercel's AI SDK writes them
- * (`ai.usage.*`, `ai.toolCall.*`), which opencode has. All three count input with what was cached.
+ * (`ai.usage.*`, `ai.toolCall.*`), which opencode has, or of functions that Langfuse or Traceloop observe. Most count input with what was cached.
  */
 
 /** Members of a usage, by the attributes that hold them, and those of what breaks its input down. */
@@ -41,13 +42,19 @@ const MAX_KEPT = 64;
 
 /** What a span tells; undefined for one that has neither tokens nor the role of an agent, a model call or a tool. */
 export function readGenericSpan(record: SpanRecord): Span | undefined {
-  const { attributes, id, parentId, name, failure, startedAt, endedAt, isDetails } = record;
+  const { id, parentId, name, failure, startedAt, endedAt, isDetails } = record;
+  const observed = readObserved(record.attributes, name);
+  const attributes = { ...observed, ...record.attributes };
   const usage = readUsage(attributes);
   const kind = isDetails
     ? undefined
     : kindOf(attributes, usage !== undefined || readAttributeUsage(attributes) !== null);
   if (kind === undefined && !isDetails) return undefined;
-  const about: Record<string, unknown> = { ...(kind && openInference(attributes, kind)), ...toolOfAiSdk(attributes) };
+  const about: Record<string, unknown> = {
+    ...observed,
+    ...(kind && openInference(attributes, kind)),
+    ...toolOfAiSdk(attributes),
+  };
   let kept = 0;
   for (const key in attributes) {
     if (!KEPT.test(key) || REPEATED.test(key)) continue;
@@ -96,6 +103,8 @@ const isAgent = (operation = "", hasUsage: boolean) =>
 function readUsage(attributes: Fields): Fields | undefined {
   const named = asText(attributes["langsmith.metadata.usage_metadata"]);
   if (named !== undefined) return ofLangSmith(asObject(parseJson(named)));
+  const observed = usageOfLangfuse(attributes);
+  if (observed) return observed;
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);
     const detailed = usageOf(attributes, parts);

@@ -1,5 +1,5 @@
 import { answerText } from "../../formats/step.ts";
-import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { asObject, asObjects, asText, type Fields, firstOf, parseJson, readId } from "../../formats/values.ts";
 import { isObject } from "../../kit/json.ts";
 import { keptText, MAX_TEXT_CHARS } from "./happening.ts";
 import type { SpanRecord } from "./records.ts";
@@ -7,11 +7,12 @@ import { lastOf, readValue } from "./structured.ts";
 
 /**
  * What model calls were given and gave back: messages as lists and maps, as JSON (OpenTelemetry's, and the AI SDK's `ai.prompt.messages`),
- * attribute by attribute (OpenInference), or as LangChain's (LangSmith).
+ * attribute by attribute (OpenInference), or as LangChain's (LangSmith). Mastra tells of an agent what it was asked.
  */
 
 const INPUT = "gen_ai.input.messages";
 const OUTPUT = "gen_ai.output.messages";
+const ASKED_OF_AGENT = "mastra.agent_run.input";
 
 /** Of a title, which is shown on one line. */
 const MAX_TITLE_CHARS = 1_000;
@@ -47,17 +48,25 @@ export function askedLast(record: SpanRecord): { readonly text: string; readonly
   const messages = givenTo(record);
   const last = messages.at(-1);
   const text = last && isUsers(last) ? keptText(saidBy(last)) : undefined;
-  return text === undefined ? undefined : { text, id: String(messages.filter(isUsers).length) };
+  const id = asksAgent(record) ? record.id : String(messages.filter(isUsers).length);
+  return text === undefined ? undefined : { text, id };
 }
+
+/** Whether a span is of an agent that somebody asked, whose calls do not tell what. */
+export const asksAgent = ({ attributes, parentId }: SpanRecord): boolean =>
+  parentId === undefined && attributes[ASKED_OF_AGENT] !== undefined;
 
 /** Whether the last message is a user's, as far as is known without reading all of them. */
 function endsWithUser({ attributes, structured }: SpanRecord): boolean {
   const text = textOf(attributes);
+  if (text !== undefined && attributes[ASKED_OF_AGENT] === text) return true;
   if (text !== undefined) return /^"role"\s*:\s*"user"/.test(text.slice(text.lastIndexOf('"role"'), -1));
   return structured[INPUT] === undefined || asObjects([lastOf(structured[INPUT])]).some(isUsers);
 }
 
-const textOf = (attributes: Fields) => asText(attributes[INPUT]) ?? asText(attributes["ai.prompt.messages"]);
+const TEXTS = [INPUT, "ai.prompt.messages", "langfuse.observation.input", ASKED_OF_AGENT];
+
+const textOf = (attributes: Fields) => firstOf(attributes, TEXTS, asText) ?? undefined;
 
 function givenTo(record: SpanRecord): readonly Fields[] {
   const messages = messagesOf(record);
@@ -68,10 +77,16 @@ function givenTo(record: SpanRecord): readonly Fields[] {
 
 function messagesOf({ attributes, structured }: SpanRecord): readonly Fields[] {
   const text = textOf(attributes);
-  if (text !== undefined) return /^\s*\[/.test(text) ? asObjects(parseJson(text)) : [];
+  if (text !== undefined) return messagesIn(text, attributes[ASKED_OF_AGENT] === text);
   if (structured[INPUT]) return asObjects(readValue(structured[INPUT], MAX_SEARCHED_CHARS));
   if (isLangSmith(attributes)) return ofLangChain(attributes["gen_ai.prompt"]);
   return flatMessages(attributes, "llm.input_messages");
+}
+
+function messagesIn(text: string, isQuestion: boolean): readonly Fields[] {
+  if (!/^\s*[[{]/.test(text)) return isQuestion ? [{ role: "user", content: text }] : [];
+  const value = parseJson(text);
+  return asObjects(Array.isArray(value) ? value : asObject(value).messages);
 }
 
 const isLangSmith = (attributes: Fields) => attributes["langsmith.span.kind"] !== undefined;
@@ -85,12 +100,13 @@ function ofLangChain(prompt: unknown): Fields[] {
   });
 }
 
-/** OpenInference's messages. */
+/** OpenInference's messages. The first is left out where it would be what an agent is told, and there is none. */
 function flatMessages(attributes: Fields, list: string): Fields[] {
   const messages: Fields[] = [];
-  for (;;) {
-    const message = `${list}.${messages.length}.message`;
+  for (let number = 0; ; number++) {
+    const message = `${list}.${number}.message`;
     const role = asText(attributes[`${message}.role`]);
+    if (role === undefined && number === 0) continue;
     if (role === undefined) return messages;
     const parts: unknown[] = [attributes[`${message}.content`]];
     for (let i = 0; attributes[`${message}.contents.${i}.message_content.type`] !== undefined; i++)

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import type { ReadyEntry } from "./prepare.ts";
 import { rows } from "./rows.ts";
 
@@ -15,7 +15,7 @@ export function takeNew(core: Core, entries: readonly ReadyEntry[], now: number)
 }
 
 /** Forgets what came so long ago that it will not come again. */
-export const forgetJob: IntervalJob = {
+export const forgetJob: Job = {
   name: "otlp.forget",
   everyMs: 60 * MINUTE_MS,
   async run(core) {

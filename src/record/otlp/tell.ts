@@ -4,7 +4,7 @@ import { isCodex, readCodexLog, readCodexSpan } from "./codex.ts";
 import { readGeminiCliLog } from "./gemini-cli.ts";
 import { readGenericSpan, sumsUp } from "./generic-spans.ts";
 import { emailOf, type Happening, type Span, sessionOf } from "./happening.ts";
-import { askedFirst, askedLast } from "./messages.ts";
+import { askedFirst, askedLast, asksAgent } from "./messages.ts";
 import type { PlacedTraces } from "./place-traces.ts";
 import type { LogRecord, SpanRecord } from "./records.ts";
 
@@ -49,6 +49,6 @@ export function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | 
 
 /** What a person said to have a call made. */
 function lastPrompt(record: SpanRecord, { kind }: Span) {
-  const last = kind === "llm" ? askedLast(record) : undefined;
+  const last = kind === "llm" || asksAgent(record) ? askedLast(record) : undefined;
   return last && { ...last, at: record.startedAt };
 }

@@ -97,6 +97,8 @@ interface Draft {
   endedAt: string | undefined;
   title: string | undefined;
   hasReply: boolean;
+  /** The agent, or call without one, that ended last; of those that did at once one that did not fail. */
+  last: Span | undefined;
   readonly prompts: Fields[];
   /** What was asked last of calls, each with its id. */
   readonly promptKeys: Set<string>;
@@ -140,12 +142,14 @@ class Gathered {
     this.#addLast(draft, happening.lastPrompt?.());
     if (commit !== undefined) draft.commits.push({ sha: commit, at });
     if (span) this.#addSpan(draft, span, spanId);
-    draft.hasReply ||= (span !== undefined && (span.kind ?? "llm") === "llm") || entry?.payload.type === "usage";
+    draft.hasReply ||= (span !== undefined && isReply(span)) || entry?.payload.type === "usage";
     if (entry) this.#addEntry(happening, entry);
     return true;
   }
 
-  #addSpan({ spans, calls }: Draft, one: Span, spanId: string | undefined): void {
+  #addSpan(draft: Draft, one: Span, spanId: string | undefined): void {
+    const { spans, calls } = draft;
+    draft.last = laterOf(draft.last, one);
     const same = sameCall(calls, one);
     const span = same ? { ...one, ...placeOfBoth(spans.get(same.id) ?? same, one) } : one;
     if (spanId !== undefined) this.#ids.set(spanId, span.id);
@@ -214,6 +218,7 @@ class Gathered {
       endedAt: undefined,
       title: undefined,
       hasReply: false,
+      last: undefined,
       prompts: [],
       promptKeys: new Set(),
       commits: [],
@@ -242,7 +247,8 @@ class Gathered {
     }));
   }
 
-  #sessionOf({ happening, startedAt, endedAt, title, hasReply, prompts, commits }: Draft): Fields {
+  #sessionOf({ happening, startedAt, endedAt, title, hasReply, last, prompts, commits }: Draft): Fields {
+    const ended = last && last.endedAt === endedAt && hasFailed(last) ? "failed" : hasReply ? "completed" : "abandoned";
     return {
       id: happening.session,
       agent: happening.agent,
@@ -253,11 +259,21 @@ class Gathered {
       title,
       startedAt,
       endedAt,
-      outcome: commits.length > 0 ? "committed" : hasReply ? "completed" : "abandoned",
+      outcome: commits.length > 0 ? "committed" : ended,
       prompts: prompts.length > 0 ? prompts : undefined,
       commits: commits.length > 0 ? commits : undefined,
     };
   }
+}
+
+const hasFailed = ({ attributes }: Span): boolean => attributes["error.type"] !== undefined;
+
+const isReply = (span: Span): boolean => span.kind !== "tool" && !hasFailed(span);
+
+function laterOf(last: Span | undefined, span: Span): Span | undefined {
+  const isWhole = span.kind === "agent" || (span.kind === "llm" && span.parentId === undefined);
+  const [before, now] = [last?.endedAt ?? "", span.endedAt ?? ""];
+  return isWhole && (now > before || (now === before && !hasFailed(span))) ? span : last;
 }
 
 /** Two tellings of one span. */

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { type Core, slot } from "../../core.ts";
 import { HOUR_MS, SECOND_MS } from "../../kit/clock.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 
 /** What a block holds at most, unless one segment alone is larger. */
@@ -24,7 +24,7 @@ const turn = slot(() => ({ streamId: 0 }));
  * Moves the texts of segments into compressed blocks: of a stream that goes on as many as fill a block; of one that has been quiet for
  * long, all. One block a transaction; compression runs on a thread of its own.
  */
-export const sealJob: IntervalJob = {
+export const sealJob: Job = {
   name: "telemetry.seal",
   everyMs: 15 * SECOND_MS,
   async run(core) {

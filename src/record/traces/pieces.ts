@@ -18,7 +18,8 @@ import { type Merge, storePart } from "./store-batch.ts";
 const MAX_ELEMENTS = 2_000;
 const MAX_LIST_CHARS = 2 * 1024 * 1024;
 
-const OUTCOMES = ["abandoned", "completed", "committed"];
+const OUTCOMES = ["failed", "abandoned", "completed", "committed"];
+const FAILED = 0;
 
 /** Stores a batch of pieces. */
 async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
@@ -48,7 +49,7 @@ const IN_PIECES: Merge = {
       if (old === undefined) grown.set(name, raw);
       else if (name === "prompts" || name === "commits") grown.set(name, isCaptured ? old : union(old, raw));
       else if (name === "startedAt" || name === "endedAt") grown.set(name, wider(name, old, raw));
-      else if (name === "outcome") grown.set(name, further(old, raw));
+      else if (name === "outcome") grown.set(name, further(old, raw, isLater(stored, sent)));
       else if (!FIRST.has(name)) grown.set(name, raw);
     }
     return grown;
@@ -101,8 +102,15 @@ function wider(name: "startedAt" | "endedAt", old: string, raw: string): string 
   return (name === "startedAt" ? after < before : after > before) ? raw : old;
 }
 
-/** How a session went, as far as it is known: an outcome that somebody else said stays. */
-function further(old: string, raw: string): string {
+/** Whether what is told now ended no sooner than all that was told before. */
+function isLater(stored: ReadonlyMap<string, string>, sent: ReadonlyMap<string, string>): boolean {
+  const [old, raw] = [stored.get("endedAt"), sent.get("endedAt")];
+  return old === undefined || raw === undefined || old === raw || wider("endedAt", old, raw) === raw;
+}
+
+/** How a session went, as far as it is known: an outcome that somebody else said stays. One that failed may go on. */
+function further(old: string, raw: string, isLast: boolean): string {
   const [had, has] = [old, raw].map((one) => OUTCOMES.indexOf(JSON.parse(one))) as [number, number];
-  return had >= 0 && has > had ? raw : old;
+  if (had < 0 || has < 0) return old;
+  return (had === FAILED || has === FAILED ? isLast : has > had) ? raw : old;
 }

@@ -6,7 +6,7 @@ import { catchUpSpend, spendReport } from "../../insight/spend/spend.ts";
 import { countClasses } from "../../insight/triage/triage.ts";
 import { DAY_MS, HOUR_MS, isoDate, MINUTE_MS } from "../../kit/clock.ts";
 import { activity } from "../../log/log.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { sessionCounts } from "../../record/traces/traces.ts";
@@ -22,7 +22,7 @@ const HOUR_OF_DIGEST_MS = 7 * HOUR_MS;
 const MAX_TITLES = 3;
 
 /** Sums a week up for each team somebody wants to hear of, once, however often the server was started since. */
-export const digestJob: IntervalJob = {
+export const digestJob: Job = {
   name: "digest",
   everyMs: MINUTE_MS,
   async run(core) {

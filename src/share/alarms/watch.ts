@@ -4,7 +4,7 @@ import { listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
 import { listTeams, type Team } from "../../identity/teams/teams.ts";
 import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
 import { type Notice, notify } from "../../platform/notices/notices.ts";
 import { staleBackup, staleReplica } from "../maintenance/maintenance.ts";
@@ -33,7 +33,7 @@ interface Condition {
 type Over = (key: string) => Notice | undefined;
 
 /** Looks at everything that is watched. Where nothing may leave the server, nobody would hear of it. */
-export const alarmsJob: IntervalJob = {
+export const alarmsJob: Job = {
   name: "alarms",
   everyMs: MINUTE_MS,
   async run(core) {

@@ -168,6 +168,11 @@ export async function* eraseSessions(
   const pages = sessions.map(({ id }) => `/sessions/${id}` as const);
   yield* whileAny("notices", () => eraseNoticesOfPages(core, portion.teamId, pages));
   yield* eraseEach(core, sessions, portion.erasureId, portion, NOTHING);
+  // And what those used of which entries alone told.
+  await deriveWhatWaits(core);
+  for (const session of spendErasure.sessionsOf(core, portion.deviceId).filter(isMeant))
+    yield* spendErasure.eraseSpend(core, { ...portion, repoKey: null, session });
+  yield* sessionErasure.eraseUnused(core, portion.deviceId);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */

@@ -5,7 +5,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
@@ -167,7 +167,7 @@ export async function reclaim(core: Core): Promise<void> {
 }
 
 /** Takes from the files what an erasure left that was killed at its end, or that somebody read beside. */
-export const reclaimJob: IntervalJob = {
+export const reclaimJob: Job = {
   name: "reclaim",
   everyMs: MINUTE_MS,
   async run(core) {

@@ -9,7 +9,7 @@ import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Portion, timedWalk } from "../../log/log.ts";
 import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { deriveWhatWaits, eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
@@ -41,7 +41,7 @@ function isProven(core: Core): boolean {
 }
 
 /** Lets what was kept for long enough go, once a day (UTC) and team. */
-export const retentionJob: IntervalJob = {
+export const retentionJob: Job = {
   name: "retention",
   everyMs: LOOK_EVERY_MS,
   async run(core) {
@@ -57,7 +57,7 @@ export const retentionJob: IntervalJob = {
 };
 
 function isDue(core: Core, teamId: string, proven: boolean): boolean {
-  const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
+  const last = rows(core.store).lastRetention.get({ teamId, now: core.clock.now() });
   const days = last ? dayNumber(core.clock.now()) - dayNumber(last.requestedAt) : Number.POSITIVE_INFINITY;
   return (last?.completedAt === null || days > 0) && (days <= 1 || proven);
 }
@@ -71,7 +71,7 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   const sql = rows(core.store);
   const retention = retentionOf(core, teamId);
   const now = core.clock.now();
-  const last = sql.lastRetention.get(teamId, now);
+  const last = sql.lastRetention.get({ teamId, now });
   const id = last?.completedAt === null ? last.id : newId("era", core.clock, core.random);
   const rules = RETENTION_KINDS.filter((kind) => retention[kind] !== null)
     .map((kind) => `${kind} ${retention[kind]} days`)
@@ -169,7 +169,7 @@ export function lastRuns(core: Core): { teamId: string; at: number; completedAt:
       .map(({ teamId }) => teamId),
   );
   return [...teamIds].flatMap((teamId) => {
-    const last = rows(core.store).lastRetention.get(teamId, core.clock.now());
+    const last = rows(core.store).lastRetention.get({ teamId, now: core.clock.now() });
     if (!last) return [];
     return { teamId, at: last.requestedAt, completedAt: last.completedAt, counts: JSON.parse(last.counts) as Counts };
   });

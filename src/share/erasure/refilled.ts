@@ -2,7 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { leafOfAct } from "../../platform/audit/audit.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { carryOut, erasuresDoneSince } from "./erasures.ts";
 import type { Erasure } from "./journal.ts";
@@ -29,7 +29,7 @@ function isThere(core: Core, { id, target }: Erasure): boolean {
 }
 
 /** Erases again what machines send to a restored server although it was erased. */
-export const refilledJob: IntervalJob = {
+export const refilledJob: Job = {
   name: "erasures after a restore",
   everyMs: MINUTE_MS,
   async run(core) {

@@ -19,7 +19,7 @@ export interface ErasureRow {
 const ERASURE = `SELECT id, kind, team_id AS teamId, target, reason, requested_by AS requestedBy, requested_at AS requestedAt, counts,
   completed_at AS completedAt FROM erasures`;
 
-/** Walks of the table, which is short: ids rise with time. */
+/** By erasures_requested; in an older database by a walk of the table. */
 export const requestedIn = (db: Preparer): ErasureRow[] =>
   db.prepare<[], ErasureRow>(`${ERASURE} WHERE kind <> 'retention' ORDER BY requested_at, id`).all();
 
@@ -51,14 +51,16 @@ export const rows = statements((db) => ({
       "SELECT completed_at FROM erasures WHERE kind = 'retention' AND completed_at <= ? ORDER BY id DESC LIMIT 1",
     )
     .pluck(),
-  // Walks of the table, which is short: ids rise with time.
+  // Both by erasures_requested.
   requested: db.prepare<[], ErasureRow>(`${ERASURE} WHERE kind <> 'retention' ORDER BY requested_at, id`),
   newest: db.prepare<[string, number], ErasureRow>(
     `${ERASURE} WHERE kind <> 'retention' AND (team_id = ? OR team_id IS NULL) ORDER BY requested_at DESC, id DESC LIMIT ?`,
   ),
-  // One of the future is of a clock that was wrong: it holds nothing up, unless it is to be ended.
-  lastRetention: db.prepare<[string, number], ErasureRow>(
-    `${ERASURE} WHERE kind = 'retention' AND team_id = ? AND (requested_at <= ? OR completed_at IS NULL)
-     ORDER BY completed_at IS NULL DESC, requested_at DESC LIMIT 1`,
+  // By erasures_unfinished, then erasures_nightly. One of the future is of a clock that was wrong: it holds nothing up, unless it is to be ended.
+  lastRetention: db.prepare<[{ teamId: string; now: number }], ErasureRow>(
+    `SELECT * FROM (${ERASURE} WHERE kind = 'retention' AND +team_id = @teamId AND completed_at IS NULL ORDER BY requested_at DESC LIMIT 1)
+     UNION ALL
+     SELECT * FROM (${ERASURE} WHERE kind = 'retention' AND team_id = @teamId AND requested_at <= @now ORDER BY requested_at DESC LIMIT 1)
+     LIMIT 1`,
   ),
 }));

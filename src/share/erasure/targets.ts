@@ -17,6 +17,7 @@ import { type Erasure, readTarget, type Target } from "./journal.ts";
 export interface TargetRequest {
   /** E-mail address or id. */
   readonly person?: string | undefined;
+  /** With a session: the one that has it, of which entries alone may tell. */
   readonly device?: string | undefined;
   /** The number of its page, or its agent's id for it. */
   readonly session?: string | undefined;
@@ -40,19 +41,20 @@ export interface Resolved {
 /** Finds what is to be erased. @throws Problem when there is no such thing, or several */
 export function resolveTarget(core: Core, request: TargetRequest): Resolved {
   const { person, device, session, entry, repo, team } = request;
-  if ([person, device, session, entry, repo].filter((name) => name !== undefined).length !== 1)
+  const ofDevice = session === undefined ? device : undefined;
+  if ([person, ofDevice, session, entry, repo].filter((name) => name !== undefined).length !== 1)
     fail(invalid, "Name one thing to erase: a person, a device, a session, an entry or a repository.");
   if (person !== undefined) {
     const { id: personId, email } = getUser(core, person);
     const deviceIds = listDevices(core, undefined, personId).map(({ id }) => id);
     return { target: { kind: "person", personId, deviceIds }, teamId: null, label: email, deviceIds };
   }
-  if (device !== undefined) {
-    const { id: deviceId, teamId, label } = oneDevice(core, device);
+  if (ofDevice !== undefined) {
+    const { id: deviceId, teamId, label } = oneDevice(core, ofDevice);
     return { target: { kind: "device", deviceId }, teamId, label: label ?? deviceId, deviceIds: [deviceId] };
   }
   if (session !== undefined) {
-    const { deviceId, teamId, externalId } = oneSession(core, session);
+    const { deviceId, teamId, externalId } = oneSession(core, session, device);
     const target = { kind: "session", deviceId, sessionSha256: sha256Hex(externalId) } as const;
     return { target, teamId, label: externalId, deviceIds: [deviceId] };
   }
@@ -80,10 +82,22 @@ export function oneDevice(core: Core, id: string): Device {
   return device ?? fail(notFound, `there is no device with the id "${id}" (see: reckon device list)`);
 }
 
-/** @throws Problem when there is no such session, or there are several */
-export function oneSession(core: Core, named: string) {
-  const [session, ...more] = traceErasure.findSessions(core, named);
-  if (!session) fail(notFound, `there is no session "${named}": give the number of its page, or its agent's id for it`);
+/**
+ * @param device the one that has it: then it may be one that entries alone tell of
+ * @throws Problem when there is no such session, or there are several
+ */
+export function oneSession(core: Core, named: string, device?: string) {
+  const all = traceErasure.findSessions(core, named);
+  if (device !== undefined) {
+    const { id: deviceId, teamId } = oneDevice(core, device);
+    return all.find((session) => session.deviceId === deviceId) ?? { deviceId, teamId, externalId: named };
+  }
+  const [session, ...more] = all;
+  if (!session)
+    fail(
+      notFound,
+      `there is no session "${named}": give the number of its page, or its agent's id for it; of which entries alone tell, with its device`,
+    );
   if (more.length > 0)
     fail(
       conflict,

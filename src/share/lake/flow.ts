@@ -6,7 +6,7 @@ import { SECOND_MS } from "../../kit/clock.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { fail, unavailable } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
@@ -42,7 +42,7 @@ const turn = slot(() => ({
  * Brings to the lake what was sealed and what changed, and takes away what is gone. Each object is noted before it is put, and a day
  * is done when nothing of it changed meanwhile: whatever ends it, it is gone on with, and what is put twice is the same under one name.
  */
-export const lakeJob: IntervalJob = {
+export const lakeJob: Job = {
   name: "lake",
   everyMs: LOOK_EVERY_MS,
   progress: (core) => turn(core).moved,

@@ -43,7 +43,7 @@ export function examineDerived(core: Core): Finding {
 /** Work in the background that failed when it was tried last; a running server tries it again. */
 export function examineJobs(core: Core): Finding {
   const check = "background jobs";
-  const [first, ...more] = hasTable(core.store.db, "outbox") ? troubledJobs(core) : [];
+  const [first, ...more] = hasTable(core.store.db, "job_failures") ? troubledJobs(core) : [];
   if (!first) return { check, status: "ok", detail: "none failed" };
   const others = more.length === 0 ? "" : `, and ${more.map(({ job }) => job).join(", ")} as well`;
   return { check, status: "warning", detail: `${first.job} failed (${first.tries}): ${first.cause}${others}` };

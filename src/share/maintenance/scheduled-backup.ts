@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../../kit/clock.ts";
 import { syncDirectory } from "../../kit/files.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";
 import { helperCommand } from "../../kit/respawn.ts";
-import { type IntervalJob, troubledJobs } from "../../platform/jobs/jobs.ts";
+import { type Job, troubledJobs } from "../../platform/jobs/jobs.ts";
 import { removeDatabase } from "../../platform/store/store.ts";
 import { currentEpoch } from "../../platform/transparency/transparency.ts";
 import { makeBackup } from "./backup.ts";
@@ -41,7 +41,7 @@ export interface VerifiedBackup {
 }
 
 /** Makes backups as often as the settings say. The names of those that are there tell when the next is due, also after a restart. */
-export const backupJob: IntervalJob = {
+export const backupJob: Job = {
   name: "backups",
   everyMs: MINUTE_MS,
   retryMs: RETRY_MS,
@@ -134,7 +134,7 @@ export function scheduledBackups(core: Core): ScheduledBackups | undefined {
   const kept = keptBackups(core);
   // One of the future is of a clock that was wrong: it holds nothing up.
   const last = kept.find(({ at }) => at <= now);
-  const failed = hasTable(core.store.db, "outbox") ? troubledJobs(core) : [];
+  const failed = hasTable(core.store.db, "job_failures") ? troubledJobs(core) : [];
   const failure = failed.find(({ job }) => job === backupJob.name)?.cause ?? null;
   return { everyMs, folder: folderOf(core), kept, nextAt: last ? Math.max(last.at + everyMs, now) : now, failure };
 }

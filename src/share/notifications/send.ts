@@ -2,7 +2,7 @@ import { type Core, slot } from "../../core.ts";
 import { DAY_MS, SECOND_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { dropNoticesBefore } from "../../platform/notices/notices.ts";
 import { attempt } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
@@ -33,7 +33,7 @@ const sending = slot(({ clock }) => ({
 export const stopSending = (core: Core): void => sending(core).ends.abort();
 
 /** Sends what is due. It does not wait for it: who answers slowly must not delay what is due to others. */
-export const sendingJob: IntervalJob = {
+export const sendingJob: Job = {
   name: "notifications",
   everyMs: SECOND_MS,
   async run(core) {

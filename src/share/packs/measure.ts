@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from "../../kit/clock.ts";
 import { inSlices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
-import type { IntervalJob } from "../../platform/jobs/jobs.ts";
+import type { Job } from "../../platform/jobs/jobs.ts";
 import { forgetPacks, packRows } from "./list.ts";
 import { foundRemoved, recurrencesRemoved } from "./recurrences.ts";
 import { rows } from "./rows.ts";
@@ -10,7 +10,7 @@ import { rows } from "./rows.ts";
 const KEPT_MS = 10 * MINUTE_MS;
 
 /** Finds what the rules of each published pack ended, so that nobody who asks for a list waits for all of it. */
-export const measuring: IntervalJob = {
+export const measuring: Job = {
   name: "pack-recurrences",
   everyMs: 5 * SECOND_MS,
   async run(core) {

@@ -27,14 +27,18 @@ interface EraseOptions extends CommonOptions {
 }
 
 const TARGETS = ["person", "device", "session", "entry", "repo"] as const;
+/** A session may be named with its device. */
+const PAIR: readonly string[] = ["device", "session"];
 
 export function eraseCommand(program: Command, cli: Cli): void {
   const only = (flags: string, description: string, name: (typeof TARGETS)[number]) =>
-    new Option(flags, description).conflicts(TARGETS.filter((other) => other !== name));
+    new Option(flags, description).conflicts(
+      TARGETS.filter((other) => other !== name && ![name, other].every((one) => PAIR.includes(one))),
+    );
   const erase = common(program.command("erase"))
     .description("erase what was recorded of somebody or something; what remains tells that it was")
     .addOption(only("--person <email>", "a person, with the devices that are theirs: e-mail address or id", "person"))
-    .addOption(only("--device <id>", "what a device sent; its binding ends", "device"))
+    .addOption(only("--device <id>", "what a device sent; its binding ends. With --session: whose", "device"))
     .addOption(only("--session <id>", "an agent's session: the number of its page, or its agent's id", "session"))
     .addOption(only("--entry <id>", "an entry of telemetry, by the number of its page", "entry"))
     .addOption(only("--repo <key>", "what was sent of a repository", "repo"))

@@ -79,7 +79,8 @@ export const runCommand = endpoint(
         REMOTE[name]?.scope === "admin" &&
           recordAct(core, by, { action: "command.run", teamId, target, detail: { command: name, owner } }),
       ]);
-      const sent = { name, argv, input, isTerminal: terminal };
+      const mayHave = () => getApiToken(core, tokenId).status === "active";
+      const sent = { name, argv, input, isTerminal: terminal, mayHave };
       return new Reply("", { content: serveCommand(core, { by, teamId, token: { userId, expiresAt } }, sent, onEnd) });
     } catch (error) {
       onEnd();

@@ -19,6 +19,8 @@ export interface Sent {
   readonly argv: readonly string[];
   readonly input: string | undefined;
   readonly isTerminal: boolean;
+  /** Whether the token works still, and so may have more of a file. */
+  readonly mayHave: () => boolean;
 }
 
 /** At once, with one token. */
@@ -51,6 +53,11 @@ class Frames {
   #isDone = false;
   #wake: () => void = () => {};
   #room: () => void = () => {};
+  readonly #mayHave: () => boolean;
+
+  constructor(mayHave: () => boolean) {
+    this.#mayHave = mayHave;
+  }
 
   push(frame: Frame): void {
     if (this.#isGone) return;
@@ -60,13 +67,14 @@ class Frames {
     this.#wake();
   }
 
-  /** A piece of a file, at its reader's pace. @throws Problem when they have left */
+  /** A piece of a file, at its reader's pace. @throws Problem when they have left, or may have no more */
   async send(bytes: Uint8Array): Promise<void> {
     if (!this.#isGone && this.#chars > MAX_WAITING_CHARS)
       await new Promise<void>((resolve) => {
         this.#room = resolve;
       });
     if (this.#isGone) fail(unavailable, "nobody reads any more");
+    if (!this.#mayHave()) fail(forbidden, "the token does not work any more");
     this.push({ file: Buffer.from(bytes).toString("base64") });
   }
 
@@ -103,7 +111,7 @@ class Frames {
  * @returns what they are sent
  */
 export async function* serveCommand(core: Core, caller: Caller, sent: Sent, onEnd: () => void): AsyncGenerator<string> {
-  const frames = new Frames();
+  const frames = new Frames(sent.mayHave);
   const timer = setInterval(() => frames.push({ wait: true }), WAIT_EVERY_MS);
   void runSent(core, caller, sent, frames)
     .catch((error: unknown) => {

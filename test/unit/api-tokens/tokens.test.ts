@@ -1,6 +1,4 @@
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   apiReads,
   createApiToken,
@@ -14,15 +12,12 @@ import { removeMember, setRole } from "../../../src/identity/members/members.ts"
 import { setOperator } from "../../../src/identity/people/people.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { silentLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
 import { newToken, tokenDigest } from "../../../src/kit/tokens.ts";
 import { type Actor, COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
-import { CURRENT_SCHEMA, createSchema, upgrade } from "../../../src/platform/store/migrate.ts";
 import { redactText } from "../../../src/redact/redact.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
-import { firstSchemaDirectory } from "../../support/older.ts";
 import { memberOf } from "../../support/reads.ts";
 
 async function started() {
@@ -193,24 +188,4 @@ describe("an API token", () => {
       expect([name, scans.length > 0]).toEqual([name, name === "tokens"]);
     }
   });
-});
-
-it("an older database gets the tables, as a new one has them", async () => {
-  const directory = await firstSchemaDirectory();
-  const db = new Sqlite(join(directory, "reckon.db"));
-  onTestFinished(() => void db.close());
-  const now = "2026-11-21T08:00:00.000Z";
-  const migrations = CURRENT_SCHEMA.migrations.filter(({ version }) => version < 15);
-  upgrade(db, directory, now, silentLog, { ...CURRENT_SCHEMA, version: 14, migrations });
-  const deliveries = db.prepare("SELECT count(*) FROM deliveries").pluck().get();
-  upgrade(db, directory, now, silentLog);
-  const fresh = new Sqlite(":memory:");
-  onTestFinished(() => void fresh.close());
-  createSchema(fresh);
-  for (const table of ["api_tokens", "api_token_days"]) {
-    const shape = (of: Sqlite.Database) => [of.pragma(`table_info(${table})`), of.pragma(`index_list(${table})`)];
-    expect(shape(db)).toEqual(shape(fresh));
-  }
-  expect(deliveries).toBeGreaterThan(0);
-  expect(db.prepare("SELECT count(*) FROM deliveries").pluck().get()).toBe(deliveries);
 });

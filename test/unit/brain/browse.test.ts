@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { diffLines } from "../../../src/kit/diff.ts";
 import {
-  diffSnapshotFile,
-  diffSnapshots,
   fileVersions,
   listFiles,
   listRepositories,
@@ -90,26 +88,6 @@ describe("a repository", () => {
     expect(readFile(core, team, "shop", "errors.md", evidence)).toMatchObject({ content: "evil\n" });
     expect(readFile(core, team, "shop", "docs/a.md")).toBeUndefined();
   });
-
-  it("is not shown to another team, nor under another repository's name", async () => {
-    const t = await startInstance();
-    const { first, third, team } = await filled(t);
-    const stranger = (await t.team()).id;
-    const { core } = t.instance;
-    for (const [whose, repo] of [
-      [stranger, "shop"],
-      [team, "api"],
-    ] as const) {
-      expect(listFiles(core, whose, repo, third)).toBeUndefined();
-      expect(readFile(core, whose, repo, "errors.md", third)).toBeUndefined();
-      expect(listVersions(core, whose, repo).rows).toEqual([]);
-      expect(fileVersions(core, whose, repo, "errors.md").rows).toEqual([]);
-      expect(diffSnapshots(core, whose, repo, first, third)).toBeUndefined();
-      expect(diffSnapshotFile(core, whose, repo, null, third, "errors.md")).toBeUndefined();
-    }
-    expect(listRepositories(core, stranger)).toEqual([]);
-    expect(listFiles(core, team, "shop", Number.NaN)).toBeUndefined();
-  });
 });
 
 describe("versions", () => {
@@ -163,38 +141,6 @@ describe("versions", () => {
 });
 
 describe("diffs", () => {
-  it("name the files that differ and show one line by line", async () => {
-    const t = await startInstance();
-    const { first, third, team } = await filled(t);
-    const { core } = t.instance;
-    expect(diffSnapshots(core, team, "shop", first, third)).toMatchObject({
-      from: { snapshotId: first },
-      to: { snapshotId: third },
-      files: [
-        { path: "docs/a.md", change: "removed", oldBytes: 2, newBytes: null },
-        { path: "errors.md", change: "changed", oldBytes: 4, newBytes: 4, kind: "error" },
-        { path: "new.md", change: "added", oldBytes: null, newBytes: 2 },
-      ],
-    });
-    expect(diffSnapshotFile(core, team, "shop", first, third, "errors.md")).toEqual({
-      tooDifferent: false,
-      hunks: [
-        {
-          oldStart: 1,
-          newStart: 1,
-          lines: [
-            { kind: "removed", text: "one" },
-            { kind: "added", text: "two" },
-          ],
-        },
-      ],
-    });
-    expect(diffSnapshotFile(core, team, "shop", null, third, "new.md")?.hunks[0]?.lines).toEqual([
-      { kind: "added", text: "n" },
-    ]);
-    expect(diffSnapshotFile(core, team, "shop", first, third, "none.md")).toBeUndefined();
-  });
-
   it("keep three lines around a change and number the lines", () => {
     const lines = Array.from({ length: 20 }, (_, i) => `${i + 1}`);
     const { hunks } = diffLines(lines.join("\n"), lines.with(9, "ten").join("\n"));

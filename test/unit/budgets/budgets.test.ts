@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { assignDevice } from "../../../src/identity/devices/devices.ts";
-import { createUser } from "../../../src/identity/sign-in/sign-in.ts";
 import { budgetStandings, removeBudget, setBudget } from "../../../src/insight/budgets/budgets.ts";
 import { checkBudgets } from "../../../src/insight/budgets/check.ts";
 import { forecast, spanAt } from "../../../src/insight/budgets/forecast.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 let seq = 0;
@@ -30,10 +30,9 @@ describe("a budget", () => {
     const [one, other] = [await t.device(), undefined] as const;
     const team = one.team.id;
     const robot = await t.device(one.team);
-    const ada = await createUser(core, {
+    const ada = await makeAccount(core, {
       email: "ada@example.com",
       name: null,
-      password: "plough-the-north-field",
       operator: false,
       team: { id: team, role: "owner" },
     });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { listLinks } from "../../../src/insight/causes/causes.ts";
 import { startInstance } from "../../support/instance.ts";
-import { turnsDuring } from "../../support/slices.ts";
+import { turnsOfOthers } from "../../support/others.ts";
 import { at, follow, publish, SHA, session, trace } from "./support.ts";
 
 it("lists links of many days from page to page, and lets others in between the days", async () => {
@@ -17,10 +17,10 @@ it("lists links of many days from page to page, and lets others in between the d
     days.map((day) => `## ${day} Cart\n\nBroken since ${SHA.slice(0, 8)}.`),
   );
   await follow(t);
-  const { turns, result: dates } = await turnsDuring(core, async (slow) => {
+  const { turns, done: dates } = await turnsOfOthers(core, async () => {
     const dates: string[] = [];
     for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
-      const { total, links, next } = await listLinks(slow, team, { limit: 4, after });
+      const { total, links, next } = await listLinks(core, team, { limit: 4, after });
       expect(total).toBe(9);
       dates.push(...links.map(({ date }) => date));
       after = next;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { promptForLine } from "../../../src/insight/causes/causes.ts";
-import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { startInstance } from "../../support/instance.ts";
 import { at, follow, SHA, session, trace } from "./support.ts";
 
 const span = (id: string, day: number, minute: number, edit: object) => ({
@@ -34,23 +34,6 @@ const short = (matches: Awaited<ReturnType<typeof promptForLine>>) =>
   matches.map(({ sessionId, spanId, prompt, band }) => [sessionId, spanId, prompt, band]);
 
 describe("promptForLine", () => {
-  it("follows the line to the edit that wrote it and the prompt that asked for it", async () => {
-    const { ask } = await filled();
-    expect(short(await ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
-    expect(short(await ask(15))).toEqual([
-      ["first", "sum", "Sum it up", "strong"],
-      ["first", "write", "Write the cart", "weak"],
-    ]);
-    expect(short(await ask(1))).toEqual([["first", "write", "Write the cart", "strong"]]);
-    expect((await ask(15))[0]).toMatchObject({ commit: SHA.slice(0, 7), at: Date.parse(at(10, 12, 40)) });
-  });
-
-  it("looks at the file as it stood at a commit", async () => {
-    const { ask } = await filled();
-    expect(short(await ask(10, { commit: SHA })).slice(0, 1)).toEqual([["first", "sum", "Sum it up", "strong"]]);
-    expect(await ask(10, { commit: "fffffff" })).toEqual([]);
-  });
-
   it("knows a file by what each side knows of its path, and tells files of one name apart", async () => {
     const { t, device, ask } = await filled();
     expect(short(await ask(4, { path: "./src\\cart.ts" }))).toHaveLength(1);
@@ -67,12 +50,5 @@ describe("promptForLine", () => {
       ["third", "weak"],
       ["second", "weak"],
     ]);
-  });
-
-  it("shows a team its own sessions alone", async () => {
-    const { t } = await filled();
-    const other = await t.device();
-    const theirs = (t: TestInstance) => promptForLine(t.instance.core, other.team.id, { path: "src/cart.ts", line: 4 });
-    expect(await theirs(t)).toEqual([]);
   });
 });

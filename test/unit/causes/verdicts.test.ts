@@ -45,27 +45,6 @@ describe("findEntry", () => {
 });
 
 describe("createLink", () => {
-  it("keeps a person's word above what was computed, and across correlation", async () => {
-    const { t, core, teamId, say, ofEntry } = await filled();
-    const link = (await say({ sessionId: "a" })) as Link;
-    expect(link).toMatchObject({
-      ...{ origin: "person", label: "Caused by", counts: true, sessionId: "a", commit: null, promptExcerpt: "Do a" },
-      evidence: [{ kind: "person", says: "command line said so." }],
-    });
-    t.clock.advance(60_000);
-    expect(await correlate(core, teamId)).toEqual({ considered: 1, linked: 1, possible: 0, unlinked: 0 });
-    expect(ofEntry().map(({ origin, counts }) => [origin, counts])).toEqual([
-      ["person", true],
-      ["computed", false],
-      ["computed", false],
-    ]);
-    expect(ofEntry()[0]).toEqual(link);
-    expect(attribution(core, teamId).sessions.map(({ sessionId }) => sessionId)).toEqual(["a"]);
-    expect(t.rows("SELECT action, target_id FROM audit_events WHERE action LIKE 'link.%'")).toEqual([
-      { action: "link.created", target_id: link.id },
-    ]);
-  });
-
   it("outranks even a strong link of the entry", async () => {
     const { t, device, core, teamId } = await filled();
     await publish(t, device, [`## 2026-11-20 Cart\n\nSince ${SHA}.`], { version: 2 });
@@ -73,15 +52,6 @@ describe("createLink", () => {
     const entry = findEntry(core, teamId, { repoKey: "shop", path: ERRORS, heading: "Cart" }) as Defect;
     await createLink(core, teamId, entry, { sessionId: "b" }, COMMAND_LINE);
     expect(attribution(core, teamId).sessions.map(({ sessionId }) => sessionId)).toEqual(["b"]);
-  });
-
-  it("takes the same word once", async () => {
-    const { t, say } = await filled();
-    const first = (await say({ commit: SHA.slice(0, 9).toUpperCase() })) as Link;
-    expect(first).toMatchObject({ commit: SHA, sessionId: "a" });
-    t.clock.advance(1_000);
-    expect(await say({ commit: SHA })).toEqual(first);
-    expect(t.rows("SELECT count(*) AS n FROM causal_links WHERE origin = 'person'")[0].n).toBe(1);
   });
 
   it("takes a commit that no session made, and doubts what cannot be", async () => {
@@ -126,13 +96,5 @@ describe("decideLink", () => {
     expect(attribution(core, teamId).sessions.map(({ sessionId }) => sessionId)).toEqual(["a"]);
     await publish(t, device, ["## 2026-11-20 Cart\n\nNothing named."], { version: 2 });
     expect(await linked(t, device)).toEqual(["Cart: a weak"]);
-  });
-
-  it("knows no link of another team", async () => {
-    const { t, core, ofEntry } = await filled();
-    const [link] = ofEntry();
-    const other = await t.team();
-    expect(await decideLink(core, other.id, link?.id ?? "", "rejected", COMMAND_LINE)).toBeUndefined();
-    expect(ofEntry()[0]).toEqual(link);
   });
 });

@@ -1,12 +1,5 @@
 import { expect, it } from "vitest";
-import {
-  defectsOfClass,
-  entryText,
-  findDefect,
-  listDefects,
-  newestWith,
-  onWire,
-} from "../../../src/insight/defects/defects.ts";
+import { defectsOfClass, entryText, listDefects, newestWith, onWire } from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const FILE = `# Errors
@@ -58,18 +51,6 @@ it("gives the text that stands below an entry's heading, up to the next heading 
     FILE.slice(FILE.indexOf("Text of the underlined"), FILE.indexOf("## 2026-05-01")).trim(),
     "",
   ]);
-});
-
-it("finds an entry by its number and by its place, for its own team alone", async () => {
-  const { t, core, team } = await published();
-  const [first] = listDefects(core, team);
-  if (!first) throw new Error("no entry");
-  expect(findDefect(core, team, first.id)).toEqual(first);
-  const other = await t.team();
-  expect(findDefect(core, other.id, first.id)).toBeUndefined();
-  expect(findDefect(core, team, Number.NaN)).toBeUndefined();
-  expect(entryText(core, other.id, first)).toBeUndefined();
-  expect(defectsOfClass(core, other.id, onWire(first.fingerprint))).toEqual([]);
 });
 
 it("gathers a class by the beginning of its fingerprint, and nothing for what is none", async () => {

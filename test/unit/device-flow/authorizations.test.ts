@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  decideAuthorization,
-  findAuthorization,
-  getAuthorization,
-  listAuthorizations,
-  listCliTokens,
-  revokeCliToken,
-} from "../../../src/identity/device-flow/device-flow.ts";
+import { decideAuthorization, listCliTokens, revokeCliToken } from "../../../src/identity/device-flow/device-flow.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { answered, cliToken, type Person, person, poll, waiting } from "../../support/cli.ts";
@@ -14,54 +7,6 @@ import { startInstance } from "../../support/instance.ts";
 
 const problem = (status: number) => expect.objectContaining({ name: "Problem", status });
 const actor = (user: Person) => ({ kind: "user", id: user.id, label: user.email, ip: "192.0.2.1" }) as const;
-
-describe("finding who waits", () => {
-  it("shows what the person needs to recognise their tool, however the code was typed", async () => {
-    const t = await startInstance();
-    const { userCode } = await waiting(t, {
-      json: { channel: "desktop" },
-      headers: { "user-agent": "reckon-cli/2.1" },
-    });
-    const shown = {
-      userCode,
-      channel: "desktop",
-      ip: "127.0.0.1",
-      userAgent: "reckon-cli/2.1",
-      createdAt: t.clock.now(),
-      expiresAt: t.clock.now() + 900_000,
-    };
-    for (const typed of [userCode, userCode.toLowerCase(), userCode.replace("-", " "), userCode.replace("-", "")])
-      expect(findAuthorization(t.instance.core, typed)).toEqual(shown);
-    expect(listAuthorizations(t.instance.core)).toEqual([shown]);
-  });
-
-  it("finds nothing for codes that are unknown, answered or expired", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const done = await answered(t);
-    const late = await waiting(t);
-    t.clock.advance(900_000);
-    for (const typed of ["BBBB-BBBB", "", "nonsense", done.userCode, late.userCode])
-      expect(findAuthorization(core, typed)).toBeUndefined();
-    expect(listAuthorizations(core)).toEqual([]);
-  });
-
-  it("says why there is nobody, when asked to", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const done = await answered(t);
-    const late = await waiting(t);
-    expect(getAuthorization(core, late.userCode)).toEqual(findAuthorization(core, late.userCode));
-    t.clock.advance(900_000);
-    for (const [typed, status] of [
-      ["BBBB-BBBB", 404],
-      ["", 404],
-      [done.userCode, 409],
-      [late.userCode, 410],
-    ] as const)
-      expect(() => getAuthorization(core, typed)).toThrow(problem(status));
-  });
-});
 
 describe("answering", () => {
   it("records who answered what, from where", async () => {

@@ -3,18 +3,17 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { assignDevice, createCode, findDeviceOf, listDevices } from "../../../src/identity/devices/devices.ts";
 import { removeMember } from "../../../src/identity/members/members.ts";
-import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import type { Team } from "../../../src/identity/teams/teams.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { CURRENT_SCHEMA, upgrade } from "../../../src/platform/store/migrate.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { firstSchemaDirectory } from "../../support/older.ts";
 
-const PASSWORD = "plough-the-north-field";
-
 const memberOf = ({ instance }: TestInstance, team: Team, email: string) =>
-  createUser(instance.core, { email, password: PASSWORD, team: { id: team.id, role: "member" } });
+  makeAccount(instance.core, { email, team: { id: team.id, role: "member" } });
 
 async function codeFor({ instance }: TestInstance, team: Team, personId: string | null) {
   return (await createCode(instance.core, team.id, undefined, COMMAND_LINE, personId)).code;

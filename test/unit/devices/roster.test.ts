@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { assignDevice, listDevices, renameDevice, revokeDevice } from "../../../src/identity/devices/devices.ts";
+import { sourcesOf } from "../../../src/identity/ownership/ownership.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/kit/clock.ts";
 import { databasePath } from "../../../src/platform/store/store.ts";
 import { makeAccount } from "../../support/accounts.ts";
@@ -62,4 +63,50 @@ it("lists what a transaction did within it, and not once it is taken back", asyn
   ).rejects.toThrow("taken back");
   expect(listed(t)).toEqual(stored(t));
   expect(listed(t)[0]?.label).not.toBe("never");
+});
+
+function addDevices(t: TestInstance, teamId: string, count: number): void {
+  const { db } = t.instance.core.store;
+  const insert = db.prepare("INSERT INTO devices (id, team_id, consent_version, created_at) VALUES (?, ?, '1', ?)");
+  db.transaction(() => {
+    for (let i = 1; i <= count; i++) insert.run(`dev_${String(i).padStart(5, "0")}`, teamId, i);
+  })();
+}
+
+it("reads thousands of devices anew beside other work when another process changed one, and misses no change meanwhile", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { team, deviceId } = await t.device();
+  addDevices(t, team.id, 3_000);
+  expect(listed(t)).toHaveLength(3_001);
+  const other = new Sqlite(databasePath(t.directory));
+  onTestFinished(() => void other.close());
+  other.exec("UPDATE devices SET label = 'renamed elsewhere' WHERE id = 'dev_02000'");
+  t.clock.advance(SECOND_MS);
+  const labelOf = (id: string) => listed(t, team.id).find((one) => one.id === id)?.label ?? null;
+  // Reading so many at once would hold everybody up.
+  expect(labelOf("dev_02000")).toBeNull();
+  await renameDevice(core, team.id, deviceId, "renamed meanwhile");
+  await expect.poll(() => labelOf("dev_02000")).toBe("renamed elsewhere");
+  expect(labelOf(deviceId)).toBe("renamed meanwhile");
+  expect(listed(t)).toEqual(stored(t));
+});
+
+it("says whose a person's sources are without looking at all machines of a large team", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { team, deviceId } = await t.device();
+  const { id } = await makeAccount(core, { email: "ada@example.com", team: { id: team.id, role: "member" } });
+  await assignDevice(core, deviceId, id);
+  addDevices(t, team.id, 20_000);
+  expect(sourcesOf(core, team.id, null)).toHaveLength(20_000);
+  expect(sourcesOf(core, team.id, "ada@example.com")).toEqual([deviceId, "ada@example.com"]);
+  const cost = (person: string | null) => {
+    const before = process.threadCpuUsage();
+    for (let i = 0; i < 20; i++) sourcesOf(core, team.id, person);
+    const { user, system } = process.threadCpuUsage(before);
+    return user + system;
+  };
+  // A team may have a hundred budgets of people, each of which asks.
+  expect(cost(id)).toBeLessThan(cost(null) / 3);
 });

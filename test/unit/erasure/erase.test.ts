@@ -172,6 +172,23 @@ it("erases a session with what entries and spend tell of it, and leaves its devi
   expect(report(t).faults).toEqual([]);
 });
 
+it("erases a session that entries alone tell of, of the device that is named", async () => {
+  const { t, team } = await twoDevices();
+  const [mine, other] = [await t.device(team), await t.device(team)];
+  const payload = { type: "usage", sessionId: "larkspur", usage: { input_tokens: 1 } };
+  for (const { token } of [mine, other])
+    expect((await t.post("/api/telemetry/ingest", { token, json: { entries: [{ seq: 1, payload }] } })).status).toBe(
+      200,
+    );
+  await expect(erase(t, { session: "larkspur" })).rejects.toThrow("with its device");
+  expect(await erase(t, { session: "larkspur", device: mine.deviceId })).toMatchObject({ entries: 1 });
+  expect((await listEntries(t.instance.core, team.id, { sessionId: "larkspur" })).rows).toHaveLength(1);
+  await erase(t, { session: "larkspur", device: other.deviceId });
+  expect(filesWith(t.directory, "larkspur")).toEqual([]);
+  expect(t.rows("SELECT id FROM devices WHERE revoked_at IS NOT NULL")).toEqual([]);
+  expect(report(t).faults).toEqual([]);
+});
+
 it("erases a session that came in several parts, and what came with its last is still compared", async () => {
   const t = await startInstance();
   const { token } = await t.device();

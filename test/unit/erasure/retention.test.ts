@@ -326,3 +326,30 @@ it("keeps labels of no session where their device is held, or a session of it", 
   expect(filesWith(t.directory, "marigold loose")).toEqual([]);
   expect(faults(t)).toEqual([]);
 });
+
+it("looks whether a night has come without walking through all nights of all teams, nor does what was asked for", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [TEAMS, NIGHTS] = [100, 600];
+  for (let i = 0; i < TEAMS; i++) {
+    const { id } = await t.team({ name: `Team ${i}` });
+    await setRetention(core, id, "audit", 365);
+    core.store.db
+      .prepare(
+        `WITH RECURSIVE nights (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM nights WHERE n < @nights)
+         INSERT INTO erasures (id, kind, team_id, target, reason, requested_by, requested_at, completed_at, reclaimed_at)
+         SELECT @id || n, 'retention', @id, '{}', 'audit 365 days', 'server', at, at, at
+         FROM (SELECT n, @now - n * ${DAY} AS at FROM nights)`,
+      )
+      .run({ id, nights: NIGHTS - 1, now: t.clock.now() });
+  }
+  const before = process.threadCpuUsage();
+  await retentionJob.run(core);
+  const { user, system } = process.threadCpuUsage(before);
+  // Nobody else has a turn meanwhile; a walk for each team takes a second.
+  expect((user + system) / 1_000).toBeLessThan(100);
+  expect(t.rows("SELECT count(*) AS n FROM erasures")).toEqual([{ n: TEAMS * NIGHTS }]);
+  t.clock.advance(DAY);
+  await retentionJob.run(core);
+  expect(t.rows("SELECT count(*) AS n FROM erasures WHERE requested_at = ?", t.clock.now())).toEqual([{ n: TEAMS }]);
+});

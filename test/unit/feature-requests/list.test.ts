@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import { finish } from "../../../src/kit/slices.ts";
 import {
-  changeRequest,
   listRequests,
   mergeRequest,
   type RequestFilter,
@@ -77,16 +76,6 @@ describe("listing requests", () => {
     }
     expect((await listRequests(core, { text: "no such words" }, 40)).rows).toEqual([]);
     expect((await listRequests(core, { text: "needle", status: "received" }, 40)).rows).toEqual([]);
-  });
-
-  it("finds by note, context and id, and takes pattern characters for themselves", async () => {
-    const core = await many(3);
-    await changeRequest(core, "req_00002", { note: "100% of_them" });
-    const found = async (text: string) => (await listRequests(core, { text }, 10)).rows.map(number);
-    expect(await found("100% OF_")).toEqual([2]);
-    expect(await found("100_")).toEqual([]);
-    expect(await found("req_00003")).toEqual([3]);
-    expect(await found("  ")).toEqual([3, 2, 1]);
   });
 
   it("shows duplicates among all and by themselves, not under the status they had", async () => {

@@ -148,6 +148,18 @@ it("reads OpenTelemetry's attributes, whose input includes the cache, in both sp
   expect(readAttributeUsage({ "gen_ai.request.model": "m" })).toBeNull();
 });
 
+it("takes nothing out of an input that the total says is without what was cached, as Amazon Bedrock tells it", () => {
+  const apart = {
+    "gen_ai.usage.input_tokens": 1000,
+    "gen_ai.usage.output_tokens": 50,
+    "gen_ai.usage.cache_read_input_tokens": 800,
+    "gen_ai.usage.cache_write_input_tokens": 100,
+  };
+  const told = (total: number) => readAttributeUsage({ ...apart, "gen_ai.usage.total_tokens": total });
+  expect(told(1950)).toMatchObject({ input: 1000, context: 1900 });
+  expect(told(1050)).toMatchObject({ input: 100, context: 1000 });
+});
+
 it.each([
   ["Codex", "cache_read.input_tokens", "cache_write.input_tokens"],
   ["the conventions as released", "cache_read.input_tokens", "cache_creation.input_tokens"],

@@ -6,15 +6,7 @@ import { readConfig } from "../../../src/config.ts";
 import type { Core } from "../../../src/core.ts";
 import { createLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
-import {
-  enqueue,
-  type Job,
-  type QueuedJob,
-  runs,
-  startJobs,
-  troubledJobs,
-  unfinishedJobs,
-} from "../../../src/platform/jobs/jobs.ts";
+import { type Job, startJobs, troubledJobs } from "../../../src/platform/jobs/jobs.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { examine } from "../../../src/share/maintenance/maintenance.ts";
 import { TestClock } from "../../support/instance.ts";
@@ -24,9 +16,14 @@ interface TestCore extends Core {
   readonly lines: string[];
 }
 
-/** Opens a directory as a process does; what an earlier one stored is there. */
-function open(directory: string, clock: TestClock): TestCore {
+function start(): TestCore {
+  const directory = mkdtempSync(join(tmpdir(), "reckon-jobs-"));
+  const clock = new TestClock();
   const store = openStore(directory, { now: clock.now });
+  onTestFinished(() => {
+    store.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
   const lines: string[] = [];
   const log = createLog({ level: "debug", now: clock.now, write: (line) => lines.push(line) });
   return {
@@ -38,18 +35,6 @@ function open(directory: string, clock: TestClock): TestCore {
     state: new Map(),
     lines,
   };
-}
-
-function newDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "reckon-jobs-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-function start(): TestCore {
-  const core = open(newDirectory(), new TestClock());
-  onTestFinished(() => core.store.close());
-  return core;
 }
 
 /** Runs jobs with timers that the test moves. */
@@ -73,121 +58,7 @@ const poll = <T>(read: () => T) =>
     return read();
   });
 
-const countOf = (core: Core, job: string, outcome = "done") =>
-  Number(
-    runs
-      .lines(core)
-      .find((line) => line.includes(`{job_name="${job}",outcome="${outcome}"}`))
-      ?.split(" ")
-      .at(-1) ?? 0,
-  );
-
-/** Waits until the outbox was looked through once more, from beginning to end. */
-async function look(core: Core): Promise<void> {
-  const before = countOf(core, "outbox");
-  await poll(() => countOf(core, "outbox")).toBeGreaterThan(before + 1);
-}
-
-const outbox = (core: Core) =>
-  core.store.db.prepare("SELECT payload, attempts, due_at AS dueAt, cause FROM outbox").all();
 const doctor = async (core: Core) => (await examine(core, () => {})).find(({ check }) => check === "background jobs");
-
-it("does what is queued, once, and queues nothing for a transaction that was undone", async () => {
-  const core = start();
-  const handled: unknown[] = [];
-  const job: QueuedJob = { name: "test.send", handle: (_core, payload) => void handled.push(payload) };
-  onTestFinished(begin(core, job));
-  await expect(
-    core.store.write(() => {
-      enqueue(core, job, { n: 0 });
-      throw new Error("undone");
-    }),
-  ).rejects.toThrow("undone");
-  await core.store.write(() => {
-    enqueue(core, job, { n: 1 });
-    enqueue(core, job, { n: 2 });
-  });
-  await poll(() => outbox(core)).toEqual([]);
-  await look(core);
-  expect([handled, countOf(core, job.name)]).toEqual([[{ n: 1 }, { n: 2 }], 2]);
-});
-
-it("tries again, after a pause, what was under way when the process ended", async () => {
-  const directory = newDirectory();
-  const clock = new TestClock();
-  const first = open(directory, clock);
-  const begun = Promise.withResolvers<void>();
-  const job = { name: "test.send" };
-  begin(first, {
-    ...job,
-    handle() {
-      begun.resolve();
-      return new Promise<void>(() => {});
-    },
-  });
-  await first.store.write(() => enqueue(first, { ...job, handle() {} }, { n: 1 }));
-  await poll(() => countOf(first, "outbox") + outbox(first).length).toBeGreaterThan(0);
-  vi.advanceTimersByTime(1_000);
-  await begun.promise;
-  first.store.db.close();
-
-  const second = open(directory, clock);
-  onTestFinished(() => second.store.close());
-  expect(await doctor(second)).toMatchObject({
-    status: "warning",
-    detail: expect.stringContaining("the process ended"),
-  });
-  const handled: unknown[] = [];
-  onTestFinished(begin(second, { ...job, handle: (_core, payload) => void handled.push(payload) }));
-  await look(second);
-  expect([handled, outbox(second)]).toMatchObject([[], [{ attempts: 1, dueAt: clock.now() + 1_000 }]]);
-  clock.advance(1_000);
-  await poll(() => outbox(second)).toEqual([]);
-  expect([handled, (await doctor(second))?.status]).toEqual([[{ n: 1 }], "ok"]);
-});
-
-it("waits twice as long after each failure, up to an hour, and says so to the doctor until it is done", async () => {
-  const core = start();
-  let works = false;
-  const job: QueuedJob = {
-    name: "test.send",
-    handle() {
-      if (!works) throw new Error("no route");
-    },
-  };
-  onTestFinished(begin(core, job));
-  await core.store.write(() => enqueue(core, job, {}));
-  const pauses: number[] = [];
-  for (let attempt = 1; attempt <= 14; attempt++) {
-    await poll(() => countOf(core, job.name, "failed")).toBe(attempt);
-    await poll(() => outbox(core)).toMatchObject([{ attempts: attempt, cause: "Error: no route" }]);
-    const [{ dueAt }] = outbox(core) as [{ dueAt: number }];
-    pauses.push((dueAt - core.clock.now()) / 1_000);
-    core.clock.advance(dueAt - core.clock.now());
-  }
-  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 3_600, 3_600]);
-  expect(await doctor(core)).toEqual({
-    check: "background jobs",
-    status: "warning",
-    detail: "test.send failed (14): Error: no route",
-  });
-  const later = { name: "test.later", handle() {} };
-  const at = core.clock.now();
-  await core.store.write(() => {
-    enqueue(core, later, { n: 1 });
-    enqueue(core, later, { n: 2 });
-  });
-  const failing = { job: "test.send", waiting: 1, tries: 14, cause: "Error: no route", nextTryAt: at };
-  expect(unfinishedJobs(core)).toEqual([
-    { job: "test.later", waiting: 2, tries: 0, cause: null, nextTryAt: at },
-    failing,
-  ]);
-  expect(troubledJobs(core)).toEqual([failing]);
-  core.store.db.exec("DELETE FROM outbox WHERE job = 'test.later'");
-  works = true;
-  await poll(() => outbox(core)).toEqual([]);
-  expect(await doctor(core)).toMatchObject({ status: "ok" });
-});
 
 it("runs a job at its interval, one run at a time, and waits for the run in work when it stops", async () => {
   const core = start();
@@ -263,9 +134,7 @@ it("tells once of a job that keeps failing, runs it less often, and forgets that
   await expectPauses([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000], () => tried);
   expect(core.lines.filter((line) => line.includes("job_failed"))).toHaveLength(1);
   expect(await doctor(core)).toMatchObject({ status: "warning", detail: "test.interval failed (7): Error: no room" });
-  expect(unfinishedJobs(core)).toEqual([
-    { job: "test.interval", waiting: null, tries: 7, cause: "Error: no room", nextTryAt: null },
-  ]);
+  expect(troubledJobs(core)).toEqual([{ job: "test.interval", tries: 7, cause: "Error: no room" }]);
   works = true;
   vi.advanceTimersByTime(30_000);
   await isScheduled();

@@ -11,15 +11,9 @@ import {
   revokeInvitation,
 } from "../../../src/identity/one-time-links/one-time-links.ts";
 import { findUser, setOperator } from "../../../src/identity/people/people.ts";
-import {
-  acceptAs,
-  acceptAsNew,
-  createUser,
-  resetPassword,
-  setDisabled,
-  setUp,
-} from "../../../src/identity/sign-in/sign-in.ts";
+import { acceptAs, acceptAsNew, resetPassword, setDisabled, setUp } from "../../../src/identity/sign-in/sign-in.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";
@@ -32,7 +26,7 @@ async function start() {
   const team = await t.team();
   const { core } = t.instance;
   const person = (email: string, role?: Role) =>
-    createUser(core, { email, password: PASSWORD, ...(role ? { team: { id: team.id, role } } : {}) });
+    makeAccount(core, { email, ...(role ? { team: { id: team.id, role } } : {}) });
   return { t, core, team, person };
 }
 
@@ -321,8 +315,8 @@ it("open no account with a password where passwords are for operators alone", as
   const t = await startInstance({ settings: { passwords: "operators" } });
   const { core } = t.instance;
   const [ada, root] = [
-    await createUser(core, { email: "ada@example.com", password: PASSWORD }),
-    await createUser(core, { email: "root@example.com", password: PASSWORD, operator: true }),
+    await makeAccount(core, { email: "ada@example.com" }),
+    await makeAccount(core, { email: "root@example.com", operator: true }),
   ];
   const use = async (id: string) =>
     resetPassword(core, (await createResetLink(core, id)).token, "plough-the-south-field", ORIGIN);

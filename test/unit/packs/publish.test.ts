@@ -1,18 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam, verifyTeam } from "../../../src/identity/teams/teams.ts";
+import { updateTeam } from "../../../src/identity/teams/teams.ts";
 import { RULES } from "../../../src/redact/rules.ts";
-import {
-  curatePack,
-  draftPack,
-  findOwnPack,
-  getPack,
-  listPacks,
-  publishPack,
-  whyNotOffered,
-} from "../../../src/share/packs/packs.ts";
+import { curatePack, draftPack, findOwnPack, getPack, publishPack } from "../../../src/share/packs/packs.ts";
 import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
-import { ERRORS, plantInBrain, publish, publisher, pushBrain, REPO } from "../../support/packs.ts";
+import { ERRORS, plantInBrain, publish, pushBrain, REPO } from "../../support/packs.ts";
 
 async function start() {
   const t = await startInstance();
@@ -128,25 +120,6 @@ describe("secrets in a pack", () => {
 });
 
 describe("publishing", () => {
-  it("stores what was drafted, once, and records who did it", async () => {
-    const { t, core, team, draft } = await start();
-    const drafted = await draft({ title: "Cookie rules", license: "CC-BY-4.0", tags: ["Web"] });
-    await publishPack(core, drafted);
-    expect(getPack(core, "cookie-rules")).toMatchObject({
-      title: "Cookie rules",
-      license: "CC-BY-4.0",
-      tags: ["web"],
-      version: "1.0.0",
-      rules: 1,
-      sha256: drafted.sha256,
-      publisher: { name: team.name, verified: false },
-      versions: [{ version: "1.0.0", sha256: drafted.sha256 }],
-    });
-    expect(
-      t.rows("SELECT action, team_id AS teamId, target_label AS label FROM audit_events WHERE action LIKE 'pack.%'"),
-    ).toEqual([{ action: "pack.published", teamId: team.id, label: "cookie-rules" }]);
-  });
-
   it("takes only versions above the last, of many at once exactly one", async () => {
     const { core, draft, t } = await start();
     const drafted = await draft({ version: "1.1.0" });
@@ -199,38 +172,5 @@ describe("publishing", () => {
     expect((await draft()).sha256).toBe(once.sha256);
     await pushBrain(t, device, { "errors.md": `${ERRORS}more\n` });
     expect((await draft()).sha256).not.toBe(once.sha256);
-  });
-});
-
-describe("curation", () => {
-  it("features, removes with a reason and brings back, each recorded once", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    await publisher(t, "cookie-rules");
-    expect(await curatePack(core, "cookie-rules", { act: "feature" })).toBe(true);
-    expect(await curatePack(core, "cookie-rules", { act: "feature" })).toBe(false);
-    expect(listPacks(core).entries[0]?.featured).toBe(true);
-    await expect(curatePack(core, "cookie-rules", { act: "remove", reason: " " })).rejects.toThrow("say why");
-    expect(await curatePack(core, "cookie-rules", { act: "remove", reason: "Names a customer." })).toBe(true);
-    expect([listPacks(core).total, getPack(core, "cookie-rules")]).toEqual([0, undefined]);
-    expect(whyNotOffered(core, "cookie-rules")?.reason).toBe("Names a customer.");
-    await expect(curatePack(core, "cookie-rules", { act: "feature" })).rejects.toThrow("was removed");
-    expect(await curatePack(core, "cookie-rules", { act: "restore" })).toBe(true);
-    expect([listPacks(core).entries[0]?.featured, whyNotOffered(core, "cookie-rules")]).toEqual([false, undefined]);
-    expect(
-      t.rows("SELECT action FROM audit_events WHERE action LIKE 'pack.%' ORDER BY id").map((one) => one.action),
-    ).toEqual(["pack.published", "pack.featured", "pack.removed", "pack.restored"]);
-  });
-
-  it("verifies a publisher, which every one of its packs shows at once", async () => {
-    const t = await startInstance();
-    const { core } = t.instance;
-    const { team } = await publisher(t, "cookie-rules");
-    const before = listPacks(core).entries[0]?.rank ?? 0;
-    expect(await verifyTeam(core, team.id, true)).toBe(true);
-    expect(await verifyTeam(core, team.id, true)).toBe(false);
-    expect(listPacks(core).entries[0]).toMatchObject({ publisher: { verified: true }, rank: before + 30 });
-    await verifyTeam(core, team.name, false);
-    expect(listPacks(core).entries[0]?.rank).toBe(before);
   });
 });

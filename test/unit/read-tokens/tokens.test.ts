@@ -8,7 +8,7 @@ import {
 import { rows } from "../../../src/identity/read-tokens/rows.ts";
 import { findReader } from "../../../src/identity/read-tokens/tokens.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
-import { listReads, readsToday } from "../../../src/insight/ask/ask.ts";
+import { listReads } from "../../../src/insight/ask/ask.ts";
 import { rows as readRows } from "../../../src/insight/ask/rows.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
@@ -113,30 +113,6 @@ describe("a person's read tokens", () => {
     expect(JSON.stringify(listed)).not.toContain(short.token);
     expect(listed[0]).not.toHaveProperty("tokenHash");
     expect(listReadTokens(core, (await memberOf(t)).id)).toEqual([]);
-  });
-
-  it("tell how often each was used today", async () => {
-    const { t, core, user, make } = await owner();
-    const { id, token } = await make();
-    for (let i = 0; i < 3; i++) await t.get("/api/me/brain/context?q=x", { token });
-    expect(listReadTokens(core, user.id)[0]).toMatchObject({ lastUsedAt: t.clock.now() });
-    expect(readsToday(core, id)).toBe(3);
-    t.clock.advance(DAY_MS);
-    expect(readsToday(core, id)).toBe(0);
-  });
-
-  it("are revoked by their owner only, once, and the record says so", async () => {
-    const { t, core, user, by, make } = await owner();
-    const made = await make();
-    const other = await memberOf(t);
-    await expect(revokeReadToken(core, other.id, made.id, { ...by, id: other.id })).rejects.toThrow(/no such/);
-    expect(findReader(core, made.token)).toBeDefined();
-    expect(await revokeReadToken(core, user.id, made.id, by)).toBe(true);
-    expect(await revokeReadToken(core, user.id, made.id, by)).toBe(false);
-    expect(findReader(core, made.token)).toBeUndefined();
-    expect(t.rows("SELECT target_id FROM audit_events WHERE action = 'read_token.revoked'")).toEqual([
-      { target_id: made.id },
-    ]);
   });
 });
 

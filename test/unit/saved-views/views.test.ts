@@ -6,7 +6,7 @@ import {
   saveView,
   viewErasure,
 } from "../../../src/identity/saved-views/saved-views.ts";
-import { createUser } from "../../../src/identity/sign-in/sign-in.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it("keeps fifty views of a person at most, under bounded names, and forgets them with the person or what they name", async () => {
@@ -14,10 +14,9 @@ it("keeps fifty views of a person at most, under bounded names, and forgets them
   const { core } = t.instance;
   const { id: team } = await t.team();
   const user = (email: string) =>
-    createUser(core, {
+    makeAccount(core, {
       email,
       name: null,
-      password: "plough-the-north-field",
       operator: false,
       team: { id: team, role: "member" },
     });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { freshenSessions, sumRepos } from "../../../src/insight/sessions/sessions.ts";
 import { DAY_MS, isoInstant } from "../../../src/kit/clock.ts";
 import { startInstance } from "../../support/instance.ts";
-import { turnsDuring } from "../../support/slices.ts";
+import { turnsOfOthers } from "../../support/others.ts";
 
 it("adds up what each repository's sessions of some days come to, one of days to come included, and lets others in between the days", async () => {
   const t = await startInstance();
@@ -22,8 +22,8 @@ it("adds up what each repository's sessions of some days come to, one of days to
     expect(reply.status).toBe(200);
   }
   await freshenSessions(core);
-  const { turns, result } = await turnsDuring(core, (slow) => sumRepos(slow, team.id, now - 29 * DAY_MS));
-  expect(result.toSorted((one, other) => (one.repoKey < other.repoKey ? -1 : 1))).toEqual([
+  const { turns, done } = await turnsOfOthers(core, () => sumRepos(core, team.id, now - 29 * DAY_MS));
+  expect(done.toSorted((one, other) => (one.repoKey < other.repoKey ? -1 : 1))).toEqual([
     { repoKey: "a", sessions: 3, succeeded: 2, failed: 1, stopped: 0, lastAt: now + 2 * DAY_MS },
     { repoKey: "b", sessions: 1, succeeded: 1, failed: 0, stopped: 0, lastAt: now - 3 * DAY_MS },
   ]);

@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
-import { confirmPassword, createUser, signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { confirmPassword, signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";
 const from = (ip: string) => ({ ip, userAgent: null });
-const account = (t: TestInstance, email: string) => createUser(t.instance.core, { email, password: PASSWORD });
+const account = (t: TestInstance, email: string) => makeAccount(t.instance.core, { email });
 
 /** The statuses of tries one after the other; 200 for a sign-in. */
 async function tries(t: TestInstance, count: number, email: string, password: string, ip: (i: number) => string) {

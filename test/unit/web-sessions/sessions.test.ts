@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { removeMember, setRole } from "../../../src/identity/members/members.ts";
-import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import {
   endSession,
   findSession,
@@ -14,15 +14,15 @@ import {
 } from "../../../src/identity/web-sessions/web-sessions.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { startInstance } from "../../support/instance.ts";
 
 async function start() {
   const t = await startInstance();
   const { core } = t.instance;
   const team = await t.team();
-  const user = await createUser(core, {
+  const user = await makeAccount(core, {
     email: "ada@example.com",
-    password: "plough-the-north-field",
     team: { id: team.id, role: "owner" },
   });
   const begin = () => core.store.write(() => storeSession(core, user.id, { ip: "192.0.2.1", userAgent: "test" }));
@@ -97,7 +97,7 @@ it("show another team, or none, once their person has left the one they showed",
   expect(findSession(core, token)?.team).toMatchObject({ id: other.id, role: "member" });
   await removeMember(core, other.id, user.id);
   expect(findSession(core, token)?.team).toMatchObject({ id: team.id, role: "owner" });
-  const second = await createUser(core, { email: "bob@example.com", password: "plough-the-north-field" });
+  const second = await makeAccount(core, { email: "bob@example.com" });
   await setRole(core, team.id, second.id, "owner");
   await removeMember(core, team.id, user.id);
   expect(findSession(core, token)).toMatchObject({ team: null, teams: [] });

@@ -98,6 +98,10 @@ describe("a session of Claude Code", () => {
     expect(keys(fork)).toEqual(keys(events(...records)));
     expect(ofType(fork, "usage")[0]?.usage.id).toBe("msg_1");
     expect(ofType(fork, "session")[0]).toMatchObject({ sessionId: "s2", parentId: "s1" });
+    const headless = copies.map(({ forkedFrom: _, ...record }) => ({ ...record, requestSessionId: "s1" }));
+    expect(ofType(eventsOf(claudeCode, headless, "p/s2.jsonl"), "session")[0]).toMatchObject({ parentId: "s1" });
+    const own = records.map((record) => ({ ...record, requestSessionId: "s1" }));
+    expect(ofType(events(...own), "session")[0]?.parentId).toBeUndefined();
   });
 
   it("counts what its sub-agents use, in its name, wherever they wrote it", () => {

@@ -11,9 +11,8 @@ import { short } from "../shared/text.ts";
 /** Who opened somebody's sessions, for them to see. */
 export function viewsSection({ core, session, href }: Person): Html {
   const now = core.clock.now();
-  const own = session.teams.flatMap(({ id }) =>
-    listDevices(core, id).flatMap((device) => (device.personId === session.userId ? device.id : [])),
-  );
+  const teams = new Set(session.teams.map(({ id }) => id));
+  const own = listDevices(core, undefined, session.userId).flatMap(({ id, teamId }) => (teams.has(teamId) ? id : []));
   return section({
     title: "Who opened my sessions",
     intro: "Each person once for a session and a day (UTC). Nobody can turn this off.",

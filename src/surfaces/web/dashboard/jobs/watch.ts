@@ -29,11 +29,11 @@ export const watchInstallation: Watch = (call, _, most) => {
       count: troubled.length,
       says: plural(troubled.length, "failing job"),
       href: href("/jobs"),
-      list: troubled.slice(0, most).map(({ job, cause, tries }) => ({
+      list: troubled.slice(0, most).map(({ job, cause }) => ({
         kind: "warn",
         what: "Failing job",
         title: job,
-        about: short(cause ?? plural(tries, "try", "tries"), MAX_CAUSE),
+        about: short(cause, MAX_CAUSE),
         href: href("/jobs"),
         at: null,
       })),

@@ -4,6 +4,7 @@ import { createResetLink } from "../../../../identity/one-time-links/one-time-li
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
 import { hasFactor, resetFactors } from "../../../../identity/second-factor/second-factor.ts";
 import { setDisabled } from "../../../../identity/sign-in/sign-in.ts";
+import { waysIn } from "../../../../identity/sso/sso.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
 import { html } from "../../../../kit/html.ts";
 import { conflict, fail } from "../../../../kit/problem.ts";
@@ -120,6 +121,7 @@ ${
     }),
   })}
 ${secondFactorReset(call, user)}
+${ssoRelease(call, user)}
 ${section({
   title: open ? "Close the account" : "Open the account again",
   intro: open
@@ -171,6 +173,22 @@ function secondFactorReset(call: ByOperator, user: ListedUser) {
   });
 }
 
+/** For an address that was given to somebody else; nothing where no issuer ever brought anybody to the account. */
+function ssoRelease(call: ByOperator, { id, email, operator }: ListedUser) {
+  if (operator === 1 || !waysIn.isHeld(call.core, id)) return false;
+  return section({
+    title: "Single sign-on",
+    intro: `This account is whose single sign-on it was when it came to it first. Whom an issuer names by ${email} since is not let in.`,
+    body: confirmButton(call, {
+      action: `${PATH}/${id}/unlink`,
+      label: "Leave it to somebody else",
+      question: `Leave this account, with its teams and all that was recorded of it, to whom an issuer names by ${email} next? The password, links, second factors, sign-ins and tokens of now end; machines stay connected.`,
+      confirm: "Leave it to them",
+      look: "danger",
+    }),
+  });
+}
+
 const userIn = ({ core, params }: ByOperator) => getListedUser(core, params.id ?? "");
 
 /** Taking one's own rights away by a slip would leave nobody to undo it. */
@@ -190,6 +208,11 @@ export const accountPagesOfAll = [
       return redirect(`${PATH}/${user.id}`, `${user.email} has no second factor any more, and is signed out.`);
     },
   ),
+  page({ id: "settingsUnlink", method: "POST", path: "/settings/people/:id/unlink", access }, async (call) => {
+    const user = userIn(call);
+    await waysIn.release(call.core, user.id, by(call));
+    return redirect(`${PATH}/${user.id}`, `Nothing leads into the account of ${user.email} until single sign-on does.`);
+  }),
   page({ id: "settingsPeople", method: "GET", path: "/settings/people", access }, accountsPage),
   page({ id: "settingsPerson", method: "GET", path: "/settings/people/:id", access }, (call) =>
     onePage(call, userIn(call)),

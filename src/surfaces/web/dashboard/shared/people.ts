@@ -41,7 +41,7 @@ export function personFilter(
   value: string,
   others: readonly SourcePerson[] = [],
 ): Filter[] {
-  const owners = seenLastFirst(devices).flatMap(({ person }) => person ?? []);
+  const owners = seenLastFirst(devices.filter(({ person }) => person !== null)).flatMap(({ person }) => person ?? []);
   const people = new Map([...owners, ...others].map((person) => [personParam(person), person]));
   if (people.size === 0 && value === "") return [];
   const all = Array.from(people, ([param, person]) => ({ value: param, label: personName(person) }));

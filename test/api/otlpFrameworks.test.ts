@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { spansOf } from "../support/otlp.ts";
+
+/** Spans as frameworks write them beside, or in place of, OpenTelemetry's names: what a lead sees of a run. */
+
+type Sent = Parameters<typeof spansOf>[2];
+
+const [ROOT, CALL, TOOL] = ["1", "2", "3"].map((digit) => digit.repeat(16)) as [string, string, string];
+const ERROR = { code: 2, message: "boom" };
+
+async function send(t: TestInstance, { token }: TestDevice, ...spans: Sent[]) {
+  const json = spansOf({ "service.name": "my-agent" }, "x", ...spans);
+  expect((await t.post("/v1/traces", { token, json })).status).toBe(200);
+}
+
+const sessions = (t: TestInstance) =>
+  t.rows("SELECT document FROM trace_sessions ORDER BY id").map(({ document }) => JSON.parse(document));
+const steps = (t: TestInstance) =>
+  t.rows("SELECT kind, name, parent_id AS below FROM trace_spans ORDER BY external_id").map(Object.values);
+const attributesOf = (t: TestInstance, id: string) =>
+  JSON.parse(t.rows("SELECT document FROM trace_spans WHERE external_id = ?", id)[0]?.document as string).attributes;
+
+async function spend(t: TestInstance, { token }: TestDevice) {
+  await t.instance.settle();
+  const { total } = (await t.get("/api/spend", { token })).body;
+  return [total.usages, total.inputTokens, total.cacheReadTokens, total.cacheWriteTokens, total.outputTokens];
+}
+
+describe("what Langfuse observes", () => {
+  const observed = (type: string, values: Sent["values"]) => ({
+    "session.id": "lf-1",
+    "langfuse.observation.type": type,
+    ...Object.fromEntries(Object.entries(values).map(([name, value]) => [`langfuse.observation.${name}`, value])),
+  });
+  const agent: Sent = {
+    id: ROOT,
+    name: "agent",
+    values: observed("agent", { input: '{"args":["x"]}', output: "sunny" }),
+  };
+  const call = (usage: object): Sent => ({
+    id: CALL,
+    parent: ROOT,
+    name: "OpenAI-generation",
+    values: observed("generation", {
+      "model.name": "gpt-5",
+      input: JSON.stringify({ tools: [], messages: [{ role: "user", content: "Is it sunny?" }] }),
+      output: JSON.stringify({ role: "assistant", content: "It is." }),
+      usage_details: JSON.stringify(usage),
+    }),
+  });
+  const tool: Sent = {
+    id: TOOL,
+    parent: ROOT,
+    name: "get_weather",
+    values: observed("tool", { input: '{"city":"Paris"}', level: "ERROR", status_message: "no network" }),
+  };
+
+  it("is a session with its question, its model, its tools and their failures", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const usage = { prompt_tokens: 1000, completion_tokens: 50, prompt_tokens_details: { cached_tokens: 800 } };
+    await send(t, device, call(usage), tool, agent);
+    expect(sessions(t)).toMatchObject([
+      { id: "lf-1", title: "Is it sunny?", model: "gpt-5", outcome: "completed", prompts: [{ text: "Is it sunny?" }] },
+    ]);
+    expect(steps(t)).toEqual([
+      ["agent", "agent", null],
+      ["llm", "OpenAI-generation", ROOT],
+      ["tool", "get_weather", ROOT],
+    ]);
+    expect(attributesOf(t, TOOL)).toMatchObject({
+      "gen_ai.tool.name": "get_weather",
+      "gen_ai.tool.call.arguments": '{"city":"Paris"}',
+      "error.type": "_OTHER",
+      "error.message": "no network",
+    });
+    expect(await spend(t, device)).toEqual([1, 200, 800, 0, 50]);
+  });
+
+  it("counts what was cached once where it is told apart from the input", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, call({ input: 900, output: 50, input_cache_read: 800, input_cache_creation: 100 }));
+    expect(await spend(t, device)).toEqual([1, 900, 800, 100, 50]);
+  });
+});
+
+it("shows workflows, agents and tools that Traceloop observes, with what stands below them", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const of = (kind: string, name: string, more: Sent["values"] = {}): Sent["values"] => ({
+    "traceloop.association.properties.session_id": "tl-1",
+    "traceloop.span.kind": kind,
+    "traceloop.entity.name": name,
+    ...more,
+  });
+  const said = { "traceloop.entity.input": '{"args":["Paris"]}', "traceloop.entity.output": '"sunny"' };
+  await send(
+    t,
+    device,
+    { id: TOOL, parent: CALL, name: "get_weather.tool", values: of("tool", "get_weather", said) },
+    { id: "4".repeat(16), parent: CALL, name: "step.task", values: of("task", "step") },
+    { id: CALL, parent: ROOT, name: "main.agent", values: of("agent", "main") },
+    { id: ROOT, name: "flow.workflow", values: of("workflow", "flow") },
+  );
+  expect(sessions(t)).toMatchObject([{ id: "tl-1" }]);
+  expect(steps(t)).toEqual([
+    ["agent", "flow.workflow", null],
+    ["agent", "main.agent", ROOT],
+    ["tool", "get_weather.tool", CALL],
+  ]);
+  expect(attributesOf(t, TOOL)).toMatchObject({
+    "gen_ai.tool.name": "get_weather",
+    "gen_ai.tool.call.arguments": '{"args":["Paris"]}',
+    "gen_ai.tool.call.result": '"sunny"',
+  });
+});
+
+it("calls a session by what somebody asked a Mastra agent, whose calls do not tell it, each time it was asked", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const run = (id: string, trace: string, input: string, parent?: string): Sent => ({
+    id,
+    trace,
+    ...(parent ? { parent } : {}),
+    name: "invoke_agent main",
+    values: {
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.conversation.id": "thread-1",
+      "mastra.agent_run.input": input,
+    },
+  });
+  await send(t, device, run(CALL, "b".repeat(32), "Sub-task", ROOT), run(ROOT, "b".repeat(32), "And now?"));
+  await send(t, device, run(TOOL, "c".repeat(32), JSON.stringify([{ role: "user", content: "And now?" }])));
+  const [{ prompts, title }] = sessions(t);
+  expect(prompts.map(({ text }: { text: string }) => text)).toEqual(["And now?", "And now?"]);
+  expect(title).toBe("Sub-task");
+});
+
+it("reads OpenInference's messages of an agent that is told nothing first: the first of them is left out", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const values = {
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.1.message.role": "user",
+    "llm.input_messages.1.message.content": "Is it sunny?",
+  };
+  await send(t, device, { name: "response", values });
+  expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?" }] }]);
+});
+
+describe("a run that failed", () => {
+  const chat = (at: [number, number], more: Partial<Sent> = {}): Sent => ({
+    parent: ROOT,
+    name: "chat",
+    at,
+    values: { "gen_ai.operation.name": "chat", "session.id": "s-1" },
+    ...more,
+  });
+  const agent = (at: [number, number], more: Partial<Sent> = {}): Sent => ({
+    id: ROOT,
+    name: "invoke_agent",
+    at,
+    values: { "gen_ai.operation.name": "invoke_agent", "session.id": "s-1" },
+    ...more,
+  });
+  const outcome = (t: TestInstance) => t.rows("SELECT outcome FROM trace_sessions").map((row) => row.outcome);
+  const failed = { status: ERROR };
+
+  it("is a failed session, though calls before it answered, and one that completed once it goes on", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, chat([0, 100]));
+    expect(outcome(t)).toEqual(["completed"]);
+    await send(t, device, chat([100, 200], failed), agent([0, 200], failed));
+    expect(outcome(t)).toEqual(["failed"]);
+    // What ended before it comes later.
+    await send(t, device, chat([110, 150]));
+    expect(outcome(t)).toEqual(["failed"]);
+    await send(t, device, agent([300, 400], { id: TOOL, trace: "b".repeat(32) }), chat([310, 390], { parent: TOOL }));
+    expect(outcome(t)).toEqual(["completed"]);
+  });
+
+  it("is none where an agent went on after a call, a tool or another agent failed", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const other = agent([50, 200], { id: TOOL, parent: ROOT, ...failed });
+    await send(t, device, chat([0, 100]), other);
+    await send(t, device, chat([250, 300], failed), agent([0, 300]));
+    expect(outcome(t)).toEqual(["completed"]);
+  });
+
+  it("is a failed session where it was one call, of which nobody tells an answer", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, { ...chat([0, 100], failed), parent: undefined } as never);
+    expect(outcome(t)).toEqual(["failed"]);
+  });
+});
