@@ -71,6 +71,20 @@ it("a restore names the holds that were placed since the backup, and keep nothin
   });
 });
 
+it("a restore names the keys that signed since the backup, but none of a server that only made way for it", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  await json(directory, "key", "show");
+  await json(directory, "backup", file);
+  const { kid } = await json(directory, "key", "rotate");
+  const done = await command(["restore", file, "--data", directory]);
+  expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(new RegExp(`key ${kid} is gone.*Rotate anew`))]);
+  const fresh = join(directory, "fresh");
+  await json(fresh, "team", "create", "Other");
+  await json(fresh, "key", "show");
+  expect(await json(fresh, "restore", file)).toMatchObject({ keysGone: [] });
+});
+
 describe("own prices", () => {
   it("are in a backup, and a restore brings them back and keeps aside those that it replaces", async () => {
     const { directory } = await testData();
@@ -165,7 +179,7 @@ describe("a copy of the database that was made otherwise", () => {
       if (existsSync(file + ending)) cpSync(file + ending, join(restored, `reckon.db${ending}`));
     const keyless = await command(["doctor", "--data", restored]);
     expect([keyless.code, keyless.stdout]).toEqual([1, expect.stringMatching(/^signing key\tfailed/m)]);
-    cpSync(join(directory, "signing-key.pem"), join(restored, "signing-key.pem"));
+    for (const name of ["signing-key.pem", "ledger-key.pem"]) cpSync(join(directory, name), join(restored, name));
     expect(await finding(restored, "ledger")).toMatchObject({ status: "ok", detail: "1 deliveries verify" });
     const proof = ["ledger", "verify", "--anchor", `${anchor.id}:${anchor.chainSha256}`];
     expect(await json(restored, ...proof)).toMatchObject({ deliveries: 1, faults: [] });
