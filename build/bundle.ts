@@ -1,5 +1,5 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, extname, join, relative, resolve, sep } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { readPackageJSON } from "pkg-types";
 import { notices } from "./notices.ts";
@@ -21,6 +21,13 @@ const EMBEDDED = ["schema.sql", "src", "docs"];
 
 /** What of these stays behind: why things are as they are, and what is made from the declarations anew. */
 const LEFT_OUT = /^docs\/(?:decisions\/|images\/|samples\/|generated\/openapi\.json$|(?:dev|releasing)\.md$)/;
+
+/** Nobody reads these in there: what makes them readable is a quarter of the one, and a third of the other. */
+const SHORTENED: Readonly<Record<string, (text: string) => string>> = {
+  ".json": (text) => JSON.stringify(JSON.parse(text)),
+  // Whole lines between statements; SQLite keeps what stands within them.
+  ".sql": (text) => text.replaceAll(/^--.*\n/gm, ""),
+};
 
 /** Licence texts of what the program is made of; `reckon notices` prints it. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
@@ -82,10 +89,9 @@ export async function bundle(folder: string, target: Target = hostTarget()): Pro
   const metafile = await compile(target, folder);
   for (const file of await embeddedFiles()) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
-    // Nobody reads JSON in there: what makes it readable is a quarter of it.
-    if (file.startsWith("src/") && file.endsWith(".json"))
-      await writeFile(join(folder, file), JSON.stringify(JSON.parse(await readFile(join(ROOT, file), "utf8"))));
-    else await cp(join(ROOT, file), join(folder, file));
+    const shorten = SHORTENED[extname(file)];
+    if (file.startsWith("docs/") || !shorten) await cp(join(ROOT, file), join(folder, file));
+    else await writeFile(join(folder, file), shorten(await readFile(join(ROOT, file), "utf8")));
   }
   await writeFile(join(folder, NOTICES), await notices(ROOT, metafile));
   const main = "main.mjs";

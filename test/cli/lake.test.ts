@@ -83,7 +83,7 @@ it("exports payloads with U+FFFD for halves of surrogate pairs, at which DuckDB 
   const body = String.raw`{"repoKey":"shop","entries":[{"seq":1,"payload":{"text":"cut \ud83d here \ud83d\ude00","n":1.50}}]}`;
   const headers = { "content-type": "application/json" };
   expect((await t.post("/api/telemetry/ingest", { token, body, headers })).status).toBe(200);
-  const out = join(folder(), "all");
+  const out = join(newFolder(), "all");
   await exportParquet(t.instance.core, out, undefined, () => {}, COMMAND_LINE);
   expect((await lakeRows(out, "entries")).map(({ payload }) => payload)).toEqual([
     String.raw`{"text":"cut \ufffd here \ud83d\ude00","n":1.50}`,
