@@ -21,7 +21,7 @@ function configurationTable(): string {
   return [
     "# Configuration",
     "",
-    "Flags come before the environment, the environment before defaults. `NAME_FILE` names a file that holds the value of `NAME`.",
+    "Flags come before the environment, the environment before defaults. `NAME_FILE` names a file that holds the value of `NAME`. The log tells of others that begin with `RECKON_` (`settings_unknown`).",
     "",
     "| Variable | Default | Meaning |",
     "|---|---|---|",

@@ -25,6 +25,8 @@ import { Sweep } from "./sweep.ts";
 
 const KEEP_SENT_MS = 7 * DAY_MS;
 const KEEP_SEEN_MS = 120 * DAY_MS;
+/** Agents begin in work trees of their own by the dozen; sessions that began in one know what it was of. */
+const KEEP_GONE_FOLDERS_MS = 30 * DAY_MS;
 const MAX_UNREADABLE = 20;
 /** Each may be as long as what is sent at once. */
 const MAX_REJECTED = 100;
@@ -176,6 +178,10 @@ function prune(capture: Capture): void {
     for (const path of rows.sourcesBefore.all(now - KEEP_SEEN_MS)) if (!existsSync(path)) rows.dropSource.run(path);
   });
   dropOldBriefings(capture);
+  const gone = rows.foldersBefore.all(now - KEEP_GONE_FOLDERS_MS).filter((path) => !existsSync(path));
+  capture.transact(() => {
+    for (const path of gone) rows.dropFolder.run(path);
+  });
   dropUnfinishedNotes(capture, now - DAY_MS);
   notBefore(capture, "prune", DAY_MS);
   giveRoomBack(capture);

@@ -34,7 +34,7 @@ export function repositoryOf(capture: Capture, folder: string): Repository {
   // Another one may lie there soon after, or it gets an origin. By its first commit git finds it, which may take long.
   const keptMs = known?.root && isByCommit(known.repo) && isStill(known.root, known.repo) ? DAY_MS : MINUTE_MS;
   if (known && now - known.lookedAt < keptMs && known.repo !== "") return known;
-  const found = existsSync(folder) ? lookUp(folder) : undefined;
+  const found = existsSync(folder) ? lookUp(folder) : known === undefined ? lookUpGone(folder) : undefined;
   if (!found) return known ?? NONE;
   rows.putFolder.run(folder, found.root, found.below, found.repo, now);
   return found;
@@ -105,6 +105,15 @@ function lookUp(folder: string): Repository {
     // Unreadable is as good as none: the session is kept without a repository.
     return NONE;
   }
+}
+
+/** Where agents have git make work trees within that of the repository, which are removed when their work is done. */
+const MADE_WITHIN = /^(.+)[\\/](?:\.claude[\\/]worktrees|\.worktrees)[\\/][^\\/]+(?:[\\/](.*))?$/;
+
+/** The repository of such a work tree that is gone; what its top was is nobody's any more. @returns undefined for any other folder */
+function lookUpGone(folder: string): Repository | undefined {
+  const [, top = "", below = ""] = MADE_WITHIN.exec(folder) ?? [];
+  return top !== "" && existsSync(join(top, ".git")) ? { root: null, below, repo: lookUp(top).repo } : undefined;
 }
 
 function topOf(folder: string): string | undefined {

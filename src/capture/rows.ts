@@ -58,6 +58,8 @@ export interface ScheduleRow {
   readonly reason: string | null;
 }
 
+type Numbered = { readonly repo: string; readonly seq: number };
+
 /** All statements of `agent.db`; prepared once for an open database. */
 export function prepareRows(db: LocalDatabase) {
   const SOURCE = `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources`;
@@ -161,9 +163,7 @@ export function prepareRows(db: LocalDatabase) {
     putStream: db.prepare<[StreamRow]>(
       `INSERT OR REPLACE INTO streams (repo, next_seq, acknowledged, attempted) VALUES (@repo, @nextSeq, @acknowledged, @attempted)`,
     ),
-    attempt: db.prepare<[{ repo: string; seq: number }]>(
-      "UPDATE streams SET attempted = @seq WHERE repo = @repo AND attempted < @seq",
-    ),
+    attempt: db.prepare<[Numbered]>("UPDATE streams SET attempted = @seq WHERE repo = @repo AND attempted < @seq"),
     dropEntries: db.prepare<[string, number]>("DELETE FROM entries WHERE repo = ? AND seq <= ?"),
     clearSchedule: db.prepare<[]>("DELETE FROM schedule"),
     clearAll: [
@@ -183,9 +183,7 @@ export function prepareRows(db: LocalDatabase) {
       "brains",
       "receipts",
     ].map((table) => db.prepare<[]>(`DELETE FROM ${table}`)),
-    acknowledge: db.prepare<[{ repo: string; seq: number }]>(
-      "UPDATE streams SET acknowledged = @seq WHERE repo = @repo",
-    ),
+    acknowledge: db.prepare<[Numbered]>("UPDATE streams SET acknowledged = @seq WHERE repo = @repo"),
     addEntry: db.prepare<[string, number, string | null, string]>(
       "INSERT INTO entries (repo, seq, at, payload) VALUES (?, ?, ?, ?)",
     ),
@@ -289,6 +287,8 @@ export function prepareRows(db: LocalDatabase) {
     putFolder: db.prepare<[string, string | null, string, string, number]>(
       "INSERT OR REPLACE INTO folders (path, root, below, repo, looked_at) VALUES (?, ?, ?, ?, ?)",
     ),
+    foldersBefore: db.prepare<[number], string>("SELECT path FROM folders WHERE looked_at < ?").pluck(),
+    dropFolder: db.prepare<[string]>("DELETE FROM folders WHERE path = ?"),
     roots: db.prepare<[], { root: string; repo: string }>(
       "SELECT DISTINCT root, repo FROM folders WHERE root IS NOT NULL AND repo <> '' ORDER BY repo, root",
     ),

@@ -11,6 +11,12 @@ const HOUR = "(?:[01]\\d|2[0-3])";
 /** Behind a day: a time of it with an offset, as RFC 3339 section 5.6 writes it; seconds and the offset's colon may be left out. */
 export const TIME_PATTERN = `${HOUR}:[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:[Zz]|[+-]${HOUR}:?[0-5]\\d)`;
 
+/** A day, or a date-time, and nothing else. */
+export const DAY_OR_TIME = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
+
+/** Where the first day begins that can be written. */
+export const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
+
 const DAY = new RegExp(`^${DAY_PATTERN}$`);
 
 /** Whether text is a day of the Gregorian calendar as ISO 8601 writes it, `2026-11-21`; there is no 30th of February. */

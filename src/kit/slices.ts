@@ -35,3 +35,17 @@ export function* each<T>(list: Iterable<T>, look: (item: T) => void): Slices<voi
     yield;
   }
 }
+
+/** Puts a list that may be long in order, as `toSorted` does. */
+export function* sorted<T>(list: readonly T[], compare: (a: T, b: T) => number): Slices<readonly T[]> {
+  if (list.length <= PORTION) return list.toSorted(compare);
+  const middle = list.length >>> 1;
+  const [first, second] = [yield* sorted(list.slice(0, middle), compare), yield* sorted(list.slice(middle), compare)];
+  const all: T[] = [];
+  for (let [i, k] = [0, 0]; i < first.length || k < second.length; ) {
+    const isFirst = k === second.length || (i < first.length && compare(first[i] as T, second[k] as T) <= 0);
+    all.push((isFirst ? first[i++] : second[k++]) as T);
+    if (all.length % PORTION === 0) yield;
+  }
+  return all;
+}

@@ -56,6 +56,39 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   );
 });
 
+it("tells of thousands of devices that go quiet and report again at once, letting others write in between", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { core } = t.instance;
+  const team = await t.team();
+  const [COUNT, now] = [2_000, t.clock.now()];
+  const insert = core.store.db.prepare(
+    "INSERT INTO devices (id, team_id, consent_version, created_at, last_seen_at) VALUES (?, ?, '1', ?, ?)",
+  );
+  await core.store.write(() => {
+    for (let i = 0; i < COUNT; i++) insert.run(`dev_${i}`, team.id, now, now);
+  });
+  const look = async () => {
+    const before = core.store.stats.transactions;
+    await alarmsJob.run(core);
+    return core.store.stats.transactions - before;
+  };
+  await look();
+  t.clock.advance(4 * DAY_MS);
+  expect(await look()).toBeGreaterThan(10);
+  core.store.db.prepare("UPDATE devices SET last_seen_at = ?").run(t.clock.now());
+  expect(await look()).toBeGreaterThan(10);
+  expect(
+    t.rows(
+      "SELECT data ->> 'state' AS state, count(*) AS n FROM notices WHERE type = 'device.quiet' GROUP BY 1 ORDER BY 1",
+    ),
+  ).toEqual([
+    { state: "began", n: COUNT },
+    { state: "ended", n: COUNT },
+  ]);
+  expect(await look()).toBe(0);
+});
+
 it("misses no machine that lived for one job", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);

@@ -4,9 +4,9 @@ import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { received } from "../../src/record/otlp/receive.ts";
 import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { apiToken } from "../support/api.ts";
+import { eraseNow } from "../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import {
@@ -313,10 +313,7 @@ describe("otlpLogs", () => {
     await captured(t, device.token, "c-1", 100);
     expect(await spend(t, device)).toMatchObject({ usages: 1, groups: [{ key: "c-1" }] });
     const { core } = t.instance;
-    await carryOut(
-      core,
-      await requestErasure(core, resolveTarget(core, { device: device.deviceId }), "they wanted it"),
-    );
+    await eraseNow(core, { device: device.deviceId });
     expect(await spend(t, exporter, "repo")).toMatchObject({
       usages: 1,
       inputTokens: 100,

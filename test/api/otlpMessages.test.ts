@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { attributes, nanos, protobufOf, spansOf } from "../support/otlp.ts";
@@ -143,10 +143,7 @@ describe.each([
     await setPolicy(core, device.team.id, parsePolicy('{"captureMode":"redacted"}'));
     await post(t, device, "traces", json(), isBinary);
     expect(JSON.stringify([sessions(t), spans(t)])).toMatch(/login.*mended/s);
-    await carryOut(
-      core,
-      await requestErasure(core, resolveTarget(core, { device: device.deviceId }), "they wanted it"),
-    );
+    await eraseNow(core, { device: device.deviceId });
     expect([sessions(t), spans(t)]).toEqual([[], []]);
   });
 });

@@ -6,10 +6,10 @@ import { getUser, storePerson } from "../../src/identity/people/people.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
 import { findSessions } from "../../src/insight/sessions/sessions.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
+import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
@@ -185,7 +185,7 @@ it("takes what the client itself names for its session before what was exported,
   ]);
   const [{ id }] = t.rows("SELECT id FROM trace_sessions WHERE external_id = 'both' AND exported = 2");
   const { core } = t.instance;
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { session: String(id) }), "they wanted it"));
+  await eraseNow(core, { session: String(id) });
   expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-1", "a-2"]);
   expect(await sessionsOf(t, token, client.deviceId)).toEqual([]);
   expect(await groups(t, token, `&device=${client.deviceId}`)).toEqual([

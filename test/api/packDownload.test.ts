@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { curatePack, installCommand } from "../../src/share/packs/packs.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { archiveOf, download, ERRORS, publish, publisher, pushBrain } from "../support/packs.ts";
 
@@ -142,8 +142,7 @@ async function listening() {
   const t = await startInstance({ settings: { port: "0" } });
   const url = await t.instance.listen();
   const made = await publisher(t, "cookie-rules");
-  const folder = mkdtempSync(join(tmpdir(), "reckon-install-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   execFileSync("git", ["init", "-q"], { cwd: folder });
   const brain = join(folder, ".claude/brain");
   return { t, url, folder, brain, installed: join(brain, "packs/cookie-rules"), ...made };
@@ -204,8 +203,7 @@ describe("the install line", () => {
 
   it("unpacks nothing but plain text files, whatever the server hands out", async () => {
     const { t, url, folder, draft } = await listening();
-    const hostile = mkdtempSync(join(tmpdir(), "reckon-hostile-"));
-    onTestFinished(() => rmSync(hostile, { recursive: true, force: true }));
+    const hostile = newFolder();
     const make = (name: string, build: string) => {
       execFileSync("bash", ["-ec", `mkdir -p ${name}/p; cd ${name}; ${build}; tar -czPf ../${name}.tgz *`], {
         cwd: hostile,

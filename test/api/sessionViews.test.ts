@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { carryOut, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
+import { setRetention } from "../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../src/share/erasure/nightly.ts";
+import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -60,8 +61,7 @@ it("keeps nothing where a session is nobody's, or is not shown", async () => {
 it("goes with either person", async () => {
   const { t, bob, cy, ada, open, views } = await start();
   const { core } = t.instance;
-  const erase = async (person: string) =>
-    carryOut(core, await requestErasure(core, resolveTarget(core, { person }), "they wanted it"));
+  const erase = async (person: string) => eraseNow(core, { person });
   await open(bob);
   await open(cy);
   await erase(bob.email);

@@ -1,15 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
@@ -26,6 +16,7 @@ import { type Credentials, readCredentials, writeCredentials } from "../../src/c
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
 import { deviceOf, heldOf, startAgent, startServer } from "../support/capture.ts";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
 it("is ended after the pass that is running, which ends well", async () => {
@@ -202,8 +193,7 @@ it("takes nothing that was recorded before to another server through a process t
 });
 
 it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {
-  const state = mkdtempSync(join(tmpdir(), "reckon-shared-"));
-  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  const state = newFolder();
   mkdirSync(join(state, "photos"));
   writeFileSync(join(state, "photos/summer.txt"), "sea");
   writeFileSync(join(state, "notes.txt"), "mine");
@@ -257,8 +247,7 @@ it.each([
   { command: ["connect", "http://127.0.0.1:4", "CODE", "--yes"], code: 1 },
   { command: ["status"], code: 0 },
 ])("leaves nothing behind where it did not come to be: $command", async ({ command, code }) => {
-  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = newFolder();
   mkdirSync(join(home, ".claude"));
   const env = { HOME: home, XDG_STATE_HOME: "", RECKON_AGENT_HOME: "" };
   expect(await reckon(["agent", ...command], { env })).toMatchObject({ code });
@@ -266,8 +255,7 @@ it.each([
 });
 
 it("says where no folder can be made that none can, as in a home folder that is read-only", async () => {
-  const home = mkdtempSync(join(tmpdir(), "reckon-home-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = newFolder();
   const state = join(home, "state");
   symlinkSync(join(home, "is/not/there"), state);
   const { code, stderr } = await reckon(["agent", "status"], { env: { HOME: home, RECKON_AGENT_HOME: state } });

@@ -338,6 +338,30 @@ it("names files of other work trees of the repository as that does, and finds th
   expectAgreement(a);
 });
 
+it("puts what was done in a work tree that is gone down to its repository, and nobody's commits to that", async () => {
+  const a = await startAgent();
+  const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
+  const shop = realpathSync(join(a.home, "shop"));
+  commit(a, "README.md", "one", after(-60));
+  for (const [i, folder] of [".claude/worktrees/till", ".worktrees/till"].entries()) {
+    const tree = join(shop, folder);
+    git(shop, "worktree", "add", "-q", "-b", `branch-${i}`, tree);
+    a.write(`s${i}`, ...turn({ session: `s${i}`, n: i, cwd: join(tree, i === 0 ? "" : "web"), at: after(0) }));
+    git(shop, "worktree", "remove", tree);
+    commit(a, `src/${i}.ts`, "by hand", after(10));
+  }
+  await a.pass();
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  const sessions = a.server.rows("SELECT repo_key AS repo, document FROM trace_sessions ORDER BY external_id");
+  expect(sessions.map(({ repo, document }) => [repo, JSON.parse(document).files])).toEqual([
+    ["github.com/acme/shop", ["src/0.ts"]],
+    ["github.com/acme/shop", ["web/src/1.ts"]],
+  ]);
+  expect(commitsOf(a)).toEqual([]);
+  expectAgreement(a);
+});
+
 it("starts no program that a repository names, and fetches nothing that it lacks", async () => {
   const a = await startAgent();
   const cwd = join(a.home, "shop");

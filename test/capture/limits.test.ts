@@ -15,7 +15,7 @@ import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
-import { turn, turns } from "../support/turns.ts";
+import { makeRepository, turn, turns } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
   it("stops reading and says so; offsets wait, and it goes on once the server took something", async () => {
@@ -354,4 +354,27 @@ it("transcripts that went are forgotten after four months, and not read again sh
   writeFileSync(path, text);
   utimesSync(path, atime, mtime);
   expect(await a.pass()).toMatchObject({ recorded: 0 });
+});
+
+it("work trees that went are forgotten after a month, though not by the sessions that began in them", async () => {
+  const a = await startAgent();
+  const tree = join(a.home, "till");
+  makeRepository(tree, "github.com/acme/till");
+  a.work("s1", 1, 0, "till");
+  a.work("s2", 1);
+  await a.pass();
+  const repos = () => a.capture.rows.roots.all().map(({ repo }) => repo);
+  expect(repos()).toEqual(["github.com/acme/shop", "github.com/acme/till"]);
+  rmSync(tree, { recursive: true });
+  a.advance(31 * DAY_MS);
+  a.work("s1", 1, 1, "till");
+  await a.pass();
+  expect(repos()).toEqual(["github.com/acme/shop"]);
+  a.work("s1", 1, 2, "till");
+  await a.pass();
+  expect(a.server.rows("SELECT repo_key AS repo FROM trace_sessions ORDER BY external_id")).toEqual([
+    { repo: "github.com/acme/till" },
+    { repo: "github.com/acme/shop" },
+  ]);
+  expectAgreement(a);
 });

@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { chownSync, readdirSync } from "node:fs";
+import { expect, it } from "vitest";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
 /** A user without an entry. */
@@ -12,8 +11,7 @@ const cannot = process.getuid?.() === 0 ? false : "other users need root";
 if (cannot) console.warn(`Skipped: ${cannot}`);
 
 function folderOf(uid: number): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-home-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   chownSync(folder, uid, uid);
   return folder;
 }

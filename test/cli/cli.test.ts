@@ -1,25 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { serve } from "../faults/support/process.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { command, commandJson } from "../support/remote.ts";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 const json = (data: string, ...args: string[]) => commandJson([...args, "--data", data]);
 
 /** A data directory with somebody in it. */
 async function withAda(): Promise<{ data: string; userId: string }> {
-  const data = folder();
+  const data = newFolder();
   const t = await startInstance({ directory: data });
   const { id } = await createUser(t.instance.core, {
     email: "ada@example.com",

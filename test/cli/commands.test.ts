@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
@@ -9,14 +9,9 @@ import { HOUR_MS } from "../../src/kit/clock.ts";
 import { CURRENT_SCHEMA } from "../../src/platform/store/migrate.ts";
 import { serve } from "../faults/support/process.ts";
 import { alterEntries } from "../support/entries.ts";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 import { command, commandJson, ran } from "../support/remote.ts";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-cli-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 const json = (data: string, ...args: string[]) => commandJson([...args, "--data", data]);
 
@@ -29,7 +24,7 @@ async function userIn(data: string, email: string, team?: string) {
 
 describe("teams, codes and devices", () => {
   it("go from an empty directory to a bound device and back, all from the command line", async () => {
-    const data = join(folder(), "data");
+    const data = join(newFolder(), "data");
     const team = await json(data, "team", "create", "Acme", "--tier", "enterprise", "--seats", "9");
     expect(team).toMatchObject({
       teamId: expect.stringMatching(/^team_/),
@@ -129,7 +124,7 @@ describe("teams, codes and devices", () => {
   });
 
   it("say what is wrong on stderr and exit 1, or 2 for wrong usage", async () => {
-    const data = folder();
+    const data = newFolder();
     await json(data, "team", "create", "Acme");
     const cases: [string[], number, RegExp][] = [
       [["team", "show", "Nobody"], 1, /no team .*"Nobody".*reckon team list/],
@@ -162,14 +157,14 @@ describe("teams, codes and devices", () => {
   });
 
   it("do not make a database by looking for one", async () => {
-    const data = join(folder(), "none");
+    const data = join(newFolder(), "none");
     const done = await command(["team", "list", "--data", data]);
     expect([done.code, existsSync(data)]).toEqual([1, false]);
     expect(done.stderr).toContain("there is no Reckon database");
   });
 
   it("print plain tab-separated lines into a pipe", async () => {
-    const data = folder();
+    const data = newFolder();
     const team = await json(data, "team", "create", "Acme");
     const done = await command(["team", "list", "--data", data]);
     expect(done.stdout).toBe(`${team.teamId}\tAcme\tteam\t5\tactive\n`);
@@ -178,7 +173,7 @@ describe("teams, codes and devices", () => {
 
 describe("licences", () => {
   it("verify with the public key alone: by us without a data directory, and by openssl", async () => {
-    const home = folder();
+    const home = newFolder();
     const data = join(home, "data");
     await json(data, "team", "create", "Acme", "--seats", "3");
     const file = join(home, "acme.lic");
@@ -220,7 +215,7 @@ describe("licences", () => {
   });
 
   it("are refused with a reason when another key signed them, when they are no licence, and by stdin too", async () => {
-    const home = folder();
+    const home = newFolder();
     const one = join(home, "one");
     const two = join(home, "two");
     for (const data of [one, two]) await json(data, "team", "create", "Acme");
@@ -259,7 +254,7 @@ describe("licences", () => {
   });
 
   it("are not minted for a team that gets none", async () => {
-    const data = folder();
+    const data = newFolder();
     await json(data, "team", "create", "Acme");
     await json(data, "team", "set", "Acme", "--suspended", "true");
     const done = await command(["license", "mint", "--team", "Acme", "--data", data]);
@@ -267,7 +262,7 @@ describe("licences", () => {
   });
 
   it("are not written over another one, unless that is asked for", async () => {
-    const data = folder();
+    const data = newFolder();
     await json(data, "team", "create", "Acme");
     const file = join(data, "acme.lic");
     writeFileSync(file, "an earlier one");
@@ -286,7 +281,7 @@ describe("licences", () => {
   });
 
   it("keep verifying after the signing key was rotated", async () => {
-    const home = folder();
+    const home = newFolder();
     const data = join(home, "data");
     await json(data, "team", "create", "Acme");
     await json(data, "license", "mint", "--team", "Acme", "--out", join(home, "old.lic"));
@@ -331,7 +326,7 @@ describe("licences", () => {
 
 describe("policies", () => {
   it("are set from a file and shown", async () => {
-    const home = folder();
+    const home = newFolder();
     const data = join(home, "data");
     await json(data, "team", "create", "Acme");
     expect((await json(data, "policy", "show", "--team", "Acme")).captureMode).toBe("redacted");
@@ -376,7 +371,7 @@ describe("safekeeping", () => {
   }
 
   it("backs up beside a running server and restores database and key together, keeping aside what was there", async () => {
-    const home = folder();
+    const home = newFolder();
     const data = join(home, "data");
     const { server, deviceToken, post } = await used(data);
     const pubkey = await (await fetch(`${server.url}/api/license/pubkey`)).text();
@@ -407,7 +402,7 @@ describe("safekeeping", () => {
   });
 
   it("refuses to restore what is no backup, before it touches anything", async () => {
-    const home = folder();
+    const home = newFolder();
     const data = join(home, "data");
     await json(data, "team", "create", "Acme");
     writeFileSync(join(home, "text"), "not a database".repeat(1000));
@@ -421,7 +416,7 @@ describe("safekeeping", () => {
   });
 
   it("proves the ledger, and names each delivery that was altered or taken away", async () => {
-    const data = join(folder(), "data");
+    const data = join(newFolder(), "data");
     const { server } = await used(data);
     await server.end();
     const sound = await json(data, "ledger", "verify");
@@ -522,7 +517,7 @@ describe("the program", () => {
   });
 
   it("refuses a configuration it cannot understand, naming the variable", async () => {
-    const done = await command(["serve", "--data", folder()], { env: { RECKON_PORT: "eighty" } });
+    const done = await command(["serve", "--data", newFolder()], { env: { RECKON_PORT: "eighty" } });
     expect([done.code, done.stderr]).toEqual([2, expect.stringContaining("RECKON_PORT")]);
   });
 
@@ -548,7 +543,7 @@ describe("the program", () => {
   });
 
   it("refuses to play in a real server's directory", async () => {
-    const data = folder();
+    const data = newFolder();
     await json(data, "team", "create", "Acme");
     const done = await command(["dev", "--data", data, "--port", "0"]);
     expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("real server")]);

@@ -1,22 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
 
 /** Unpacks an archive with the system's tar and checks every file against the manifest. @returns texts by path */
 function unpack(file: string): { files: Map<string, string>; manifest: { scope: object; files: { path: string }[] } } {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-export-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   writeFileSync(join(folder, "a.tar"), zstdDecompressSync(readFileSync(file)));
   execFileSync("tar", ["-xf", "a.tar"], { cwd: folder });
   rmSync(join(folder, "a.tar"));
@@ -42,8 +41,7 @@ function unpack(file: string): { files: Map<string, string>; manifest: { scope: 
 
 /** Makes an archive of files, with a manifest that fits them. */
 function repack(target: string, files: ReadonlyMap<string, string>): void {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-export-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const listed = [...files].map(([path, text]) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

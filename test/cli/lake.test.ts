@@ -1,23 +1,17 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { seal } from "../../src/record/telemetry/seal.ts";
 import { exportParquet } from "../../src/share/lake/lake.ts";
 import { deliverAll } from "../support/erasure.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { flowAll, lakeFiles, lakeRows, sendEntries } from "../support/lake.ts";
 import { command } from "../support/remote.ts";
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-lake-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 it("tells of the lake, and what is not as it was put there", async () => {
-  const lake = folder();
+  const lake = newFolder();
   const t = await startInstance({ settings: { lake } });
   const run = (args: readonly string[], env = { RECKON_LAKE: lake }, { directory } = t) =>
     command(["lake", ...args, "--data", directory], { env });
@@ -40,7 +34,7 @@ it("tells of the lake, and what is not as it was put there", async () => {
   expect(await run(["check"])).toMatchObject({ code: 1, stdout: expect.stringContaining(`missing: ${first}`) });
   expect(await run(["check", "--repair"])).toMatchObject({ code: 0, stdout: expect.stringContaining("repaired") });
   await flowAll(t);
-  const elsewhere = await run(["check"], { RECKON_LAKE: folder() });
+  const elsewhere = await run(["check"], { RECKON_LAKE: newFolder() });
   expect([elsewhere.code, elsewhere.stderr]).toEqual([
     1,
     expect.stringContaining("set RECKON_LAKE as the server has it"),
@@ -62,7 +56,7 @@ it.each([
       await sendEntries(t, device, { count: 200, repoKey });
   // What was quiet for a day is sealed.
   t.clock.advance(2 * 86_400_000);
-  const before = await exportParquet(core, join(folder(), "before"), undefined, () => {}, COMMAND_LINE);
+  const before = await exportParquet(core, join(newFolder(), "before"), undefined, () => {}, COMMAND_LINE);
   const done: string[] = [];
   const sealAll = async () => {
     await seal(core, 100);
@@ -72,7 +66,7 @@ it.each([
   const onFile = (files: number) => {
     if (files === from(before.files)) sealing = sealAll();
   };
-  const out = join(folder(), "all");
+  const out = join(newFolder(), "all");
   await exportParquet(core, out, undefined, onFile, COMMAND_LINE);
   done.push("exported");
   await sealing;
@@ -114,13 +108,13 @@ it("exports sessions at the prices that their spend is exported at, and nothing 
   const used = { input: 1_000, output: 1_000 };
   for (const models of [{}, { "claude-opus-4-6": used, "gpt-5-mini": used }]) {
     prices(models);
-    const out = join(folder(), "all");
+    const out = join(newFolder(), "all");
     expect(await run(out)).toMatchObject({ code: 0 });
     const spent = await nanos(out, "spend");
     expect([spent > 0, await nanos(out, "sessions")]).toEqual([true, spent]);
   }
   prices({ "gpt-5-mini": { input: -1, output: 1 } });
-  const out = join(folder(), "all");
+  const out = join(newFolder(), "all");
   expect(await run(out)).toMatchObject({ code: 1, stderr: expect.stringContaining("prices.json") });
   expect(existsSync(out)).toBe(false);
 });
@@ -132,7 +126,7 @@ it("exports the tables of a team or of all once, what is not sealed included", a
   await sendEntries(t, shop, { repoKey: "github.com/acme/app" });
   await deliverAll(t, till, "github.com/acme/till", "beta");
   await t.instance.settle();
-  const out = join(folder(), "acme");
+  const out = join(newFolder(), "acme");
   const run = (...args: string[]) => command(["export", "--format", "parquet", "--data", t.directory, ...args]);
   const done = await run("--team", shop.team.name, "--out", out, "--json");
   expect([done.code, done.stderr]).toEqual([0, ""]);
@@ -144,7 +138,7 @@ it("exports the tables of a team or of all once, what is not sealed included", a
   expect(await lakeRows(out, "sessions")).toMatchObject([{ session: "alpha-s1", result: "succeeded" }]);
   expect(await lakeRows(out, "errors")).toMatchObject([{ title: "alpha loop", date: new Date("2026-11-20") }]);
 
-  const all = join(folder(), "all");
+  const all = join(newFolder(), "all");
   expect((await run("--out", all)).code).toBe(0);
   expect(new Set((await lakeRows(all, "sessions")).map(({ team }) => team))).toEqual(
     new Set([shop.team.id, till.team.id]),

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { writeBundle } from "../../src/kit/transparency/bundle.ts";
 import { parseNote, signatureLine, vkeyOf } from "../../src/kit/transparency/note.ts";
+import { newFolder } from "../support/folder.ts";
 import { cosignerOf, itemsOf, TestLog } from "../support/ledger.ts";
 import { command } from "../support/remote.ts";
 
@@ -19,8 +20,7 @@ const WITNESS = ["--witness", vkeyOf(cosigner)];
 
 /** A file with a text. */
 function file(content: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-proof-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   writeFileSync(join(folder, "a.tlog-proof"), content);
   return join(folder, "a.tlog-proof");
 }

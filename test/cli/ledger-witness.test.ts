@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { consistencyProof } from "../../src/kit/merkle.ts";
@@ -10,18 +9,13 @@ import { ED25519, noteSigner, parseNote, parseVkey, verifiedBy, vkeyOf } from ".
 import { writeGrowthProof } from "../../src/kit/transparency/proof.ts";
 import { parseTilePath, tileBytes, tileWidth } from "../../src/kit/transparency/tiles.ts";
 import { local } from "../../src/platform/store/store.ts";
+import { newFolder } from "../support/folder.ts";
 import { keyOf, logSigner, TestLog } from "../support/ledger.ts";
 import { command } from "../support/remote.ts";
 
 const texts = (from: number, to: number, of = "") =>
   Array.from({ length: to - from }, (_, i) => JSON.stringify({ leaf: from + i, of }));
 const KEY = ["--key", vkeyOf(logSigner)];
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-witness-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
 
 type Answer = (path: string, response: ServerResponse) => boolean;
 
@@ -60,7 +54,7 @@ async function cosigned(state: string, place: string, ...args: string[]) {
 describe("a witness", () => {
   it("follows a log that grows, by its tiles, and cosigns each head", async () => {
     const log = new TestLog();
-    const state = join(folder(), "shop", "log.json");
+    const state = join(newFolder(), "shop", "log.json");
     const { url, paths } = await served(() => log);
     log.append(...texts(0, 300));
     const first = await cosigned(state, url, ...KEY, "--name", "audit.example/w1");
@@ -87,7 +81,7 @@ describe("a witness", () => {
 
   it("prints the note with its line, and its key once", async () => {
     const log = new TestLog().append("a", "b");
-    const state = join(folder(), "log.json");
+    const state = join(newFolder(), "log.json");
     const { url } = await served(() => log);
     const first = await observe(state, url, ...KEY);
     expect(first.stdout).toMatch(/^reckon\.example\/ledger\/4f00\/1\n2\n\S+\n\n— reckon\S+ \S+\n— \S+ \S+\n$/);
@@ -104,7 +98,7 @@ describe("a witness", () => {
       () => log,
       (path, response) => path.includes(".p/") && Boolean(response.writeHead(404).end()),
     );
-    const state = join(folder(), "log.json");
+    const state = join(newFolder(), "log.json");
     await cosigned(state, url, ...KEY);
     log = new TestLog().append(...texts(0, 256));
     const note = log.checkpoint(200);
@@ -115,7 +109,7 @@ describe("a witness", () => {
 
   it("refuses a fork, keeps both notes and forgets nothing", async () => {
     let log = new TestLog().append(...texts(0, 300));
-    const state = join(folder(), "log.json");
+    const state = join(newFolder(), "log.json");
     const { url } = await served(() => log);
     await cosigned(state, url, ...KEY);
     const before = readFileSync(state, "utf8");
@@ -140,7 +134,7 @@ describe("a witness", () => {
 
   it("follows a log that got a new name, where nothing of it was lost", async () => {
     let log = new TestLog().append(...texts(0, 30));
-    const state = join(folder(), "log.json");
+    const state = join(newFolder(), "log.json");
     const { url } = await served(() => log);
     await cosigned(state, url, ...KEY);
     log.append(...texts(30, 40)).epoch = 2;
@@ -160,7 +154,7 @@ describe("a witness", () => {
 
   it("cosigns nothing that it cannot check", async () => {
     const log = new TestLog().append(...texts(0, 300));
-    const state = join(folder(), "log.json");
+    const state = join(newFolder(), "log.json");
     let instead: Answer = () => false;
     const { url } = await served(
       () => log,
@@ -219,7 +213,7 @@ describe("a witness", () => {
 
   it("reads what was brought on a stick: a note, a consistency proof, a bundle", async () => {
     const log = new TestLog().append(...texts(0, 40));
-    const at = folder();
+    const at = newFolder();
     const [state, stick] = [join(at, "log.json"), join(at, "stick.txt")];
     writeFileSync(stick, log.checkpoint());
     expect(await cosigned(state, stick, ...KEY)).toMatchObject({ size: 40, previous: null });
@@ -245,7 +239,7 @@ describe("a witness", () => {
   });
 
   it("is of one log and one name, and asks for the key at first", async () => {
-    const at = folder();
+    const at = newFolder();
     const [state, stick] = [join(at, "log.json"), join(at, "stick.txt")];
     writeFileSync(stick, new TestLog().append("a").checkpoint());
     expect((await observe(state, stick)).stderr).toContain("give its key once, with --key");
@@ -260,7 +254,7 @@ describe("a witness", () => {
   });
 
   it("goes on after one that was killed, and never beside one that runs", async () => {
-    const at = folder();
+    const at = newFolder();
     const [state, stick] = [join(at, "log.json"), join(at, "stick.txt")];
     writeFileSync(stick, new TestLog().append("a").checkpoint());
     const release = local.tryLock(`${state}.in-use`);

@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { examine, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { withDirectory } from "../faults/support/data.ts";
 import { alterEntries } from "../support/entries.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance, type TestDevice } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
 
@@ -54,8 +54,7 @@ async function delivered(): Promise<string> {
   await deliver(ada, "/api/agent-traces/ingest", { sessions: [{ id: "s1", outcome: "failed", spans: [] }] }); // 16
   await telemetry(ada, "shop", 6); // 17
   await t.close();
-  const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newFolder();
   cpSync(t.directory, directory, { recursive: true });
   return directory;
 }
@@ -323,8 +322,7 @@ it("the ledger names what was forged, given to another, taken out or made the ne
   });
   const first = firstDelivery(sound);
   for (const [what, sql, expected] of DONE) {
-    const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = newFolder();
     cpSync(sound, directory, { recursive: true });
     const db = new Sqlite(join(directory, "reckon.db"));
     db.pragma("foreign_keys = OFF");
@@ -363,8 +361,7 @@ it("forged entries, of no delivery or of one to come, end neither the proof nor 
 it("an event of the audit that was altered or taken out is named, and so is a log that is not the one that was signed", async () => {
   const sound = await delivered();
   const faultsAfter = async (sql: string) => {
-    const directory = mkdtempSync(join(tmpdir(), "reckon-ledger-"));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = newFolder();
     cpSync(sound, directory, { recursive: true });
     const db = new Sqlite(join(directory, "reckon.db"));
     db.pragma("foreign_keys = OFF");

@@ -9,6 +9,7 @@ import { JOURNAL, journal } from "../../src/share/erasure/journal.ts";
 import { prove } from "../../src/share/proofs/proofs.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { serve, startRefused } from "../faults/support/process.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { command, commandJson } from "../support/remote.ts";
@@ -111,8 +112,7 @@ describe("on a database of an older schema", () => {
     const writer = new Sqlite(join(data, "reckon.db"));
     writer.pragma("wal_autocheckpoint = 0");
     writer.exec("UPDATE teams SET seats = 7");
-    const killed = mkdtempSync(join(tmpdir(), "reckon-older-"));
-    onTestFinished(() => rmSync(killed, { recursive: true, force: true }));
+    const killed = newFolder();
     cpSync(data, killed, { recursive: true });
     writer.close();
     const files = ["reckon.db", "reckon.db-wal"];

@@ -5,8 +5,9 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
-import { adminToken, folder, ran } from "../support/remote.ts";
+import { adminToken, ran } from "../support/remote.ts";
 
 /** What a person meets who runs commands on a server elsewhere. */
 
@@ -81,7 +82,7 @@ describe("the address and the token", () => {
       response.writeHead(reply.status, Object.fromEntries(reply.headers));
       response.end(await reply.text());
     });
-    const file = join(folder(), "token");
+    const file = join(newFolder(), "token");
     writeFileSync(file, `${token}\n`);
     const { code, out } = await ran(["--server", `${proxy}/sub/path/`, "--token-file", file, "team", "list"]);
     expect([code, out, asked]).toEqual([0, expect.stringContaining("Acme"), ["/sub/path/api/command"]]);
@@ -92,7 +93,7 @@ describe("the address and the token", () => {
   });
 
   it("does not send a token to whom nobody vouches for", async () => {
-    const at = folder();
+    const at = newFolder();
     const make = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"];
     const files = ["-keyout", join(at, "key"), "-out", join(at, "crt"), "-subj", "/CN=localhost"];
     execFileSync("openssl", [...make, ...files], { stdio: "ignore" });
@@ -171,7 +172,7 @@ describe("what answers", () => {
   });
 
   it("makes a file whole or not at all, and never in the place of another", async () => {
-    const at = folder();
+    const at = newFolder();
     const out = join(at, "acme.tar.zst");
     const exported = async (...frames: readonly object[]) =>
       ran(["--server", await sending(...frames), "export", "--team", "Acme", "--out", out], ENV);

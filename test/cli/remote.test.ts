@@ -4,7 +4,8 @@ import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { REMOTE } from "../../src/surfaces/cli/remote.ts";
 import { REPO } from "../support/api.ts";
-import { adminToken, type Everything, everything, folder, ran, textFile } from "../support/remote.ts";
+import { newFolder } from "../support/folder.ts";
+import { adminToken, type Everything, everything, ran, textFile } from "../support/remote.ts";
 
 /** What a command does on the server's machine and from elsewhere is the same: what it prints, and the rows that it leaves. */
 
@@ -61,7 +62,7 @@ const LINES: Readonly<Record<string, Line>> = {
   "policy show": () => ["--team", "Acme"],
   "policy set": () => ["--team", "Acme", "--file", textFile('{"captureMode":"metadata"}')],
   "license mint": () => ["--team", "Acme", "--days", "9"],
-  "license mint to a file": () => ["--team", "Acme", "--out", join(folder(), "acme.license")],
+  "license mint to a file": () => ["--team", "Acme", "--out", join(newFolder(), "acme.license")],
   "request list": () => ["--search", "phrases"],
   "request set": ({ requests }) => [requests[0], "planned", "--note", "soon"],
   "request merge": ({ requests }) => [requests[0], requests[1]],
@@ -101,7 +102,7 @@ const LINES: Readonly<Record<string, Line>> = {
   audit: () => ["--team", "Acme", "--action", "team.created"],
   erase: ({ device }) => ["--device", device.deviceId, "--reason", "asked for", "--yes"],
   "erase as a trial": () => ["--repo", REPO, "--reason", "asked for", "--dry-run"],
-  "export of a team": () => ["--team", "Acme", "--out", join(folder(), "acme.tar.zst")],
+  "export of a team": () => ["--team", "Acme", "--out", join(newFolder(), "acme.tar.zst")],
   "hold place": ({ acme }) => ["--team", acme.id, "--reason", "a case"],
   "hold release": ({ holdId }) => [holdId],
   "hold list": () => [],
@@ -128,7 +129,7 @@ function plainer(): (text: string) => string {
   return (text) =>
     text
       .replace(/http:\/\/127\.0\.0\.1:\d+/g, "<url>")
-      .replace(/\/\S*reckon-(?:remote|instance)-\w+/g, "<folder>")
+      .replace(/\/\S*reckon-(?:instance-)?\w{6}\b/g, "<folder>")
       .replace(/person\d+@/g, "person@")
       // It goes by the instant.
       .replace(/(?<="forecastUsd": )[\d.]+|[\d.]+(?=\s+on track)/g, "<forecast>")

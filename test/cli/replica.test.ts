@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
@@ -7,15 +6,10 @@ import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, until, within } from "../faults/support/process.ts";
 import { testData, testServer } from "../faults/support/test.ts";
+import { newFolder } from "../support/folder.ts";
 import { command, commandJson } from "../support/remote.ts";
 
 const PASSPHRASE = "correct horse battery staple";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-replica-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 const json = (args: readonly string[], input?: string) => commandJson(args, input === undefined ? {} : { input });
 
@@ -35,7 +29,7 @@ async function replicated(deliveries = 3) {
     expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
   };
   for (let seq = 1; seq <= deliveries; seq++) await send(seq);
-  const replica = join(folder(), "replica.db");
+  const replica = join(newFolder(), "replica.db");
   const copy = () => {
     rmSync(replica, { force: true });
     const db = new Sqlite(join(data.directory, "reckon.db"), { readonly: true });
@@ -57,7 +51,7 @@ it("restores a replica with the keys that were copied, and the log goes on as an
   const { directory, token, server, replica } = await replicated();
   const vkey = JSON.parse((await command(["ledger", "key", "--data", directory, "--json"])).stdout).vkey;
   await server.end("SIGKILL");
-  const away = join(folder(), "restored");
+  const away = join(newFolder(), "restored");
   expect(await json(["restore", "--from", replica, "--verify", "--data", away])).toMatchObject({
     deliveries: 3,
     wouldRestore: true,
@@ -97,7 +91,7 @@ it("restores into the directory that lost it, keeps aside what was there and tel
 it("takes a backup for a plain copy, without leaving its keys in the database or what they came in", async () => {
   const { directory, server } = await replicated();
   await server.end();
-  const file = join(folder(), "one.backup");
+  const file = join(newFolder(), "one.backup");
   await json(["backup", file, "--data", directory]);
   const pem = readFileSync(join(directory, "signing-key.pem"), "latin1").split("\n")[5] as string;
   expect(readFileSync(file).includes(pem)).toBe(true);
@@ -114,7 +108,7 @@ it("carries keys under a passphrase, which another key or passphrase does not op
   copy();
   const pem = readFileSync(join(directory, "signing-key.pem"), "utf8");
   expect(readFileSync(replica).includes(pem.slice(100, 140))).toBe(false);
-  const away = join(folder(), "restored");
+  const away = join(newFolder(), "restored");
   const from = ["restore", "--from", replica, "--data", away, "--passphrase-stdin"];
   expect(await refusal(from, `${PASSPHRASE}.`)).toMatch(/passphrase is not the one/);
   expect(await json(from, `${PASSPHRASE}\n`)).toMatchObject({ deliveries: 1 });
@@ -124,7 +118,7 @@ it("carries keys under a passphrase, which another key or passphrase does not op
   expect((await command(["key", "rotate", "--data", directory])).code).toBe(0);
   copy();
   await server.end();
-  const late = await refusal([...from.slice(0, -2), join(folder(), "late"), "--passphrase-stdin"], PASSPHRASE);
+  const late = await refusal([...from.slice(0, -2), join(newFolder(), "late"), "--passphrase-stdin"], PASSPHRASE);
   expect(late).toMatch(/signing key is another/);
   const found = await json(["doctor", "--data", directory]);
   expect(found).toContainEqual(
@@ -152,7 +146,7 @@ it("goes on with another key of the ledger where that is asked for, and never ba
   expect(await wrapped()).toMatchObject({ status: "warning", detail: expect.stringContaining("reckon key wrap") });
 
   copy();
-  const away = join(folder(), "restored");
+  const away = join(newFolder(), "restored");
   const from = ["restore", "--from", replica, "--data", away];
   expect(await refusal([...from, "--passphrase-stdin"], PASSPHRASE)).toContain(
     `the ledger's key is another than the log's, ${after}: give ledger-key.pem with --key, or --new-ledger-key`,
@@ -165,7 +159,7 @@ it("goes on with another key of the ledger where that is asked for, and never ba
 it("refuses a replica that is cut off, altered or of another program, and leaves everything as it was", async () => {
   const { directory, server, replica } = await replicated();
   await server.end();
-  const bad = join(folder(), "bad.db");
+  const bad = join(newFolder(), "bad.db");
   const spoil: Readonly<Record<string, () => void>> = {
     "cut off": () => writeFileSync(bad, readFileSync(replica).subarray(0, 40_000)),
     altered: () => {
@@ -193,7 +187,7 @@ it("refuses a replica that is cut off, altered or of another program, and leaves
 
 it("checks a replica that a command restores, notes it, and finds one that stopped or is of another log", async () => {
   const { directory, server, send, replica } = await replicated();
-  const place = folder();
+  const place = newFolder();
   const check = (...more: string[]) => ["replica", "check", "--restore-to", place, "--data", directory, ...more];
   const note = () => JSON.parse(readFileSync(join(directory, "last-replica-check.json"), "utf8"));
   expect(await refusal(check())).toMatch(/say --restore-to DIR -- COMMAND/);
@@ -220,7 +214,7 @@ it("checks a replica that a command restores, notes it, and finds one that stopp
 
 it("leaves no copy behind where a check is ended, which it notes, or killed", async () => {
   const { directory, replica } = await replicated();
-  const place = folder();
+  const place = newFolder();
   const check = ["replica", "check", "--restore-to", place, "--data", directory, "--"];
   const begun = async () => {
     const checking = launch([...check, "sh", "-c", `cp '${replica}' '{}'; while kill -0 $PPID; do sleep 0.05; done`]);
@@ -252,7 +246,7 @@ it("leaves no copy behind where a check is ended, which it notes, or killed", as
 
 it("takes a replica for well that lacks a team which came a moment ago, and for stopped where it lacks what was sent since", async () => {
   const [old, { directory, server, send, replica, copy }] = await Promise.all([replicated(), replicated()]);
-  const file = join(folder(), "team");
+  const file = join(newFolder(), "team");
   await json(["team", "move", "Acme", "--to", "https://new.example", "--data", old.directory]);
   await json(["team", "export", "Acme", "--out", file, "--data", old.directory]);
   const bring = () => json(["team", "import", file, "--accept-key", "--name", "Other", "--data", directory]);

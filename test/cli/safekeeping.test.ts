@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -8,6 +7,7 @@ import { rowsOf } from "../faults/support/data.ts";
 import { ask } from "../faults/support/http.ts";
 import { launch, serve, until, within } from "../faults/support/process.ts";
 import { copyOf, testData, testServer } from "../faults/support/test.ts";
+import { newFolder } from "../support/folder.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { command, commandJson } from "../support/remote.ts";
 
@@ -69,6 +69,20 @@ it("a restore names the holds that were placed since the backup, and keep nothin
   expect(await json(directory, "restore", "--from", file)).toMatchObject({
     holdsGone: [{ id: holdId, kind: "team", teamId, reason: "claim 3" }],
   });
+});
+
+it("a restore names the keys that signed since the backup, but none of a server that only made way for it", async () => {
+  const { directory } = await testData();
+  const file = join(directory, "copy.backup");
+  await json(directory, "key", "show");
+  await json(directory, "backup", file);
+  const { kid } = await json(directory, "key", "rotate");
+  const done = await command(["restore", file, "--data", directory]);
+  expect([done.code, done.stderr]).toEqual([0, expect.stringMatching(new RegExp(`key ${kid} is gone.*Rotate anew`))]);
+  const fresh = join(directory, "fresh");
+  await json(fresh, "team", "create", "Other");
+  await json(fresh, "key", "show");
+  expect(await json(fresh, "restore", file)).toMatchObject({ keysGone: [] });
 });
 
 describe("own prices", () => {
@@ -160,13 +174,12 @@ describe("a copy of the database that was made otherwise", () => {
       /not made by "reckon backup".*reckon restore --from FILE --key signing-key\.pem --key ledger-key\.pem/,
     );
 
-    const restored = mkdtempSync(join(tmpdir(), "reckon-restored-"));
-    onTestFinished(() => rmSync(restored, { recursive: true, force: true }));
+    const restored = newFolder();
     for (const ending of ["", "-wal"])
       if (existsSync(file + ending)) cpSync(file + ending, join(restored, `reckon.db${ending}`));
     const keyless = await command(["doctor", "--data", restored]);
     expect([keyless.code, keyless.stdout]).toEqual([1, expect.stringMatching(/^signing key\tfailed/m)]);
-    cpSync(join(directory, "signing-key.pem"), join(restored, "signing-key.pem"));
+    for (const name of ["signing-key.pem", "ledger-key.pem"]) cpSync(join(directory, name), join(restored, name));
     expect(await finding(restored, "ledger")).toMatchObject({ status: "ok", detail: "1 deliveries verify" });
     const proof = ["ledger", "verify", "--anchor", `${anchor.id}:${anchor.chainSha256}`];
     expect(await json(restored, ...proof)).toMatchObject({ deliveries: 1, faults: [] });

@@ -1,9 +1,8 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ROOMS } from "../../src/app.ts";
 import { assignDevice, listDevices, renameDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
@@ -23,7 +22,8 @@ import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
 import { LEFT, MOVED } from "../../src/share/moves/tables.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { deliverAll, filesWith, personWith } from "../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith, personWith } from "../support/erasure.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { ran } from "../support/remote.ts";
@@ -35,17 +35,10 @@ const WEEK = {
   to: Date.UTC(2026, 10, 21),
 } as const;
 
-/** A folder for files of teams; it goes with the test. */
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-move-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 const team = (t: TestInstance, ...argv: string[]) => ran(["team", ...argv, "--json", "--data", t.directory]);
 
 /** Says that a team moved, and writes it into a file. */
-async function leave(t: TestInstance, name: string, file = join(folder(), "team")): Promise<string> {
+async function leave(t: TestInstance, name: string, file = join(newFolder(), "team")): Promise<string> {
   await teamMoves.begin(t.instance.core, name, TO);
   const done = await team(t, "export", name, "--out", file);
   expect([done.code, done.err]).toEqual([0, ""]);
@@ -238,7 +231,7 @@ describe("a team that moves", () => {
 
   it("comes after a restore from before a device that was erased since", async () => {
     const { t, ada } = await shop();
-    const file = join(folder(), "backup");
+    const file = join(newFolder(), "backup");
     await backup(t.instance.core, file, () => {});
     const later = await t.device(ada.team);
     await deliverAll(t, later, "shop", "peony");
@@ -272,7 +265,7 @@ describe("a team that moves", () => {
       await carryOut(core, await requestErasure(core, resolveTarget(core, target), "asked for"));
     const [acme, lavender] = [await leave(t, "Acme"), await leave(t, "Lavender")];
     const u = await startInstance();
-    const before = join(folder(), "before");
+    const before = join(newFolder(), "before");
     await backup(u.instance.core, before, () => {});
     await arrive(u, acme);
     await arrive(u, lavender);
@@ -453,7 +446,7 @@ describe("a file", () => {
   it("of another key, another schema, another form or a team that is still served is refused", async () => {
     const { t } = await shop();
     const u = await startInstance();
-    const served = join(folder(), "served");
+    const served = join(newFolder(), "served");
     expect((await team(t, "export", "Acme", "--out", served)).code).toBe(0);
     await expectRefused(u, served, /still served where the file was made/);
     expect((await team(u, "import", served, "--accept-key", "--dry-run")).code).toBe(0);
@@ -464,7 +457,7 @@ describe("a file", () => {
     expect((await team(u, "import", file, "--origin-key", foreign)).err).toContain("not with the key that was given");
     expect((await team(u, "import", file, "--origin-key", "nonsense")).err).toContain("verifier key");
     const change = async (sql: string, message: RegExp) => {
-      const copy = join(folder(), "copy");
+      const copy = join(newFolder(), "copy");
       copyFileSync(file, copy);
       const db = new Sqlite(copy);
       db.exec(sql);
@@ -482,7 +475,7 @@ describe("a file", () => {
     await change("CREATE VIEW x AS SELECT 1", /no file of a team's/);
     await change("INSERT INTO alarms VALUES ('x', 1)", /has something in the table alarms/);
     await expectRefused(u, join(u.directory, "reckon.db"), /no file of a team's/);
-    await expectRefused(u, join(folder(), "nothing"), /there is no file/);
+    await expectRefused(u, join(newFolder(), "nothing"), /there is no file/);
     expect((await team(u, "import", file, "--origin-key", key)).code).toBe(0);
   });
 
@@ -491,7 +484,7 @@ describe("a file", () => {
     const u = await startInstance();
     const file = await leave(t, "Acme");
     const sign = async (sql: string, message: RegExp) => {
-      const copy = join(folder(), "copy");
+      const copy = join(newFolder(), "copy");
       copyFileSync(file, copy);
       const db = new Sqlite(copy);
       db.pragma("foreign_keys = OFF");
@@ -581,7 +574,7 @@ describe("a file", () => {
     await setBudget(core, ada.team.id, budget, actor(gone));
     const erased = await makeAccount(core, { email: "erased@example.com" });
     await setBudget(core, ada.team.id, { ...budget, period: "week" }, actor(erased));
-    await carryOut(core, await requestErasure(core, resolveTarget(core, { person: erased.id }), "they wanted it"));
+    await eraseNow(core, { person: erased.id });
     const view = { place: "/sessions", name: "hers", shared: true } as const;
     const { id } = getUser(core, "ada@example.com");
     await saveView(core, ada.team.id, id, { ...view, query: `person=${id}&result=failed` });
@@ -635,7 +628,7 @@ describe("a file", () => {
 
   it("is made whole or not at all, and never over another", async () => {
     const { t } = await shop();
-    const file = join(folder(), "team");
+    const file = join(newFolder(), "team");
     expect((await team(t, "export", "Acme", "--out", file)).code).toBe(0);
     const again = await team(t, "export", "Acme", "--out", file);
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("never overwrites")]);

@@ -1,23 +1,17 @@
-import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { rowsOf } from "../faults/support/data.ts";
 import { launch, serve, until, within } from "../faults/support/process.ts";
+import { newFolder } from "../support/folder.ts";
 import { command } from "../support/remote.ts";
 
 /** What commands are given and what they give, where files and pipes are not as one hopes. */
 
 const PASSWORD = "plough-the-north-field";
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-texts-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 it.skipIf(process.platform !== "linux")("reads standard input to its end, however late its writer comes", async () => {
-  const data = folder();
+  const data = newFolder();
   await command(["team", "create", "Acme", "--data", data]);
   const late = async (args: string[], pieces: string[]) => {
     const watched = launch([...args, "--data", data], { stdio: ["pipe", "pipe", "pipe"] });
@@ -51,7 +45,7 @@ it.skipIf(process.platform !== "linux")("reads standard input to its end, howeve
 });
 
 it("names the file and the reason when one cannot be read or written", async () => {
-  const data = folder();
+  const data = newFolder();
   await command(["team", "create", "Acme", "--data", data]);
   const missing = join(data, "no-such-file");
   const file = join(data, "reckon.db");
@@ -77,7 +71,7 @@ it("names the file and the reason when one cannot be read or written", async () 
 });
 
 it("calls it wrong usage to connect a machine without saying where to", async () => {
-  const env = { RECKON_AGENT_HOME: folder() };
+  const env = { RECKON_AGENT_HOME: newFolder() };
   for (const args of [[], ["http://127.0.0.1:1"]]) {
     const { code, stderr } = await command(["agent", "connect", ...args, "--yes"], { env });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: a URL and a code are needed/)]);
@@ -85,7 +79,7 @@ it("calls it wrong usage to connect a machine without saying where to", async ()
 });
 
 it("makes no file where connecting is only looked at, and says when there was nothing to disconnect", async () => {
-  const home = folder();
+  const home = newFolder();
   const env = { HOME: home, RECKON_AGENT_HOME: join(home, "agent"), CLAUDE_CONFIG_DIR: join(home, "claude") };
   const agent = (...args: string[]) => command(["agent", ...args], { env });
   const looked = await agent("connect", "http://127.0.0.1:1", "CODE", "--agents", "claude-code", "--dry-run");
@@ -99,7 +93,7 @@ it("makes no file where connecting is only looked at, and says when there was no
 });
 
 it("says which file of the capture client is damaged, and what to do", async () => {
-  const env = { RECKON_AGENT_HOME: folder() };
+  const env = { RECKON_AGENT_HOME: newFolder() };
   const file = join(env.RECKON_AGENT_HOME, "agent.db");
   writeFileSync(file, "no database".repeat(1_000));
   for (const args of [["status"], ["run"], ["disconnect", "--force"]]) {
@@ -110,7 +104,7 @@ it("says which file of the capture client is damaged, and what to do", async () 
 });
 
 it("calls an agent wrong usage that nobody knows, instead of watching none", async () => {
-  const env = { RECKON_AGENT_HOME: folder() };
+  const env = { RECKON_AGENT_HOME: newFolder() };
   for (const args of [
     ["connect", "http://127.0.0.1:1", "CODE", "--yes", "--agents", "claude"],
     ["scan", "--agents", "codex,Cursor"],
@@ -123,7 +117,7 @@ it("calls an agent wrong usage that nobody knows, instead of watching none", asy
 });
 
 it.skipIf(process.platform !== "linux")("does not call a result written that was not", async () => {
-  const data = folder();
+  const data = newFolder();
   await command(["team", "create", "Acme", "--data", data]);
   const full = openSync("/dev/full", "w");
   const watched = launch(["team", "list", "--data", data], { stdio: ["ignore", full, "pipe"] });
@@ -139,7 +133,7 @@ it("answers help in every way one asks for it", async () => {
 });
 
 it("gives links with the address of the server that runs, whatever told it", async () => {
-  const data = folder();
+  const data = newFolder();
   await command(["team", "create", "Acme", "--data", data]);
   await command(["user", "create", "ada@example.com", "--password-stdin", "--data", data], { input: PASSWORD });
   const link = async () => command(["user", "reset-password", "ada@example.com", "--data", data]);

@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type Done, launch, serve, startRefused, within } from "../faults/support/process.ts";
+import { newFolder } from "../support/folder.ts";
 import { openByForms } from "../support/links.ts";
 import { MAIN } from "../support/program.ts";
 import { command } from "../support/remote.ts";
@@ -11,8 +11,7 @@ import { command } from "../support/remote.ts";
 const PASSWORD = "plough-the-north-field";
 
 function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-user-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  const path = newFolder();
   // Making a key would be most of what a short-lived server does.
   copyFileSync(join(inject("runFolder"), "signing-key.pem"), join(path, "signing-key.pem"));
   return path;

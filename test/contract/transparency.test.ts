@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { consistencyProof, leafHash } from "../../src/kit/merkle.ts";
 import { parseNote, signatureLine, vkeyOf } from "../../src/kit/transparency/note.ts";
 import { tileBytes, tilePath, tileWidth } from "../../src/kit/transparency/tiles.ts";
+import { newFolder } from "../support/folder.ts";
 import { cosignerOf, TestLog } from "../support/ledger.ts";
 
 /* What is written for auditors, judged by programs of other people. */
@@ -102,8 +103,7 @@ if (noOpenssl) console.warn("Skipped: no openssl here");
 describe.skipIf(noOpenssl)("openssl", () => {
   /** Verifies a message as the page on proofs shows it. */
   function verifies(publicKey: typeof cosigner.publicKey, message: string, signature: Buffer): boolean {
-    const folder = mkdtempSync(join(tmpdir(), "reckon-openssl-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     writeFileSync(join(folder, "key.pem"), publicKey.export({ type: "spki", format: "pem" }));
     writeFileSync(join(folder, "message"), message);
     writeFileSync(join(folder, "signature"), signature);
@@ -121,8 +121,7 @@ describe.skipIf(noOpenssl)("openssl", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/proofs.md"), "utf8");
     const recipe = page.match(/```sh\n([^`]*openssl pkeyutl[^`]*)```/)?.[1] as string;
     const run = (checkpoint: string) => {
-      const folder = mkdtempSync(join(tmpdir(), "reckon-recipe-"));
-      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const folder = newFolder();
       writeFileSync(join(folder, "checkpoint"), checkpoint);
       return spawnSync("sh", ["-ec", recipe], { cwd: folder, env: { ...process.env, KEY: vkeyOf(log.signer) } }).status;
     };

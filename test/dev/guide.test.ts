@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startProcess } from "../support/dev.ts";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
 /** The examples of docs/testing-agents.md, run as they stand there. */
@@ -73,8 +74,7 @@ describe("the guide to testing agents", () => {
     skip,
   }) => {
     if (!(await installed("bash")) || !(await installed("curl"))) skip("no bash or no curl");
-    const folder = mkdtempSync(join(tmpdir(), "guide-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = newFolder();
     const [begin] = blocks.filter((block) => block.language === "bash" && !block.name);
     const [control = ""] = blocks.find(({ language }) => language === "sh")?.text.split("\n") ?? [];
     const text = `${begin?.text}${control}

@@ -2,29 +2,22 @@ import { createSign, createVerify } from "node:crypto";
 import {
   chmodSync,
   linkSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readSigningKey } from "../../src/kit/jwt.ts";
 import { keyFolder, localSigningKey } from "../../src/surfaces/dev/key.ts";
 import { keepTemplate, useTemplate } from "../../src/surfaces/dev/template.ts";
 import { startLocal } from "../support/dev.ts";
+import { newFolder } from "../support/folder.ts";
 import { TestClock } from "../support/instance.ts";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-seed-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 describe("a seed", () => {
   it("gives the same credentials every time, with demo data or without", async () => {
@@ -85,7 +78,7 @@ describe("a seed", () => {
 
 describe("a directory", () => {
   it("goes on where its last instance stopped, clock included", async () => {
-    const directory = folder();
+    const directory = newFolder();
     const first = await startLocal({ directory, seed: "kept", frozen: true });
     const { deviceToken } = first.local.credentials;
     await first.post("/api/telemetry/ingest", { token: deviceToken, json: { entries: [{ seq: 1, payload: {} }] } });
@@ -104,7 +97,7 @@ describe("a directory", () => {
   });
 
   it("has what was kept before until the new is whole, so that an instance may be killed while it stops", async () => {
-    const directory = folder();
+    const directory = newFolder();
     const first = await startLocal({ directory, seed: "kept" });
     const [mark, before] = ["reckon-dev.json", "before.json"].map((name) => join(directory, name)) as [string, string];
     linkSync(mark, before);
@@ -114,7 +107,7 @@ describe("a directory", () => {
   });
 
   it("that moved to another port gets a CLI token that is good there", async () => {
-    const directory = folder();
+    const directory = newFolder();
     const first = await startLocal({ directory });
     await first.close();
     const second = await startLocal({ directory, baseUrl: "http://127.0.0.1:5001" });
@@ -125,13 +118,13 @@ describe("a directory", () => {
   });
 
   it("is seeded once: with another seed it is refused", async () => {
-    const directory = folder();
+    const directory = newFolder();
     await (await startLocal({ directory, seed: "one" })).close();
     await expect(startLocal({ directory, seed: "two" })).rejects.toThrow("was seeded with one");
   });
 
   it("whose first start was cut short is seeded anew", async () => {
-    const directory = folder();
+    const directory = newFolder();
     await (await startLocal({ directory, seed: "one" })).close();
     writeFileSync(join(directory, "reckon-dev.json"), '{"credentials":{"baseU');
     const t = await startLocal({ directory, seed: "two" });
@@ -139,7 +132,7 @@ describe("a directory", () => {
   });
 
   it("of a real server is refused and left as it is", async () => {
-    const directory = folder();
+    const directory = newFolder();
     writeFileSync(join(directory, "reckon.db"), "a database");
     await expect(startLocal({ directory })).rejects.toThrow("real server");
     expect(statSync(join(directory, "reckon.db")).size).toBe(10);
@@ -150,7 +143,7 @@ describe("a kept seed", () => {
   const kept = (cache: string) => readdirSync(cache).filter((name) => name.startsWith("seed-"));
 
   it("is what the next start of the same program begins with, demo data and all", async () => {
-    const cache = folder();
+    const cache = newFolder();
     const told = [];
     const logs = [];
     for (let i = 0; i < 2; i++) {
@@ -166,7 +159,7 @@ describe("a kept seed", () => {
   });
 
   it("serves no other program, seed, start or size, and none without a seed", async () => {
-    const cache = folder();
+    const cache = newFolder();
     const one = { seed: "one", program: "build 1", cache };
     const first = (await startLocal(one)).local.credentials;
     const path = join(cache, kept(cache).find((name) => name.endsWith(".json")) as string);
@@ -187,7 +180,7 @@ describe("a kept seed", () => {
   });
 
   it("gives instances without a seed their team for some hours, but never their tokens", async () => {
-    const cache = folder();
+    const cache = newFolder();
     const clock = new TestClock();
     const start = async () => (await startLocal({ program: "build 1", cache, clock })).local.credentials;
     const [first, second] = [await start(), await start()];
@@ -203,7 +196,7 @@ describe("a kept seed", () => {
   });
 
   it("that is damaged is made anew", async () => {
-    const cache = folder();
+    const cache = newFolder();
     const one = { seed: "one", program: "build 1", cache };
     const first = (await startLocal(one)).local.credentials;
     for (const name of kept(cache).filter((each) => each.endsWith(".json"))) writeFileSync(join(cache, name), "{");
@@ -213,7 +206,7 @@ describe("a kept seed", () => {
   });
 
   it("is dropped for newer ones, the oldest first", () => {
-    const cache = folder();
+    const cache = newFolder();
     const key = (n: number) => ({ program: "build 1", seed: null, startAt: n, empty: true });
     const team = { teamId: "t", user: { id: "u", email: "e" }, password: "p" };
     for (let n = 0; n < 12; n++) {
@@ -221,7 +214,7 @@ describe("a kept seed", () => {
       for (const name of kept(cache)) if (n < 4) utimesSync(join(cache, name), 1 + n, 1 + n);
     }
     expect(kept(cache).length).toBe(2 * 8);
-    const there = (n: number) => useTemplate(cache, key(n), folder()) !== undefined;
+    const there = (n: number) => useTemplate(cache, key(n), newFolder()) !== undefined;
     expect([there(0), there(3), there(4), there(11)]).toEqual([false, false, true, true]);
   });
 });
@@ -230,7 +223,7 @@ describe("the folder of keys", () => {
   const name = () => `reckon-keys-${userInfo().uid}`;
 
   it("is this user's alone, whatever it was before", () => {
-    const below = folder();
+    const below = newFolder();
     const made = keyFolder(below) as string;
     expect(statSync(made).mode & 0o777).toBe(0o700);
     chmodSync(made, 0o755);
@@ -239,8 +232,8 @@ describe("the folder of keys", () => {
   });
 
   it("is not used when something else stands in its place", () => {
-    const below = folder();
-    symlinkSync(folder(), join(below, name()));
+    const below = newFolder();
+    symlinkSync(newFolder(), join(below, name()));
     expect(keyFolder(below)).toBeUndefined();
   });
 });

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
 /** `reckon dev` as scripts start it. */
@@ -12,8 +12,7 @@ const run = promisify(execFile);
 
 /** A folder in which `reckon` is the program under test, and how scripts are run there. */
 function workshop() {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-shell-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const command = join(folder, "reckon");
   writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(command, 0o755);

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { newFolder } from "../support/folder.ts";
 import { startInstance, TestClock } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { command } from "../support/remote.ts";
@@ -221,8 +221,7 @@ describe.skipIf(noStrace)("a server killed at any step of an upgrade", () => {
       ["unlink", 1],
     ] as const) {
       const when = `killed at ${call} ${time}`;
-      const directory = mkdtempSync(join(tmpdir(), "reckon-fault-"));
-      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      const directory = newFolder();
       cpSync(older, directory, { recursive: true });
       const cut = launch(["serve", "--data", directory, "--port", "0"], {
         under: at(call, `signal=SIGKILL:when=${time}`),

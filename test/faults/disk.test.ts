@@ -18,6 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { writeFileAtomically } from "../../src/kit/files.ts";
+import { newFolder } from "../support/folder.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { command } from "../support/remote.ts";
 import { makeData, rowsOf } from "./support/data.ts";
@@ -285,8 +286,7 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
     const mount = testMount("16m");
     const directory = join(mount.path, "data");
     await makeData({ directory, devices: 1, keyPem: runKeyPem() });
-    const folder = mkdtempSync(join(tmpdir(), "reckon-backup-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     const backup = join(folder, "one.db");
     expect((await command(["backup", backup, "--data", directory])).code).toBe(0);
     writeFileSync(join(directory, "prices.json"), " ".repeat(4 << 20));
@@ -389,8 +389,7 @@ describe("a data directory that cannot be used", () => {
   });
 
   it.skipIf(noOtherUser)("is its owner's although root ran the first command on it", async () => {
-    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
-    onTestFinished(() => rmSync(place, { recursive: true }));
+    const place = newFolder();
     chmodSync(place, 0o755);
     mkdirSync(join(place, "mine"), { mode: 0o700 });
     chownSync(join(place, "mine"), 65_534, 65_534);
@@ -415,8 +414,7 @@ describe("a data directory that cannot be used", () => {
   it.skipIf(noOtherUser)("is still its owner's after commands that root ran on it", async () => {
     const data = await testData();
     spawnSync("chown", ["-R", "65534:65534", data.directory]);
-    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
-    onTestFinished(() => rmSync(place, { recursive: true }));
+    const place = newFolder();
     const backup = join(place, "one.db");
     const installer = ["--platform", "win32", "--version", "1.0.0", "--file", import.meta.filename];
     const start = () => testServer(data.directory, { under: ANOTHER_USER });
@@ -440,8 +438,7 @@ describe("a data directory that cannot be used", () => {
 
   it.skipIf(noOtherUser)("gets a backup's place named where that may not be written", async () => {
     const data = await testData();
-    const place = mkdtempSync(join(tmpdir(), "reckon-place-"));
-    onTestFinished(() => rmSync(place, { recursive: true }));
+    const place = newFolder();
     chmodSync(place, 0o755);
     spawnSync("chown", ["-R", "65534:65534", data.directory]);
     const done = await reckon(["backup", join(place, "b.db"), "--data", data.directory], { under: ANOTHER_USER });

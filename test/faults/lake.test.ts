@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
@@ -13,6 +12,7 @@ import { catchUpSpend, spendReport } from "../../src/insight/spend/spend.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { checkLake } from "../../src/share/lake/check.ts";
 import { lakeStatus } from "../../src/share/lake/lake.ts";
+import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, TestClock } from "../support/instance.ts";
 import { flowAll, lakeText, sendEntries } from "../support/lake.ts";
@@ -39,12 +39,6 @@ if (noEngines)
 
 const KEYS = { access: "reckon-test", secret: "reckon-test-secret" };
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-lake-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** Where three installations write to, and how it is killed and started again. */
 interface Lake {
   readonly env: Record<string, string>;
@@ -55,12 +49,12 @@ interface Lake {
 }
 
 function directoryLake(): Lake {
-  const files = folder();
+  const files = newFolder();
   return { env: { RECKON_LAKE: files }, files, start: async () => {}, kill: async () => {} };
 }
 
 async function s3Lake() {
-  const root = folder();
+  const root = newFolder();
   mkdirSync(join(root, "company"));
   const port = await freePort();
   const host = `127.0.0.1:${port}`;

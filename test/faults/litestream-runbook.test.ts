@@ -3,11 +3,12 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileS
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../build/bundle.ts";
+import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { MAIN } from "../support/program.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { until } from "./support/process.ts";
-import { folder, KEYS, LITESTREAM, noLitestream, noVersitygw, s3Place, start } from "./support/replicas.ts";
+import { KEYS, LITESTREAM, noLitestream, noVersitygw, s3Place, start } from "./support/replicas.ts";
 import { runKeyPem, testServer } from "./support/test.ts";
 
 /*
@@ -39,7 +40,7 @@ function replaced(text: string, from: string, to: string): string {
 
 /** A machine whose root is a folder, with both programs where the runbook has them. */
 function machine() {
-  const root = folder();
+  const root = newFolder();
   const here = (text: string) => text.replace(PATHS, (path) => root + path);
   for (const path of [
     dirname(DATA),
@@ -165,7 +166,7 @@ const noSystemd = spawnSync("systemd-analyze", ["--version"]).status !== 0;
 if (noSystemd) console.log("the units of the runbook are not judged: systemd-analyze is not installed");
 
 it.skipIf(noSystemd)("the units of the runbook for replicas are ones that systemd takes", () => {
-  const place = folder();
+  const place = newFolder();
   const units = [...blocks("Begin", "ini"), ...blocks("Check it every night", "ini")];
   const files = units.map((unit) => {
     const name = /^# \/etc\/systemd\/system\/(\S+)\n/.exec(unit)?.[1] as string;

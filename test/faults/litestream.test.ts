@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent, type TestServer } from "../support/capture.ts";
+import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { TestClock } from "../support/instance.ts";
 import { makeRepository } from "../support/turns.ts";
@@ -11,7 +12,6 @@ import { reckon, until, within } from "./support/process.ts";
 import {
   directoryPlace,
   type Fate,
-  folder,
   INTERVAL_MS,
   LOOK_MS,
   noLitestream,
@@ -184,8 +184,8 @@ async function meetFate(place: Place, fate: Fate): Promise<() => number> {
 
 /** Restores a replica as docs/replicate.md has it: with the keys' files or, every other round, those within it. */
 async function restoreFrom(restore: readonly string[], old: string, round: number) {
-  const copy = join(folder(), "replica.db");
-  const next = join(folder(), "data");
+  const copy = join(newFolder(), "replica.db");
+  const next = join(newFolder(), "data");
   const [program = "", ...args] = restore.map((word) => word.replace("{}", copy));
   const began = Date.now();
   const restored = start(program, args);
@@ -277,7 +277,7 @@ describe.skipIf(noLitestream)("a server that Litestream replicates, both killed 
     const replica = await replicate(state.directory, directoryPlace().at("checked"));
     const load = sender(state.server.url, devices[0]?.token as string, 1);
     await until("something was sent", () => load.acknowledged.size > 20);
-    const check = ["replica", "check", "--restore-to", folder(), "--data", state.directory, "--json"];
+    const check = ["replica", "check", "--restore-to", newFolder(), "--data", state.directory, "--json"];
     const good = await reckon([...check, "--max-lag", "30s", "--", ...replica.restore]);
     expect([good.code, JSON.parse(good.stdout || "null")], good.stderr).toEqual([
       0,

@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
+import { newFolder } from "../support/folder.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { folder } from "../support/remote.ts";
 import { type Device, withDirectory } from "./support/data.ts";
 import { testData, testServer } from "./support/test.ts";
 
@@ -18,7 +18,7 @@ const mounts = (path: string) => ["unshare", "-m", "sh", "-c", MOUNTED, "sh", pa
 
 /** The two files as a process finds them that is started in place of the machine's. */
 function files(): string {
-  const path = folder();
+  const path = newFolder();
   writeFileSync(join(path, "resolv.conf"), `nameserver ${RESOLVER}\n`);
   writeFileSync(join(path, "hosts"), "127.0.0.1 localhost well.example.com\n");
   return path;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { newFolder } from "../support/folder.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
-import { folder } from "../support/remote.ts";
 import type { Asked, Got } from "./support/asks.ts";
 import { withDirectory } from "./support/data.ts";
 import { reckon } from "./support/process.ts";
@@ -61,7 +61,7 @@ it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it
     await createUser(core, { email: EMAIL, password: PASSWORD, operator: true, team });
     return createApiToken(core, { teamId: null, userId: null, name: "x", scope: "admin", lifetimeMs: 3_600_000 });
   });
-  const trace = join(folder(), "trace");
+  const trace = join(newFolder(), "trace");
   const server = await testServer(data.directory, {
     under: within(trace),
     env: { RECKON_METRICS: "127.0.0.1:9464" },
@@ -117,8 +117,8 @@ it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it
   expect(got.filter(({ status }) => status >= 500)).toEqual([]);
   const refused = got.filter(({ status }) => status >= 400).map(({ path, status, text }) => [path, status, text]);
   expect(refused).toEqual([]);
-  const backup = join(folder(), "backup.db");
-  const traces = ["backup", "doctor", "export"].map((name) => [name, join(folder(), name)] as const);
+  const backup = join(newFolder(), "backup.db");
+  const traces = ["backup", "doctor", "export"].map((name) => [name, join(newFolder(), name)] as const);
   for (const [name, file] of traces) {
     const rest = { backup: [backup], doctor: [], export: ["--team", "Acme", "--out", `${backup}.tar.zst`] }[name];
     const done = await reckon([name, ...(rest ?? []), "--data", data.directory], { under: within(file) });
@@ -134,7 +134,7 @@ it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it
 });
 
 it.skipIf(cannot)("would be noticed if it did", () => {
-  const trace = join(folder(), "trace");
+  const trace = join(newFolder(), "trace");
   const calls = "fetch('http://127.0.0.1:4').catch(() => {}); fetch('https://reckon.example.com').catch(() => {})";
   const [command = "", ...args] = [...within(trace), process.execPath, "-e", calls];
   execFileSync(command, args);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { folder } from "../support/remote.ts";
+import { newFolder } from "../support/folder.ts";
 import { reckon } from "./support/process.ts";
 import { testData, testServer } from "./support/test.ts";
 
@@ -25,7 +25,7 @@ async function elsewhere() {
     "--data",
     data.directory,
   ]);
-  const env = { RECKON_TOKEN: made.stdout.trim(), RECKON_DATA: join(folder(), "none") };
+  const env = { RECKON_TOKEN: made.stdout.trim(), RECKON_DATA: join(newFolder(), "none") };
   const server = await testServer(data.directory);
   const remote = (args: readonly string[], input?: string) =>
     reckon(["--server", server.url, ...args], { env, ...(input === undefined ? {} : { input }) });
@@ -79,7 +79,7 @@ it("reads the secret of single sign-on here, and keeps it there alone", async ()
 
 it("brings an archive that proves itself, and reads files here", async () => {
   const { data, remote } = await elsewhere();
-  const at = folder();
+  const at = newFolder();
   const archive = join(at, "acme.tar.zst");
   const done = await remote(["export", "--team", "Acme", "--out", archive]);
   expect([done.code, done.stdout]).toEqual([0, expect.stringContaining(`${archive} (`)]);

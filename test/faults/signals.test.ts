@@ -141,6 +141,19 @@ describe("output that nobody reads", () => {
     expect((await within(server.exited, "the server to end", STOP_MS)).code).toBe(0);
   });
 
+  it("a variable that is named like a setting and is none is told in the log", async () => {
+    const data = await testData();
+    const env = { RECKON_BACKUP_EVRY: "24h", RECKON_BACKUP_KEEP: "3", RECKON_SMTP_PASSWORD_FILE: "/dev/null" };
+    const server = await testServer(data.directory, { env });
+    await until("it is told", () => server.stderr().includes("settings_unknown"));
+    const line = server
+      .stderr()
+      .split("\n")
+      .find((one) => one.includes("settings_unknown")) as string;
+    expect(JSON.parse(line)).toMatchObject({ level: "warn", names: "RECKON_BACKUP_EVRY" });
+    await server.end();
+  });
+
   it("a log that nobody reads fills up, and the server goes on answering and still stops", async () => {
     const data = await testData();
     const server = await testServer(data.directory, { env: { RECKON_LOG: "debug" } });

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { newFolder } from "../support/folder.ts";
 import { newMachine } from "../support/machine.ts";
 import { command } from "../support/remote.ts";
 import { makeRepository, textOf, turns } from "../support/turns.ts";
@@ -13,8 +13,7 @@ import { launch, reckon } from "./support/process.ts";
 import { testData, testServer } from "./support/test.ts";
 
 function file(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-move-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   return join(folder, "team");
 }
 

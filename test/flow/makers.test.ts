@@ -11,9 +11,9 @@ import { createLink, decideLink, findEntry, linksOfEntry } from "../../src/insig
 import type { Defect } from "../../src/insight/defects/defects.ts";
 import { type Actor, COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
+import type { resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { filesWith } from "../support/erasure.ts";
+import { eraseNow, filesWith } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { ERRORS, follow, publish, session, trace } from "../unit/causes/support.ts";
@@ -25,7 +25,7 @@ const rename = ({ instance: { core } }: TestInstance, id: string, email: string)
   core.store.write(() => storePerson(core, getUser(core, id), { email, name: null }, COMMAND_LINE));
 
 const erase = async ({ instance: { core } }: TestInstance, request: Parameters<typeof resolveTarget>[1]) =>
-  carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it"));
+  eraseNow(core, request);
 
 /** Somebody who did one of everything, and whose address was given to somebody else since; both own the team. */
 async function twoOfOneAddress() {

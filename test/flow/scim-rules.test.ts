@@ -15,7 +15,7 @@ import { resolveScope } from "../../src/share/export/export.ts";
 import { partsOf } from "../../src/share/export/parts.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../support/accounts.ts";
-import { filesWith } from "../support/erasure.ts";
+import { eraseNow, filesWith } from "../support/erasure.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
 import { readToken } from "../support/reads.ts";
@@ -193,6 +193,25 @@ describe("signing in", () => {
       { email: "bob@acme.example" },
     ]);
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Engines:member"]);
+  });
+
+  it("closes the account of who leaves, whatever its domain, where the directory knows them by the subject", async () => {
+    const { t, directory } = await withTeams();
+    const { core } = t.instance;
+    const { id, email } = await makeAccount(core, { email: "ada@else.example" });
+    await makeAccount(core, { email: "bob@else.example" });
+    await linkVouched(core, getIssuer(core, "acme"), vouched("00u-ada", email), id, COMMAND_LINE);
+    const made = await directory.send("POST", "Users", oktaUser(email));
+    expect([made.status, account(t, email).password_hash]).toEqual([201, expect.any(String)]);
+    const off = patch({ op: "replace", value: { active: false } });
+    expect((await directory.send("PATCH", `Users/${made.body.id}`, off)).body.active).toBe(false);
+    expect(account(t, email).open).toBe(0);
+    // Nobody else's: neither by the address alone, nor another address of theirs.
+    expect(outcome(await directory.send("POST", "Users", oktaUser("bob@else.example")))).toEqual([400, "invalidValue"]);
+    const moved = patch({ op: "replace", path: 'emails[type eq "work"].value', value: "eve@else.example" });
+    const on = patch({ op: "replace", value: { active: true } });
+    expect((await directory.send("PATCH", `Users/${made.body.id}`, on)).status).toBe(200);
+    expect(outcome(await directory.send("PATCH", `Users/${made.body.id}`, moved))).toEqual([400, "invalidValue"]);
   });
 
   it("keeps the password and tokens of who linked their account, where the directory knows them by the subject", async () => {
@@ -738,8 +757,7 @@ describe("an address that is another's now", () => {
     await directory.send("POST", "Users", oktaUser(email, { externalId: "00u-another" }));
     const holder = await acts("holder", email, "192.0.2.7");
     await createInvitation(core, { teamId: engines.id, role: "owner", email });
-    const erase = async (person: string) =>
-      carryOut(core, await requestErasure(core, resolveTarget(core, { person }), "they wanted it"));
+    const erase = async (person: string) => eraseNow(core, { person });
     const deeds = () =>
       t.rows(
         "SELECT actor_id AS id, actor_label AS label, ip FROM audit_events WHERE action = 'code.created' ORDER BY audit_events.id",
@@ -804,6 +822,6 @@ it("forgets an invitation to somebody however their address was typed", async ()
   const { core } = t.instance;
   await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" });
   const { id } = await makeAccount(core, { email: "ümit.ölçer@ELSE.example" });
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { person: id }), "they wanted it"));
+  await eraseNow(core, { person: id });
   expect([t.count("one_time_links"), filesWith(t.directory, "mit.")]).toEqual([0, []]);
 });

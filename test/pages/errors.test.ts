@@ -471,19 +471,6 @@ it("names the causes below the headings of the rendered file", async () => {
   await page.getByRole("heading", { level: 1, name: "Login loop after the deploy" }).waitFor();
 });
 
-it("shows hostile text as text", async () => {
-  const { site, ada } = await withDefects();
-  const { page, go, complaints } = await site.open(ada);
-  await go("/errors");
-  const id = site.t.rows("SELECT id FROM defects WHERE date = '2026-05-02'")[0]?.id;
-  for (const path of ["/errors", `/errors/${id}`, `/errors/${entryId(site, "Search was slow")}`]) {
-    await go(path);
-    expect(await page.locator("main img, main script").count()).toBe(0);
-  }
-  expect(await page.locator("main").textContent()).toContain(HOSTILE);
-  expect(complaints).toEqual([]);
-});
-
 it("says what an entry is while there is none", async () => {
   const site = await startSite();
   const ada = await site.person({ role: "member" });

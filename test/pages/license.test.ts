@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { verifyLicense } from "../../src/identity/license/license.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
+import { newFolder } from "../support/folder.ts";
 
 useBrowser();
 
@@ -20,8 +20,7 @@ it("mints a licence that verifies offline by the commands shown, and records who
   await go("/license");
   const text = await page.getByRole("main").textContent();
   for (const said of ["Active", "1 of 3", "No end", "30 days", "None yet"]) expect(text).toContain(said);
-  const folder = mkdtempSync(join(tmpdir(), "reckon-license-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const save = async (click: () => Promise<void>) => {
     const [file] = await Promise.all([page.waitForEvent("download"), click()]);
     await file.saveAs(join(folder, file.suggestedFilename()));

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeImage, platform } from "../../build/release/oci.ts";
 import { makeDeb, makeRpm } from "../../build/release/packages.ts";
+import { newFolder } from "../support/folder.ts";
 
 const SOURCE = { version: "1.2.3-rc.1", commit: "c".repeat(40), epoch: 1_700_000_000 };
 
@@ -21,8 +21,7 @@ const noSkopeo = without("skopeo");
 
 /** A folder with `reckon`, a small program in place of the executable. */
 function scratch(): { folder: string; executable: string } {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-packages-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const executable = join(folder, "reckon");
   copyFileSync("/bin/true", executable);
   chmodSync(executable, 0o755);

@@ -1,7 +1,6 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
@@ -11,6 +10,7 @@ import { readConfig } from "../../src/config.ts";
 import { type Running, reckon, serve, until } from "../faults/support/process.ts";
 import { testData, testServer } from "../faults/support/test.ts";
 import { makeCertificate } from "../support/certificates.ts";
+import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { MAIN } from "../support/program.ts";
 
@@ -46,12 +46,6 @@ if (!composer)
   );
 const noCurl = without("curl", "--version");
 
-function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-samples-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Replaces what must stand in a sample exactly so. */
 function replaced(text: string, rows: Readonly<Record<string, string>>): string {
   return Object.entries(rows).reduce((sofar, [from, to]) => {
@@ -64,7 +58,7 @@ function replaced(text: string, rows: Readonly<Record<string, string>>): string 
 async function behind(port: number): Promise<{ server: Running; own: number; site: string }> {
   const site = `http://127.0.0.1:${port}`;
   const env = { RECKON_BASE_URL: `${site}/reckon`, RECKON_TRUSTED_PROXIES: "127.0.0.1", RECKON_LOG: "debug" };
-  const data = scratch();
+  const data = newFolder();
   const own = await freePort();
   const server = await serve(data, { env, args: ["--port", String(own)] });
   onTestFinished(async () => void (await server.end()));
@@ -129,7 +123,7 @@ async function expectProxied({ server, own, site }: Awaited<ReturnType<typeof be
 
 describe("samples", () => {
   it.skipIf(noNginx)("nginx serves Reckon below a sub-path", async () => {
-    const folder = scratch();
+    const folder = newFolder();
     const { key, cert } = makeCertificate();
     writeFileSync(join(folder, "key.pem"), key);
     writeFileSync(join(folder, "cert.pem"), cert);
@@ -149,7 +143,7 @@ describe("samples", () => {
   it.skipIf(noNginx)("an old address sends machines on by what move.md has for nginx", async () => {
     const [, block = ""] = /^```nginx\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, "docs/move.md"), "utf8")) ?? [];
     const [old, next] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
-    const home = scratch();
+    const home = newFolder();
     const agent = async (...args: string[]) => {
       const done = await reckon(["agent", ...args], { env: { HOME: home, XDG_STATE_HOME: join(home, "state") } });
       return [done.code, done.stdout + done.stderr];
@@ -162,7 +156,7 @@ describe("samples", () => {
     await first.end();
     const second = await at(next);
     const site = replaced(block, { "https://new.example": next });
-    startNginx(scratch(), `server { listen ${new URL(old).host};\n${site} }`);
+    startNginx(newFolder(), `server { listen ${new URL(old).host};\n${site} }`);
     await until("the old address answers", () =>
       fetch(old, { redirect: "manual" }).then(
         ({ status }) => status === 308,
@@ -175,7 +169,7 @@ describe("samples", () => {
   });
 
   it.skipIf(noCaddy)("Caddy serves Reckon below a sub-path", async () => {
-    const folder = scratch();
+    const folder = newFolder();
     const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
     const file = join(ROOT, "docs/samples/Caddyfile");
     const judge = ["validate", "--adapter", "caddyfile", "--config", file];
@@ -192,7 +186,7 @@ describe("samples", () => {
   });
 
   it.skipIf(noSystemd)("the unit is one that systemd takes, and leaves the service little", () => {
-    const file = join(scratch(), "reckon.service");
+    const file = join(newFolder(), "reckon.service");
     writeFileSync(
       file,
       replaced(sample("reckon.service"), {
@@ -219,7 +213,7 @@ describe("samples", () => {
         { encoding: "utf8" },
       );
     expect(judged(COMPOSE)).toMatchObject({ status: 0 });
-    const wrong = join(scratch(), "compose.yaml");
+    const wrong = join(newFolder(), "compose.yaml");
     writeFileSync(wrong, replaced(sample("compose.yaml"), { "    read_only: true": "    read_only: [true]" }));
     expect(judged(wrong).status).not.toBe(0);
   });
@@ -238,7 +232,7 @@ describe("samples", () => {
   });
 
   it.skipIf(noCurl)("the steps of the workflow run, with the executable that they fetched and checked", async () => {
-    const folder = scratch();
+    const folder = newFolder();
     const executable = join(folder, "fetched");
     writeFileSync(executable, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
     const sum = execFileSync("sha256sum", [executable], { encoding: "utf8" }).slice(0, 64);

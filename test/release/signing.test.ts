@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   keyName,
   readPublicKey,
@@ -13,6 +12,7 @@ import {
   writePublicKey,
 } from "../../build/release/minisign.ts";
 import { type Statement, seal, statement, unseal } from "../../build/release/provenance.ts";
+import { newFolder } from "../support/folder.ts";
 
 const noMinisign = spawnSync("minisign", ["-v"]).error ? "minisign is not installed" : undefined;
 if (noMinisign) console.log(`tests of signatures with the real minisign are skipped: ${noMinisign}`);
@@ -24,12 +24,6 @@ function makeKey(): string {
   const open = pair.publicKey.export({ format: "der", type: "spki" }).subarray(-32);
   const parts = [Buffer.from("Ed\0\0B2"), Buffer.alloc(48), randomBytes(8), seed, open, Buffer.alloc(32)];
   return `untrusted comment: minisign encrypted secret key\n${Buffer.concat(parts).toString("base64")}\n`;
-}
-
-function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-signing-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 const SOURCE = { version: "1.2.3", commit: "c".repeat(40), epoch: 1_700_000_000 };
@@ -63,7 +57,7 @@ describe("signatures of a release", () => {
   });
 
   it.skipIf(noMinisign)("are accepted by minisign, which refuses an altered file", () => {
-    const folder = scratch();
+    const folder = newFolder();
     const [file, open, secret] = ["SHA256SUMS", "key.pub", "key.sec"].map((name) => join(folder, name)) as [
       string,
       string,

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ROOT } from "../../build/bundle.ts";
 import { type ReleaseKey, signFile, writePublicKey } from "../../build/release/minisign.ts";
 import { seal, statement } from "../../build/release/provenance.ts";
+import { newFolder } from "../support/folder.ts";
 
 const COMMIT = "c".repeat(40);
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -14,8 +14,7 @@ const newKey = (): ReleaseKey => ({ id: Buffer.from("12345678"), key: generateKe
 
 /** A release of one small file. @param commit what the provenance names */
 function makeRelease(key: ReleaseKey, commit = COMMIT): string {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-verify-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const release = join(folder, "release");
   mkdirSync(release);
   const files: Record<string, string> = {

@@ -11,10 +11,10 @@ import { DAY_MS } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { type Listener, listen } from "../../src/platform/http/listen.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startLocal } from "./dev.ts";
 import { withEntries } from "./entries.ts";
+import { eraseNow } from "./erasure.ts";
 import { TestClock } from "./instance.ts";
 import { makeRepository, textOf, turns } from "./turns.ts";
 
@@ -113,7 +113,7 @@ export async function startServer(): Promise<TestServer> {
     revoke: async (deviceId) => local.control(`/_dev/devices/${deviceId}`, { action: "revoke" }),
     erase: async (device) => {
       const { core } = local.local;
-      await carryOut(core, await requestErasure(core, resolveTarget(core, { device }), "they wanted it"));
+      await eraseNow(core, { device });
     },
     policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode })),
     rows: (sql, ...parameters) => {

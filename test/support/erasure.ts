@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Core } from "../../src/core.ts";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { sha256Hex } from "../../src/kit/hash.ts";
+import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { makeAccount } from "./accounts.ts";
 import { noteOf } from "./git-ai.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
@@ -78,3 +80,7 @@ export async function personWith(t: TestInstance, device: TestDevice, email: str
   await assignDevice(t.instance.core, device.deviceId, email);
   return user;
 }
+
+/** Erases what is asked for, to the end. @returns what was erased, by kind */
+export const eraseNow = async (core: Core, request: Parameters<typeof resolveTarget>[1]) =>
+  carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it"));

@@ -1,15 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished } from "vitest";
+import { newFolder } from "./folder.ts";
 import { MAIN } from "./program.ts";
 
 /** A machine that agents work on: a home folder of its own, and a shell that knows `reckon`. It goes with the test. */
 export function newMachine() {
-  const home = mkdtempSync(join(tmpdir(), "reckon-machine-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = newFolder();
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, NODE: process.execPath, MAIN },
     RECKON_AGENT_HOME: join(home, "state"),

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { entriesOf } from "./entries.ts";
+import { newFolder } from "./folder.ts";
 import { startInstance } from "./instance.ts";
 
 interface TelemetryBatch {
@@ -27,8 +27,7 @@ export async function firstSchemaDirectory(more: readonly TelemetryBatch[] = [])
   await deliver("/api/agent-traces/ingest", { repoKey: "r", sessions: [{ outcome: "ok", spans: [{}] }] });
   await t.close();
 
-  const directory = mkdtempSync(join(tmpdir(), "reckon-older-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newFolder();
   copyFileSync(join(t.directory, "signing-key.pem"), join(directory, "signing-key.pem"));
   const db = new Sqlite(join(directory, "reckon.db"));
   db.exec(readFileSync(join(import.meta.dirname, "schema-1.sql"), "utf8"));

@@ -1,7 +1,6 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, inject, onTestFinished } from "vitest";
+import { expect, inject } from "vitest";
 import { createApiToken, type NewApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCode } from "../../src/identity/devices/devices.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
@@ -15,6 +14,7 @@ import { run } from "../../src/surfaces/cli/run.ts";
 import { type Done, reckon, type StartOptions } from "../faults/support/process.ts";
 import { fillRecords } from "./api.ts";
 import { cliToken, waiting } from "./cli.ts";
+import { newFolder } from "./folder.ts";
 import { startInstance, type TestInstance } from "./instance.ts";
 import { publish } from "./packs.ts";
 import { memberOf, readToken } from "./reads.ts";
@@ -67,16 +67,9 @@ export async function commandJson(argv: readonly string[], options?: StartOption
   return JSON.parse(done.stdout);
 }
 
-/** A folder of its own. */
-export function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-remote-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** Writes a text where a command reads it. */
 export function textFile(text: string): string {
-  const path = join(folder(), "text");
+  const path = join(newFolder(), "text");
   writeFileSync(path, text);
   return path;
 }
@@ -144,8 +137,7 @@ let kept: ReturnType<typeof makeEverything> | undefined;
 export async function everything() {
   kept ??= makeEverything();
   const { directory: made, until, ...rest } = await kept;
-  const directory = mkdtempSync(join(tmpdir(), "reckon-instance-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newFolder();
   cpSync(made, directory, { recursive: true });
   const t = await startInstance({ directory, settings: { port: "0" } });
   // What was made has a time of its own each, and may be ahead of the clock by that.

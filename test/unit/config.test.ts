@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { readConfig } from "../../src/config.ts";
+import { newFolder } from "../support/folder.ts";
 
 it("takes flags before the environment and the environment before defaults", () => {
   expect(readConfig({}, {}).port).toBe(4870);
@@ -37,8 +37,7 @@ it("takes an IPv6 address to listen on with the brackets that it has in URLs, or
 });
 
 it("reads a value from the file that NAME_FILE names", () => {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-config-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   writeFileSync(join(folder, "port"), "1234\n");
   expect(readConfig({}, { RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);
   expect(readConfig({}, { RECKON_PORT: "", RECKON_PORT_FILE: join(folder, "port") }).port).toBe(1234);

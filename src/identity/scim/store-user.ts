@@ -52,11 +52,13 @@ function nameOf({ displayName, formatted, givenName, familyName }: UserDraft, be
 /** Makes the record of somebody, with their account, or that of an account that is there. @throws Problem */
 export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   const { core, issuer, by } = scope;
-  const email = vouchedEmail(scope, draft.email ?? draft.userName);
+  const linked = draft.externalId === null ? undefined : identityUser(core, issuer.id, draft.externalId);
+  const desired = draft.email ?? draft.userName;
+  // Who comes by the issuer keeps an address that others vouch for, or their account would stay open when they leave.
+  const email = emailKey(desired) === linked?.emailKey ? linked.email : vouchedEmail(scope, desired);
   requireFreeName(scope, draft.userName, undefined);
   if (directoryRecords.users(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)
     fail(forbidden, `There are ${MAX_RECORDS} users already.`);
-  const linked = draft.externalId === null ? undefined : identityUser(core, issuer.id, draft.externalId);
   const known = linked ?? findUserByEmail(core, email);
   const before = known ? pastOf(scope, known) : undefined;
   const account = known ?? newAccount(scope, draft, email);

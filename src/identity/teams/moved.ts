@@ -41,9 +41,7 @@ function begin(core: Core, team: string, address: string, insecure = false, by: 
       fail(conflict, `${before.name} moved to ${before.movedTo}, which is confirmed.`);
     if (before.movedTo === to) return before;
     const after = { ...before, movedTo: to, movedAt: core.clock.now() };
-    rows(core.store).setMoved.run(after);
-    record(core, by, "team.moved", after, { to });
-    return after;
+    return store(core, by, "team.moved", after, { to });
   });
 }
 
@@ -58,9 +56,7 @@ function cancel(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Tea
         `${before.name} moved to ${before.movedTo}, which is confirmed: what came there since is not here.`,
       );
     const after = { ...before, movedTo: null, movedAt: null };
-    rows(core.store).setMoved.run(after);
-    record(core, by, "team.move_cancelled", after, { from: before.movedTo });
-    return after;
+    return store(core, by, "team.move_cancelled", after, { from: before.movedTo });
   });
 }
 
@@ -71,17 +67,19 @@ function confirm(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Te
     if (before.movedTo === null) fail(conflict, `${before.name} has not moved.`);
     if (before.moveConfirmedAt !== null) return before;
     const after = { ...before, moveConfirmedAt: core.clock.now() };
-    rows(core.store).setMoved.run(after);
-    record(core, by, "team.move_confirmed", after, { to: before.movedTo });
-    return after;
+    return store(core, by, "team.move_confirmed", after, { to: before.movedTo });
   });
 }
 
 /** Teams that another instance serves from now on. */
 export const teamMoves = { moved, requireNotMoved, requireHere, begin, cancel, confirm, of: movedTeams };
 
-function record(core: Core, by: Actor, action: string, { id, name }: Team, detail: Readonly<Record<string, unknown>>) {
+/** Row change, on the record. */
+function store(core: Core, by: Actor, action: string, team: Team, detail: Readonly<Record<string, unknown>>): Team {
+  const { id, name } = team;
+  rows(core.store).setMoved.run(team);
   recordEvent(core, by, { action, teamId: id, target: { kind: "team", id, label: name }, detail });
+  return team;
 }
 
 const teamOf = ({ store }: Core, idOrName: string): Team =>

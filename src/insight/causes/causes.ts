@@ -8,6 +8,7 @@ export { correlate } from "./correlate.ts";
 export { causeErasure } from "./erase.ts";
 export { freshenLinks, linksProjection } from "./follow-deliveries.ts";
 export { evidenceProjection } from "./follow-sessions.ts";
+export { hasHumanVerdict } from "./link-rows.ts";
 export { type Link, linksOfEntry, linksOfSession, listLinks } from "./links.ts";
 export { promptForLine } from "./prompt-for-line.ts";
 export { latestCommits } from "./signals.ts";

@@ -3,6 +3,7 @@ import { splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { soughtText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { readBlob } from "../../record/brain/brain.ts";
+import { classRange } from "./class-changes.ts";
 import type { Defect } from "./entry.ts";
 import { readRow } from "./list.ts";
 import { pageRows } from "./page-rows.ts";
@@ -70,7 +71,6 @@ export function entryText(core: Core, teamId: string, { repoKey, path, line }: D
 }
 
 const MAX_OF_A_CLASS = 1_000;
-const HIGHEST = Buffer.alloc(32, 0xff);
 
 /**
  * The entries of a class, of whatever kind, newest first; 1,000 at most.
@@ -78,9 +78,7 @@ const HIGHEST = Buffer.alloc(32, 0xff);
  */
 export function defectsOfClass(core: Core, teamId: string, fingerprint: string, repoKey?: string): Defect[] {
   if (!/^[0-9a-f]{8}$/.test(fingerprint)) return [];
-  const low = Buffer.from(fingerprint, "hex");
-  const high = Buffer.concat([low, HIGHEST]);
   return pageRows(core.store)
-    .ofClass.all(teamId, low, high, repoKey ?? null, MAX_OF_A_CLASS)
+    .ofClass.all(teamId, ...classRange(fingerprint), repoKey ?? null, MAX_OF_A_CLASS)
     .map(readRow);
 }

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { pageSize } from "../../kit/page.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { classRange } from "./class-changes.ts";
 import { type CountedRow, pageRows } from "./page-rows.ts";
 
 /** Entries that have the first 8 hexadecimal digits of their fingerprints in common, be there one or many. */
@@ -36,7 +37,6 @@ interface Counted {
 
 const CHUNK = 300;
 const DIGITS = 8;
-const HIGHEST = Buffer.alloc(36, 0xff);
 /** Above every day, and above what every fingerprint begins with. */
 const LAST_DAY = "~";
 const ABOVE_ALL: Buffer = Buffer.alloc(DIGITS / 2 + 1, 0xff);
@@ -81,7 +81,7 @@ async function* classesDown(
     const some: Buffer[] = sql.beginningsOf.all({ teamId, date: day, below, count: CHUNK });
     for (const low of some) {
       const name = low.toString("hex");
-      if (!known.has(name)) known.set(name, await classFrom(core, teamId, filter, low));
+      if (!known.has(name)) known.set(name, await classOf(core, teamId, filter, name));
       const one = known.get(name);
       if (one?.firstSeen === day) yield one;
       await yieldNow();
@@ -93,9 +93,9 @@ async function* classesDown(
   }
 }
 
-/** @param low what fingerprints of the class begin with */
-async function classFrom(core: Core, teamId: string, filter: ClassFilter, low: Buffer): Promise<Counted | undefined> {
-  const [found] = (await count(core, teamId, filter, low, Buffer.concat([low, HIGHEST]))).values();
+/** @param name the digits that fingerprints of the class begin with */
+async function classOf(core: Core, teamId: string, filter: ClassFilter, name: string): Promise<Counted | undefined> {
+  const [found] = (await count(core, teamId, filter, ...classRange(name))).values();
   return found;
 }
 
@@ -107,7 +107,7 @@ export async function findClass(
   repoKey?: string,
 ): Promise<ErrorClass | undefined> {
   if (!/^[0-9a-f]{8}$/.test(fingerprint)) return undefined;
-  const found = await classFrom(core, teamId, { repoKey }, Buffer.from(fingerprint, "hex"));
+  const found = await classOf(core, teamId, { repoKey }, fingerprint);
   return found && described(core, teamId, found);
 }
 

@@ -1,16 +1,15 @@
 import { DAY_MS, dayNumber } from "../../kit/clock.ts";
-import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
+import { DAY_OR_TIME, FIRST_DAY } from "../../kit/date.ts";
 
 /** Periods: the whole days, UTC, that spend is asked for, as people write them. */
 
 const DAYS = /^([1-9]\d{0,3})d$/;
-/** What `until` may be: a day, or a date-time. */
-export const UNTIL = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
+/** What `until` may be. */
+export const UNTIL = DAY_OR_TIME;
 /** What `since` may be: the same, or a number of days. */
 export const SINCE = new RegExp(`${DAYS.source}|${UNTIL.source}`);
 
-/** The first and the last day that can be written; an offset can lead beyond either. */
-const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
+/** The last day that can be written; an offset can lead beyond it, as beyond the first. */
 const LAST_DAY = Date.parse("9999-12-31T00:00:00Z");
 
 /** What `since` is when nobody says. */

@@ -1,11 +1,12 @@
 import type { Core } from "../../core.ts";
 import { csvLine } from "../../kit/csv.ts";
+import { each, type Slices, sorted } from "../../kit/slices.ts";
 import { compareText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
 import { personOf, readDays, type SpendQuery } from "./read-days.ts";
 import type { Grouping } from "./rows.ts";
-import { dearest, type SpendFigures, Sum, type Summed, type Summings, Sums } from "./sums.ts";
+import { byCost, dearest, type SpendFigures, Sum, type Summed, type Summings, Sums } from "./sums.ts";
 
 export interface SpendGroup extends SpendFigures {
   /** The model, repository, branch, agent, device id, session id, day (YYYY-MM-DD) or person's e-mail address; `""` when nobody reported it, or where it is nobody's. */
@@ -27,6 +28,8 @@ export interface SpendReport {
   readonly groupCount: number;
   /** Dearest first, then by tokens, then by name; those without a price behind those with one. Days in their order. */
   readonly groups: readonly SpendGroup[];
+  /** The same of hundreds of thousands, for a file. */
+  groupsInSlices(): Slices<SpendGroup[]>;
   /** The first of them, without the rest being put in order. */
   firstGroups(most: number): SpendGroup[];
   /** For a chart: ascending by day, then by model. It costs as much again as all else, unless the query said `daily`. */
@@ -78,6 +81,11 @@ function* makeReport(core: Core, teamId: string, query: SpendQuery): Generator<v
     get groups() {
       every ??= first();
       return every;
+    },
+    *groupsInSlices() {
+      const groups: SpendGroup[] = [];
+      yield* each(by === "day" ? all : yield* sorted(all, byCost), (one) => void groups.push(groupOf(one, by)));
+      return groups;
     },
     firstGroups: first,
     byDayAndModel: () => sumDays(days ?? [...readDays(core, teamId, query, "day")].flatMap(({ groups: some }) => some)),
@@ -149,10 +157,18 @@ const CSV_COLUMNS = [
   "usages",
 ] as const;
 
-/** Groups of a report as comma-separated values (RFC 4180), line by line, the names of the columns first. */
+/** So many characters are handed out at once: each piece costs as much again as a line. */
+const PIECE_CHARS = 16_384;
+
+/** Groups of a report as comma-separated values (RFC 4180), piece by piece, the names of the columns first. */
 export function* spendCsv(by: Grouping, groups: readonly SpendGroup[]): Generator<string> {
   const bySession = by === "session";
-  yield csvLine([by, ...(bySession ? ["deviceId"] : []), ...CSV_COLUMNS]);
-  for (const group of groups)
-    yield csvLine([group.key, ...(bySession ? [group.deviceId] : []), ...CSV_COLUMNS.map((name) => group[name])]);
+  let piece = csvLine([by, ...(bySession ? ["deviceId"] : []), ...CSV_COLUMNS]);
+  for (const group of groups) {
+    piece += csvLine([group.key, ...(bySession ? [group.deviceId] : []), ...CSV_COLUMNS.map((name) => group[name])]);
+    if (piece.length < PIECE_CHARS) continue;
+    yield piece;
+    piece = "";
+  }
+  yield piece;
 }

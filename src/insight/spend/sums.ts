@@ -135,7 +135,8 @@ export class Sums {
   }
 }
 
-const byCost = (a: Summed, b: Summed): number =>
+/** The order of `dearest`. */
+export const byCost = (a: Summed, b: Summed): number =>
   (b.sum.usd ?? -1) - (a.sum.usd ?? -1) ||
   b.sum.tokens - a.sum.tokens ||
   compareText(a.key, b.key) ||

@@ -1,5 +1,6 @@
 import { itemHash, leafHash, verifyInclusion } from "../merkle.ts";
 import { fail, invalid, Problem } from "../problem.ts";
+import { counted } from "../strings.ts";
 import { type ItemProof, type ProofBundle, parseJson, readBundle } from "./bundle.ts";
 import { openCheckpoint, type SignedCheckpoint } from "./checkpoint.ts";
 import { type NoteKey, type Verified, verifiedBy } from "./note.ts";
@@ -62,13 +63,13 @@ export function checkBundle(text: string, logKey: NoteKey, cosigners: readonly N
 
 function openBundle(text: string): readonly [ProofBundle, string] {
   const bundle = readBundle(text);
-  return [bundle, `the file holds a leaf and ${countOf(bundle.items.length, "item")} of it`];
+  return [bundle, `the file holds a leaf and ${counted(bundle.items.length, "item")} of it`];
 }
 
 /** The head of the log that a note states, with what that says. @throws Problem where the key's holder did not sign it */
 export function openSigned(checkpoint: string, logKey: NoteKey): readonly [SignedCheckpoint, string] {
   const opened = openCheckpoint(checkpoint, logKey);
-  return [opened, `${logKey.name} signed that ${opened.origin} has ${countOf(opened.size, "leaf", "leaves")}`];
+  return [opened, `${logKey.name} signed that ${opened.origin} has ${counted(opened.size, "leaf", "leaves")}`];
 }
 
 function judgeInclusion(
@@ -112,7 +113,3 @@ export function itemsOf(leaf: string): { readonly root?: Buffer; readonly itemCo
   const isRoot = typeof items === "string" && /^[0-9a-f]{64}$/.test(items);
   return isRoot ? { root: Buffer.from(items, "hex"), itemCount } : {};
 }
-
-/** How many of something, in words. */
-export const countOf = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

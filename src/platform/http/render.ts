@@ -4,6 +4,7 @@ import type { Config } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { type Decision, nearestExhaustion } from "../../kit/buckets.ts";
 import type { ProblemDetails } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Content, Limit } from "./endpoint.ts";
 import { type Fault, faultBody, SHAPE_MEDIA } from "./faults.ts";
 import { encodeStatus, PROTOBUF } from "./media.ts";
@@ -97,10 +98,13 @@ function pieces(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const from = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
+  // A reader who takes all at once would be served alone.
+  const yieldNow = cooperative(core.clock);
   let gone = false;
   return new ReadableStream({
     async pull(controller) {
       try {
+        await yieldNow();
         const { done, value } = await from.next();
         // The reader may have left while this piece was made.
         if (gone) return;

@@ -11,7 +11,7 @@ import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } f
 import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
-export { activePublicPem } from "./rows.ts";
+export { activePublicPem, keyIds } from "./rows.ts";
 export { isWrapped, unwrapKeys, wrapKeys, wrappedKeys } from "./wrap.ts";
 
 const keyFile = (directory: string) => join(directory, "signing-key.pem");

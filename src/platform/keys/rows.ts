@@ -45,3 +45,7 @@ export const rows = statements((db) => ({
 /** The public half of the key that a database signs with, of any schema, a backup's too; undefined where it has none yet. */
 export const activePublicPem = (db: Preparer): string | undefined =>
   db.prepare<[], string>("SELECT public_pem FROM signing_keys WHERE retired_at IS NULL").pluck().get();
+
+/** The signing keys that a database knows, by their kids. */
+export const keyIds = (db: Preparer): { readonly id: string }[] =>
+  db.prepare<[], { id: string }>("SELECT kid AS id FROM signing_keys").all();

@@ -1,4 +1,4 @@
-import type { Core } from "../../core.ts";
+import { type Core, slot } from "../../core.ts";
 import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { withDeliveries } from "../../log/log.ts";
 import { browseRows } from "./browse-rows.ts";
@@ -10,17 +10,31 @@ export interface Repository extends SnapshotFacts {
   readonly kinds: Readonly<Partial<Record<Kind, number>>>;
 }
 
-/** A team's repositories, by key (`""` for what came without one). */
-export function listRepositories(core: Core, teamId: string): Repository[] {
-  const manifest = manifestReader(core);
-  return snapshotFacts(core, browseRows(core.store).currents.all(teamId)).map((snapshot) => {
-    const kinds: Partial<Record<Kind, number>> = {};
-    for (const path of manifest(snapshot.manifestId).keys()) {
-      const kind = kindOf(path);
-      kinds[kind] = (kinds[kind] ?? 0) + 1;
-    }
-    return { ...snapshot, kinds };
-  });
+/** A team's repositories, by key (`""` for what came without one). Their files are looked through where they are asked for. */
+export const listRepositories = (core: Core, teamId: string): Repository[] =>
+  snapshotFacts(core, browseRows(core.store).currents.all(teamId)).map((snapshot) => ({
+    ...snapshot,
+    get kinds() {
+      return kindsIn(core, snapshot.manifestId);
+    },
+  }));
+
+/** By manifest, none of which ever changes. */
+const kindsKnown = slot(() => new Map<number, Repository["kinds"]>());
+const MAX_KNOWN = 10_000;
+
+function kindsIn(core: Core, manifestId: number): Repository["kinds"] {
+  const known = kindsKnown(core);
+  const found = known.get(manifestId);
+  if (found) return found;
+  const kinds: Partial<Record<Kind, number>> = {};
+  for (const path of manifestReader(core)(manifestId).keys()) {
+    const kind = kindOf(path);
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(manifestId, kinds);
+  return kinds;
 }
 
 interface BrainFile {

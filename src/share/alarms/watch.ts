@@ -4,6 +4,7 @@ import { listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
 import { listTeams, type Team } from "../../identity/teams/teams.ts";
 import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
 import { type Notice, notify } from "../../platform/notices/notices.ts";
@@ -17,6 +18,8 @@ export const QUIET_MS = 3 * DAY_MS;
 const LICENSE_NOTICE_MS = 14 * DAY_MS;
 const TOKEN_NOTICE_MS = 7 * DAY_MS;
 const KEY_AGE_MS = 365 * DAY_MS;
+/** Conditions noted in one transaction. */
+const MAX_AT_ONCE = 100;
 const LOW_BYTES = 2 * 1024 * 1024 * 1024;
 const LOW_SHARE = 0.05;
 /** So much more is free once it is over: space that swings around the limit is told of once. */
@@ -39,9 +42,14 @@ export const alarmsJob: Job = {
   async run(core) {
     const since = await listeningSince(core);
     if (core.config.outbound.hosts.length === 0) return;
-    const served = new Set(servedTeams(core).map(({ id }) => id));
-    const devices = listDevices(core).filter(({ teamId }) => served.has(teamId));
-    await compare(core, "quiet", quietDevices(core, devices, since), (key) => heardAgain(devices, key));
+    const yieldNow = cooperative(core.clock);
+    const devices = new Map<string, Device>();
+    for (const team of servedTeams(core)) {
+      // Nobody misses a machine whose one job is over.
+      for (const device of listDevices(core, team.id)) if (device.endsAt === null) devices.set(device.id, device);
+      await yieldNow();
+    }
+    await compare(core, "quiet", quietDevices(core, [...devices.values()], since), (key) => heardAgain(devices, key));
     await compare(core, "backup", oldBackup(core), () => installation("backup.stale", { state: "ended" }));
     await compare(core, "replica", oldReplica(core), () =>
       staleReplica(core) === null ? installation("replica.stale", { state: "ended" }) : undefined,
@@ -67,14 +75,21 @@ async function compare(
   const sql = rows(core.store);
   const before = new Set(sql.of.all(`${kind}:`, `${kind};`));
   const begun = now.filter(({ key }) => !before.delete(key));
-  if (begun.length + before.size === 0) return;
-  await core.store.write(() => {
-    for (const { key, notice } of begun) if (sql.begin.run(key, core.clock.now()).changes > 0) notify(core, notice);
-    for (const key of before) {
-      const notice = sql.end.run(key).changes > 0 ? over(key) : undefined;
-      if (notice) notify(core, notice);
-    }
+  await inPortions(core, begun, ({ key, notice }) => {
+    if (sql.begin.run(key, core.clock.now()).changes > 0) notify(core, notice);
   });
+  await inPortions(core, [...before], (key) => {
+    const notice = sql.end.run(key).changes > 0 ? over(key) : undefined;
+    if (notice) notify(core, notice);
+  });
+}
+
+/** Changes rows for each of many, some in a transaction: after an outage thousands of machines are heard again at once. */
+async function inPortions<T>(core: Core, list: readonly T[], change: (one: T) => void): Promise<void> {
+  for (let from = 0; from < list.length; from += MAX_AT_ONCE) {
+    const some = list.slice(from, from + MAX_AT_ONCE);
+    await core.store.write(() => some.forEach(change));
+  }
 }
 
 const installation = (type: Notice["type"], data: Notice["data"]): Notice => ({
@@ -100,8 +115,8 @@ function quietDevices({ clock, store }: Core, devices: readonly Device[], since:
 }
 
 /** One that was disconnected meanwhile is over without a word. */
-function heardAgain(devices: readonly Device[], key: string): Notice | undefined {
-  const device = devices.find(({ id }) => key === `quiet:${id}`);
+function heardAgain(devices: ReadonlyMap<string, Device>, key: string): Notice | undefined {
+  const device = devices.get(key.slice("quiet:".length));
   return device?.status === "active" ? quietNotice(device, "ended") : undefined;
 }
 

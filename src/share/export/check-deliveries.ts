@@ -2,8 +2,9 @@ import { contextText, type ExportedItem } from "../../kit/items.ts";
 import { isObject } from "../../kit/json.ts";
 import { HASH_BYTES, itemHash, leafHash, rootOf, SALT_BYTES, saltsOf, verifyInclusion } from "../../kit/merkle.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import { counted } from "../../kit/strings.ts";
 import { parseJson } from "../../kit/transparency/bundle.ts";
-import { countOf, itemsOf } from "../../kit/transparency/check.ts";
+import { itemsOf } from "../../kit/transparency/check.ts";
 import type { SignedCheckpoint } from "../../kit/transparency/checkpoint.ts";
 
 /** A delivery as an export tells of it, see `deliveryExport`. */
@@ -89,7 +90,7 @@ export class Deliveries {
       else fail(invalid, `delivery ${id} is not in the tree of ${size} whose root was signed`);
     }
     const more = later > 0 ? `; ${later} came after it was signed, of which nothing is proven` : "";
-    return `${countOf(this.#lines.size - later, "delivery is", "deliveries are")} in the tree of ${size}${more}`;
+    return `${counted(this.#lines.size - later, "delivery is", "deliveries are")} in the tree of ${size}${more}`;
   }
 
   #commit(line: DeliveryLine): void {
@@ -169,7 +170,7 @@ export class Deliveries {
     if (wrong.length > 0) fail(invalid, `what is held of ${numbers(wrong)} is not what was delivered`);
     if (gone.length > 0) fail(invalid, `not all that was delivered is there: of ${numbers(gone)}`);
     return [
-      `all of ${countOf(sound, "delivery is", "deliveries are")} what was delivered`,
+      `all of ${counted(sound, "delivery is", "deliveries are")} what was delivered`,
       ...(erased > 0 ? [`of ${erased} something was erased`] : []),
       ...(partial > 0 ? [`of ${partial} something was never stored, or is not exported`] : []),
       ...(this.#older > 0 ? [`${this.#older} are from before there were items`] : []),

@@ -4,10 +4,11 @@ import { createZstdDecompress } from "node:zlib";
 import { sha256Hex } from "../../kit/hash.ts";
 import type { ExportedItem } from "../../kit/items.ts";
 import { fail, invalid, Problem } from "../../kit/problem.ts";
+import { counted } from "../../kit/strings.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import { type TarFile, tarFiles } from "../../kit/tar.ts";
 import { parseJson } from "../../kit/transparency/bundle.ts";
-import { type CheckReport, countOf, judgeCosigners, openSigned, Steps } from "../../kit/transparency/check.ts";
+import { type CheckReport, judgeCosigners, openSigned, Steps } from "../../kit/transparency/check.ts";
 import type { NoteKey } from "../../kit/transparency/note.ts";
 import { brainExport } from "../../record/brain/brain.ts";
 import { telemetryExport } from "../../record/telemetry/telemetry.ts";
@@ -115,9 +116,9 @@ async function readFacts(path: string, onProgress: (share: number) => void): Pro
     (name) => listed.get(name) !== digests.get(name),
   );
   if (wrong.length > 0)
-    fail(invalid, `${countOf(wrong.length, "file is", "files are")} not what the manifest says: ${named(wrong)}`);
+    fail(invalid, `${counted(wrong.length, "file is", "files are")} not what the manifest says: ${named(wrong)}`);
   if (checkpoint === undefined) fail(invalid, "the archive has no checkpoint: it proves nothing");
-  return { detail: `${countOf(digests.size, "file")} as the manifest says`, checkpoint, deliveries };
+  return { detail: `${counted(digests.size, "file")} as the manifest says`, checkpoint, deliveries };
 }
 
 function listedIn(manifest: unknown): Map<string, string> {

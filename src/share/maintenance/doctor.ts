@@ -32,12 +32,11 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
   if (damage === undefined) add("structure", "ok", "the database file is sound");
   else add("structure", "failed", damageAdvice(directory, damage));
   findings.push(examineSchema(core));
-  const orphans = db.pragma("foreign_key_check") as unknown[];
-  add(
-    "references",
-    orphans.length === 0 ? "ok" : "failed",
-    orphans.length === 0 ? "every row's references hold" : `${orphans.length} rows refer to rows that are gone`,
-  );
+  const orphans = db.pragma("foreign_key_check") as { readonly table: string }[];
+  const [orphan] = orphans;
+  const gone = `${orphans.length} rows refer to rows that are gone, such as one of ${orphan?.table}`;
+  if (orphan) add("references", "failed", damageAdvice(directory, gone));
+  else add("references", "ok", "every row's references hold");
 
   const mode = statSync(directory).mode & 0o077;
   add(

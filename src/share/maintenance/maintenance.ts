@@ -8,7 +8,7 @@ export { examine, storageFacts } from "./doctor.ts";
 export { lastBackup, staleBackup } from "./last-backup.ts";
 export { noteReplicaCheck, staleReplica } from "./last-replica-check.ts";
 export { type CheckedReplica, checkReplica, withRestored } from "./replica-check.ts";
-export { type BackupFacts, inspectBackup, restore } from "./restore.ts";
+export { type BackupFacts, inspectBackup, type Lost, restore } from "./restore.ts";
 export { type RestoredCopy, restoreCopy } from "./restore-copy.ts";
 export { makeVerified, scheduledBackups } from "./scheduled-backup.ts";
 export { verifyExcerpt, verifyLedger } from "./verify-ledger.ts";

@@ -11,15 +11,7 @@ import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { epochs, ledgerKeys } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
-import {
-  type FileBeside,
-  findLost,
-  type HoldsGone,
-  lockToRestore,
-  putInPlace,
-  RESTORE_TAKES,
-  type ServedAgain,
-} from "./restore.ts";
+import { type FileBeside, findLost, type Lost, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
 export interface GivenKeys {
@@ -31,11 +23,9 @@ export interface GivenKeys {
   readonly newLedgerKey: boolean;
 }
 
-export interface RestoredCopy extends CopyFacts {
+export interface RestoredCopy extends CopyFacts, Lost {
   /** Where what was there lies now; null when nothing was. */
   readonly keptAside: string | null;
-  readonly servedAgain: ServedAgain;
-  readonly holdsGone: HoldsGone;
   /** Leaves that had been signed in this directory and are not in the copy: at least so many are lost. null where nothing tells. */
   readonly lostLeaves: number | null;
 }

@@ -13,7 +13,7 @@ import {
 } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
 import { countDeliveries } from "../../log/log.ts";
-import { activePublicPem } from "../../platform/keys/keys.ts";
+import { activePublicPem, keyIds } from "../../platform/keys/keys.ts";
 import {
   BESIDE,
   type DirectoryLock,
@@ -89,11 +89,17 @@ export type ServedAgain = readonly { readonly name: string; readonly movedTo: st
 /** Holds in force of which what was put in place does not know: what they kept runs out. */
 export type HoldsGone = readonly Pick<Hold, "id" | "kind" | "teamId" | "deviceId" | "session" | "reason">[];
 
-export interface Restored extends BackupFacts {
-  /** Where what was there lies now; null when nothing was. */
-  readonly keptAside: string | null;
+/** What was done since what is put in place was made, and has to be done anew. */
+export interface Lost {
   readonly servedAgain: ServedAgain;
   readonly holdsGone: HoldsGone;
+  /** Signing keys that came by a rotation: an earlier one signs again, which may have been replaced because others have it. */
+  readonly keysGone: readonly string[];
+}
+
+export interface Restored extends BackupFacts, Lost {
+  /** Where what was there lies now; null when nothing was. */
+  readonly keptAside: string | null;
   /** The backup carries no prices, but the directory has some: they are used on. */
   readonly pricesStay: boolean;
 }
@@ -130,15 +136,15 @@ export function restore(file: string, directory: string, stamp: string): Restore
 }
 
 /** What of a directory's database must be done anew, because what takes its place does not know of it. @param incoming the file of that */
-export function findLost(
-  directory: string,
-  incoming: string,
-): { readonly servedAgain: ServedAgain; readonly holdsGone: HoldsGone } {
+export function findLost(directory: string, incoming: string): Lost {
   const lost = <T extends { readonly id: string }>(list: (db: Preparer) => readonly T[]): T[] => {
     const known = new Set(listIn(incoming, list).map(({ id }) => id));
     return listIn(databasePath(directory), list).filter(({ id }) => !known.has(id));
   };
+  const keys = lost(keyIds);
   return {
+    // A directory of another installation, as where a server was started before, has others altogether.
+    keysGone: keys.length < listIn(databasePath(directory), keyIds).length ? keys.map(({ id }) => id) : [],
     // What would be sent to such a team here would never be where it is served.
     servedAgain: lost(teamMoves.of).map(({ name, movedTo }) => ({ name, movedTo })),
     holdsGone: lost(listHolds)

@@ -3,10 +3,10 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type NoteKey, parseNote, verifiedBy } from "../../kit/transparency/note.ts";
+import { Count } from "../../platform/http/fields.ts";
 
 export const FORMAT = "reckon-team/1";
 
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Hex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
 /** What a file says of itself, signed with the key of the log that its leaves come from. */

@@ -1,11 +1,10 @@
 import * as v from "valibot";
 import { DAY_MS } from "../../kit/clock.ts";
-import { DAY_PATTERN, isDate, TIME_PATTERN } from "../../kit/date.ts";
+import { DAY_OR_TIME, isDate } from "../../kit/date.ts";
 import { Count, Instant, identifier, line, whole } from "../../platform/http/fields.ts";
 
 /** Parameters and members that several endpoints of the read API share. */
 
-const TIME = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
 const MUST_BE_TIME = "must be a date such as 2026-11-01, or an RFC 3339 date-time";
 
 /** A parameter that narrows by a value. */
@@ -37,12 +36,12 @@ export const REPO = v.optional(
 
 export const PERIOD = {
   from: v.optional(
-    v.pipe(v.string(), v.regex(TIME, MUST_BE_TIME), v.description("A day (UTC) or a date-time, included.")),
+    v.pipe(v.string(), v.regex(DAY_OR_TIME, MUST_BE_TIME), v.description("A day (UTC) or a date-time, included.")),
   ),
   to: v.optional(
     v.pipe(
       v.string(),
-      v.regex(TIME, MUST_BE_TIME),
+      v.regex(DAY_OR_TIME, MUST_BE_TIME),
       v.description("A day (UTC), which counts whole, or a date-time, which is not included."),
     ),
   ),

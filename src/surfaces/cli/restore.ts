@@ -11,6 +11,7 @@ import {
   type CopyFacts,
   inspectBackup,
   inspectCopy,
+  type Lost,
   type RestoredCopy,
   restore,
   restoreCopy,
@@ -88,10 +89,14 @@ const ERASED_LATER =
   "(backups/before-schema-…): delete that one once you will not go back.";
 
 /** What has to be closed, held and erased again by hand, as far as it is known. */
-const openAgain = ({ schema, servedAgain, holdsGone }: Pick<RestoredCopy, "schema" | "servedAgain" | "holdsGone">) =>
+const openAgain = ({ schema, servedAgain, holdsGone, keysGone }: Lost & Pick<RestoredCopy, "schema">) =>
   [
     ...(schema === CURRENT_SCHEMA.version ? [] : [ERASED_LATER]),
     OPEN_AGAIN,
+    ...keysGone.map(
+      (kid) =>
+        `The key ${kid} is gone, which signed since "reckon key rotate": licences of that time verify with its public half alone. Rotate anew where others may have the one before.`,
+    ),
     ...servedAgain.map(
       ({ name, movedTo }) =>
         `The team "${name}" moved to ${movedTo} since, and would be served here again: say "reckon team move" anew before the server starts.`,
@@ -155,9 +160,9 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
   const pems = options.key.map((path) => readTextFile(path, MAX_KEY_BYTES));
   const given = { pems, passphrase, newLedgerKey: options.newLedgerKey };
   const done = await restoreCopy(parts, file, given, output.progress("ledger"), stampOf(systemClock.now()));
-  const { keptAside, lostLeaves, servedAgain, holdsGone } = done;
+  const { keptAside, lostLeaves, servedAgain, holdsGone, keysGone } = done;
   const erasedAgain = await eraseAgain(cli, options, done.schema);
-  output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, holdsGone, erasedAgain }, () =>
+  output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, holdsGone, keysGone, erasedAgain }, () =>
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );
   if (keptAside) output.note(`What was there is kept in ${keptAside}.`);

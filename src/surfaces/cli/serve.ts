@@ -52,11 +52,19 @@ export function serveCommand(program: Command, cli: Cli): void {
       };
     });
     log.info("started", { url, data: config.data, pid: process.pid });
+    const unknown = unknownSettings(cli.env);
+    if (unknown.length > 0) log.warn("settings_unknown", { names: unknown.join(" ") });
     const setUp = setUpUrls(first, instance.core.config);
     process.stdout.write(json ? `${JSON.stringify({ url, ...setUp })}\n` : startLines(url, first, setUp));
     cli.exitCode = await stopped;
     log.info("stopped");
   });
+}
+
+/** Variables that are named like settings and are none: mistyped, most likely, and of no effect. */
+function unknownSettings(env: Cli["env"]): string[] {
+  const known = new Set<string>(Object.values(SETTINGS).map((row) => row.env));
+  return Object.keys(env).filter((name) => name.startsWith("RECKON_") && !known.has(name.replace(/_FILE$/, "")));
 }
 
 async function firstRunOrClose(instance: Instance): Promise<FirstRun> {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type Team, teamMoves } from "../../identity/teams/teams.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { instantOrNull } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type CheckedFile, checkFile, exportTeam, type ImportedTeam, importTeam } from "../../share/moves/moves.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
@@ -51,18 +51,16 @@ function addMove(team: Command, cli: Cli): void {
     });
 }
 
-const at = (ms: number | null) => (ms === null ? null : isoInstant(ms));
-
 const movedJson = ({ id, name, movedTo, movedAt, moveConfirmedAt }: Team) => ({
-  ...{ teamId: id, name, movedTo, movedAt: at(movedAt), confirmedAt: at(moveConfirmedAt) },
+  ...{ teamId: id, name, movedTo, movedAt: instantOrNull(movedAt), confirmedAt: instantOrNull(moveConfirmedAt) },
 });
 
 const movedText = ({ id, name, movedTo, movedAt, moveConfirmedAt }: Team) =>
   facts([
     ["team", name],
     ["id", id],
-    ["served", movedTo === null ? "here" : `at ${movedTo}, since ${at(movedAt)}`],
-    ["confirmed", at(moveConfirmedAt)],
+    ["served", movedTo === null ? "here" : `at ${movedTo}, since ${instantOrNull(movedAt)}`],
+    ["confirmed", instantOrNull(moveConfirmedAt)],
   ]);
 
 function addExport(team: Command, cli: Cli): void {

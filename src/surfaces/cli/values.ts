@@ -1,8 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../../kit/clock.ts";
-import { DAY_PATTERN, TIME_PATTERN } from "../../kit/date.ts";
-
-const INSTANT = new RegExp(`^${DAY_PATTERN}(?:[Tt]${TIME_PATTERN})?$`);
+import { DAY_OR_TIME } from "../../kit/date.ts";
 
 /** Readers of option values; what they throw becomes a usage error (exit 2) that names the option. */
 
@@ -36,7 +34,7 @@ export const atMost = (mostMs: number, most: string) => (text: string) => {
 /** @returns milliseconds since the epoch; of a day, where it begins (UTC) */
 export function instant(text: string): number {
   // Left to itself, Date.parse makes a day of any text with a number in it, and March of the 30th of February.
-  if (!INSTANT.test(text))
+  if (!DAY_OR_TIME.test(text))
     throw new InvalidArgumentError("It must be a date such as 2026-12-31 or 2026-12-31T12:00:00Z.");
   return Date.parse(text);
 }

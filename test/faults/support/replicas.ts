@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { newFolder } from "../../support/folder.ts";
 import { freePort } from "../../support/free-port.ts";
 import { until, within } from "./process.ts";
 
@@ -24,13 +24,6 @@ else if (noVersitygw)
   console.log("tests with Litestream and S3 are skipped: versitygw is not installed (RECKON_TEST_VERSITYGW)");
 
 export const KEYS = { access: "reckon-test", secret: "reckon-test-secret" };
-
-/** A folder that is removed with the test. */
-export function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-litestream-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 // Its S3 client does not take a bundle of certificates that the environment names.
 const { AWS_CA_BUNDLE: _, ...env } = process.env;
@@ -69,7 +62,7 @@ export type Fate = "stays" | "killed with them" | "killed before" | "killed, sta
 const FATES: readonly Fate[] = ["killed with them", "killed before", "stays", "killed, started again"];
 
 export function directoryPlace(): Place {
-  const root = folder();
+  const root = newFolder();
   const nothing = async () => {};
   return {
     name: "directory",
@@ -80,7 +73,7 @@ export function directoryPlace(): Place {
 }
 
 export async function s3Place(): Promise<Place & { readonly url: string }> {
-  const root = folder();
+  const root = newFolder();
   mkdirSync(join(root, "reckon"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -124,7 +117,7 @@ const hasFiles = (place: string) =>
 
 /** Replicates a data directory. */
 export async function replicate(directory: string, target: ReturnType<Place["at"]>) {
-  const config = join(folder(), "litestream.yml");
+  const config = join(newFolder(), "litestream.yml");
   const lines = [...target.lines, `sync-interval: ${INTERVAL_MS}ms`].map((line) => `      ${line}`);
   const db = join(directory, "reckon.db");
   writeFileSync(

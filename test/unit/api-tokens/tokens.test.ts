@@ -16,7 +16,7 @@ import { systemRandom } from "../../../src/kit/random.ts";
 import { newToken, tokenDigest } from "../../../src/kit/tokens.ts";
 import { type Actor, COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { redactText } from "../../../src/redact/redact.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { eraseNow } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 import { memberOf } from "../../support/reads.ts";
 
@@ -168,7 +168,7 @@ describe("an API token", () => {
   it("goes with the person who answers for it, when they are erased", async () => {
     const { t, core, user, make } = await started();
     const made = await make({ name: "marigold report" });
-    await carryOut(core, await requestErasure(core, resolveTarget(core, { person: user.email }), "they wanted it"));
+    await eraseNow(core, { person: user.email });
     expect(findApiPrincipal(core, made.token)).toBeUndefined();
     expect(t.rows("SELECT name, revoked_at IS NOT NULL AS revoked FROM api_tokens")).toEqual([
       { name: "erased", revoked: 1 },

@@ -58,6 +58,26 @@ describe("a repository", () => {
     ]);
   });
 
+  it("is listed with what each version holds, whose paths are looked through once", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const { core } = t.instance;
+    const notes = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`docs/notes-${i}/of/it.md`, "x"]));
+    await publish(t, device, 1, notes, "large");
+    await publish(t, device, 1, { "errors.md": "x" }, "small");
+    const kinds = () => listRepositories(core, device.team.id).map((one) => one.kinds);
+    const cost = (times: number) => {
+      const before = process.threadCpuUsage();
+      for (let i = 0; i < times; i++) kinds();
+      return process.threadCpuUsage(before).user;
+    };
+    const first = cost(1);
+    expect(cost(20)).toBeLessThan(5 * first);
+    expect(kinds()).toEqual([{ note: 400 }, { error: 1 }]);
+    await publish(t, device, 2, { "errors.md": "x", "adr/1.md": "y" }, "small");
+    expect(kinds()).toEqual([{ note: 400 }, { error: 1, decision: 1 }]);
+  });
+
   it("lists a snapshot's files with when each content came", async () => {
     const t = await startInstance();
     const { first, second, third, evidence, team, start } = await filled(t);

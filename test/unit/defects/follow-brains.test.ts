@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -9,6 +8,7 @@ import { act, standingOfEntry } from "../../../src/insight/triage/triage.ts";
 import type { Actor } from "../../../src/platform/audit/audit.ts";
 import { areCaughtUp, catchUp, failures } from "../../../src/platform/projections/projections.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
+import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { git } from "../../support/work-tree.ts";
 
@@ -192,8 +192,7 @@ it("gives an entry that is there again its number, with what was said of it, and
 it("reads one side of what a merge left unresolved, and the other once it is resolved", async () => {
   const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
   const device = await t.device();
-  const repo = mkdtempSync(join(tmpdir(), "reckon-merge-"));
-  onTestFinished(() => rmSync(repo, { recursive: true }));
+  const repo = newFolder();
   const put = (content: string) => writeFileSync(join(repo, "errors.md"), content);
   const author = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "merge.conflictStyle=diff3"];
   const commit = () => git(repo, ...author, "commit", "-qam", "one");

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { createLink, decideLink } from "../../../src/insight/causes/causes.ts";
 import { findDefect } from "../../../src/insight/defects/defects.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
-import { deliverAll, filesWith } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
 /** Two devices, of whose errors and sessions the audit tells. */
@@ -30,8 +30,7 @@ async function judged() {
         detail: { repo: "shop" },
       }),
     );
-  const erase = async (target: Parameters<typeof resolveTarget>[1]) =>
-    carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+  const erase = async (target: Parameters<typeof resolveTarget>[1]) => eraseNow(core, target);
   const told = (text: string): string[] =>
     t
       .rows("SELECT action FROM audit_events WHERE target_label || detail LIKE ? ORDER BY id", `%${text}%`)

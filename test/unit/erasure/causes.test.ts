@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
-import { deliverAll } from "../../support/erasure.ts";
+import { deliverAll, eraseNow } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it.each(["session", "device"] as const)(
@@ -22,7 +21,7 @@ it.each(["session", "device"] as const)(
       { session: "marigold-s10", band: "weak", alone: 0 },
     ]);
     const target = kind === "session" ? { session: "marigold-s1" } : { device: mine.deviceId };
-    await carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+    await eraseNow(core, target);
     expect(links()).toEqual([{ session: "marigold-s10", band: "probable", alone: 1 }]);
     expect(t.rows("SELECT external_id AS session, caused FROM session_figures")).toEqual([
       { session: "marigold-s10", caused: 1 },

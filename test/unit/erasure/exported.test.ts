@@ -13,7 +13,7 @@ import {
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../../support/accounts.ts";
-import { filesWith, personWith } from "../../support/erasure.ts";
+import { eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
@@ -77,7 +77,7 @@ it("erases it again when a backup from before is restored", async () => {
   const { t, core } = await shared();
   const file = join(t.directory, "before");
   await backup(core, file, () => {});
-  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  await eraseNow(core, ADA);
   await t.close();
   restore(file, t.directory, "then");
   const again = await startInstance({ directory: t.directory, clock: t.clock });
@@ -95,7 +95,7 @@ it("leaves no address with what sessions used that ran out before", async () => 
   await retentionJob.run(core);
   const users = () => t.rows("SELECT session_user AS email FROM spend_cells WHERE usages > 0 ORDER BY email");
   expect([sessions(t), users()]).toEqual([[], [{ email: "ada@example.com" }, { email: "bob@example.com" }]]);
-  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  await eraseNow(core, ADA);
   expect(users()).toEqual([{ email: "" }, { email: "bob@example.com" }]);
   expect(filesWith(t.directory, "ada@example.com")).toEqual([]);
   expect(faults(t)).toEqual([]);
@@ -147,7 +147,7 @@ it("erases the views that others saved of who is named without an account", asyn
       ...{ place: "/sessions", name: person.slice(0, 3), shared: true },
       query: `${new URLSearchParams({ person, result: "failed" })}`,
     });
-  await carryOut(core, await requestErasure(core, resolveTarget(core, ADA), "they wanted it"));
+  await eraseNow(core, ADA);
   expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
 });
 
@@ -159,7 +159,7 @@ it("erases with what names no repository what agents exported, of which nothing 
   expect((await t.post("/v1/logs", { token: device.token, json: claudeLogs(...records) })).status).toBe(200);
   await t.instance.settle();
   expect(() => resolveTarget(core, { repo: "(otlp)" })).toThrow('--repo "" erases it');
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "" }), "they wanted it"));
+  await eraseNow(core, { repo: "" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect(t.rows("SELECT * FROM telemetry_entries WHERE payload <> ''")).toEqual([]);
   expect(t.rows("SELECT sum(usages) AS usages FROM spend_cells")).toEqual([{ usages: null }]);

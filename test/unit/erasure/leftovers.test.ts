@@ -3,10 +3,9 @@ import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/kit/clock.ts";
 import { sha256Hex } from "../../../src/kit/hash.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { reclaimJob } from "../../../src/share/erasure/erasures.ts";
 import { examineErasures } from "../../../src/share/maintenance/findings.ts";
-import { deliverAll, filesWith } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
 it("leaves nothing of rows that were removed in pages that SQLite had moved them away from, and the others whole", async () => {
@@ -45,7 +44,7 @@ it("cleans the files once whoever read from them without a pause is done, and th
   // As Litestream does.
   const reader = new Sqlite(join(t.directory, "reckon.db"));
   reader.exec("BEGIN; SELECT count(*) FROM teams");
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { device: device.deviceId }), "they wanted it"));
+  await eraseNow(core, { device: device.deviceId });
   expect(filesWith(t.directory, "marigold")).not.toEqual([]);
   expect(examineErasures(core).status).toBe("ok");
   t.clock.advance(HOUR_MS);

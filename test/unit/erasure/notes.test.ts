@@ -13,13 +13,13 @@ import {
 } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
-import { filesWith, personWith } from "../../support/erasure.ts";
+import { eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { noteOf, read, sha, upload } from "../../support/git-ai.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
 const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
   const { core } = t.instance;
-  return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+  return eraseNow(core, target);
 };
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
 const commits = (t: TestInstance) => t.rows("SELECT commit_sha AS c FROM trace_notes ORDER BY id").map(({ c }) => c);

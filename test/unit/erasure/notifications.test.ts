@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { createChannel, eventsFor, listChannels, messagesOf } from "../../../src/share/notifications/notifications.ts";
-import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import type { TestInstance } from "../../support/instance.ts";
 import { addChannel, arrived, startSending } from "../../support/notifications.ts";
 import { startReceiver } from "../../support/receiver.ts";
 
 const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
   const { core } = t.instance;
-  return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+  return eraseNow(core, target);
 };
 
 it("takes what was noted of a device along, sent or not, and tells that it is done", async () => {

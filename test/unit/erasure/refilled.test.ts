@@ -3,10 +3,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { refilledJob } from "../../../src/share/erasure/refilled.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
-import { deliverAll, filesWith } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 it("erases a session again that a machine sends to a restored server, which knew neither", async () => {
@@ -23,7 +22,7 @@ it("erases a session again that a machine sends to a restored server, which knew
   };
   await send(t, 1, "marigold");
   const { core } = t.instance;
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { session: "marigold" }), "they wanted it"));
+  await eraseNow(core, { session: "marigold" });
   await t.close();
   restore(file, t.directory, "then");
   rmSync(file);
@@ -47,7 +46,7 @@ it("lets a session that was erased go on where nothing was restored", async () =
   const device = await t.device();
   await deliverAll(t, device, "shop", "marigold");
   const { core } = t.instance;
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { session: "marigold-s1" }), "they wanted it"));
+  await eraseNow(core, { session: "marigold-s1" });
   await deliverAll(t, device, "shop", "marigold", 1);
   await refilledJob.run(core);
   expect(t.rows("SELECT external_id AS session FROM trace_sessions")).toEqual([{ session: "marigold-s1" }]);

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { parseVkey } from "../../../src/kit/transparency/note.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { checkArchive } from "../../../src/share/export/check.ts";
 import { exportArchive, resolveScope } from "../../../src/share/export/export.ts";
+import { eraseNow } from "../../support/erasure.ts";
+import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 /** Makes an archive of a team, or a repository of it. @returns the steps of its check that do not hold */
@@ -16,8 +16,7 @@ async function faultsOfArchive(
   onBegin = () => {},
 ) {
   const { core } = t.instance;
-  const folder = mkdtempSync(join(tmpdir(), "reckon-export-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const file = join(folder, "a.tar.zst");
   await exportArchive(core, resolveScope(core, scope), async (archive) => {
     onBegin();
@@ -73,8 +72,7 @@ it.each(["team", "repo"] as const)(
     let now = 0;
     const clock = vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 20));
     onTestFinished(() => clock.mockRestore());
-    const erase = async (request: Parameters<typeof resolveTarget>[1]) =>
-      carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it"));
+    const erase = async (request: Parameters<typeof resolveTarget>[1]) => eraseNow(core, request);
     const began = Promise.withResolvers<void>();
     const erasing = (async () => {
       await began.promise;

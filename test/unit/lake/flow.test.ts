@@ -3,7 +3,6 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,7 +10,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -27,6 +25,7 @@ import { flow } from "../../../src/share/lake/flow.ts";
 import { rows } from "../../../src/share/lake/rows.ts";
 import { lakeStatus } from "../../../src/share/lake/status.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
+import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import {
   flowAll,
@@ -40,14 +39,8 @@ import {
 
 const DAY = 86_400_000;
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-lake-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 async function started(settings: Record<string, string> = {}) {
-  const lake = folder();
+  const lake = newFolder();
   const t = await startInstance({ settings: { lake, ...settings } });
   return { t, lake };
 }
@@ -192,7 +185,7 @@ it("writes anew only the days that something changed of", async () => {
 });
 
 it("has what was spent at the prices of now, where they changed and changed back while it was written", async () => {
-  const lake = folder();
+  const lake = newFolder();
   const model = "acme-local-70b";
   let days = 0;
   const t = await startOnBucket(async (request, response) => {
@@ -342,7 +335,7 @@ it("has after a restore what the restored database says, also where that makes f
     });
   await publish("open", 1);
   await flowAll(t);
-  const backup = join(folder(), "backup.db");
+  const backup = join(newFolder(), "backup.db");
   await t.instance.core.store.db.backup(backup);
   await publish("fixed", 2);
   await flowAll(t);
@@ -417,7 +410,7 @@ it("brings all to another place once it is named", async () => {
   await deliverAll(t, device, "github.com/acme/shop", "alpha");
   await flowAll(t);
   await t.close();
-  const elsewhere = folder();
+  const elsewhere = newFolder();
   const again = await startInstance({ directory: t.directory, clock: t.clock, settings: { lake: elsewhere } });
   await flowAll(again);
   expect(lakeFiles(elsewhere)).toEqual(lakeFiles(lake));
@@ -432,7 +425,7 @@ it("makes files in a thread of its own where there are none for bodies, byte for
   await flowAll(t);
   const before = lakeFiles(lake).map((path) => [path, readFileSync(join(lake, path)).toString("hex")]);
   await t.close();
-  const elsewhere = folder();
+  const elsewhere = newFolder();
   const again = await startInstance({
     directory: t.directory,
     clock: t.clock,

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { startJobs } from "../../../src/platform/jobs/jobs.ts";
 import { examine, inspectBackup } from "../../../src/share/maintenance/maintenance.ts";
 import { backupJob } from "../../../src/share/maintenance/scheduled-backup.ts";
+import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { MAIN } from "../../support/program.ts";
 
@@ -117,8 +117,7 @@ describe("scheduled backups", () => {
   });
 
   it("go to a directory of their own, which must be there, and neither wait for those of the future nor go before them", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "reckon-backups-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = newFolder();
     const place = join(folder, "disk");
     const t = await startInstance({ settings: { ...settings, backupDir: place } });
     await expect(run(t)).rejects.toThrow(/disk is no directory: RECKON_BACKUP_DIR/);
@@ -135,8 +134,7 @@ describe("scheduled backups", () => {
   });
 
   it("take no other database's away, as an empty one would that was made because a disk was not mounted", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "reckon-backups-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = newFolder();
     const mine = { ...settings, backupKeep: "1", backupDir: folder };
     const t = await startInstance({ settings: mine });
     await delivered(t);

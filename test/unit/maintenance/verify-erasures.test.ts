@@ -10,7 +10,7 @@ import { spanText } from "../../../src/record/traces/item-texts.ts";
 import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
-import { deliverAll, personWith } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 /** Whoever can write the database notes something as erased that no erasure took. */
@@ -20,7 +20,7 @@ const faults = (t: TestInstance) =>
   verifyLedger(t.instance.core, undefined, () => {}).faults.map(({ deliveryId, problem }) => [deliveryId, problem]);
 const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
   const { core } = t.instance;
-  return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+  return eraseNow(core, target);
 };
 const leafOf = (t: TestInstance, action: string): number =>
   t.rows("SELECT leaf FROM audit_events WHERE action = ? ORDER BY id DESC LIMIT 1", action)[0].leaf;

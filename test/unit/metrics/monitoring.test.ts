@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { ROOMS } from "../../../src/app.ts";
 import { metricsText, observeRequest } from "../../../src/platform/metrics/listener.ts";
 import { reckon } from "../../faults/support/process.ts";
+import { newFolder } from "../../support/folder.ts";
 import { startInstance } from "../../support/instance.ts";
 
 /** The rules for Prometheus and the board for Grafana that ship. Evaluated by promtool, which Debian's package prometheus has. */
@@ -148,8 +148,7 @@ withPromtool("has rules that Prometheus takes", () => {
 });
 
 withPromtool("has panels whose expressions Prometheus takes", () => {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-rules-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const file = join(folder, "panels.json");
   const expressions = panels
     .flatMap((panel) => panel.targets ?? [])
@@ -245,8 +244,7 @@ const NEWEST: Readonly<Record<string, string>> = {
 
 withPromtool("fires each rule for its trouble alone, and none for a server that is well", () => {
   expect(Object.keys(TROUBLES).sort()).toEqual([...alertExpressions().keys()].sort());
-  const folder = mkdtempSync(join(tmpdir(), "reckon-rules-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const test = (name: string, at: number, series: Readonly<Record<string, string>>, firing: readonly string[]) => ({
     name,
     interval: "1m",

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ROOMS } from "../../../src/app.ts";
@@ -15,6 +14,7 @@ import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { rows as erasureRows } from "../../../src/share/erasure/rows.ts";
 import { backup } from "../../../src/share/maintenance/maintenance.ts";
+import { newFolder } from "../../support/folder.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { leaveFailing } from "../../support/jobs.ts";
@@ -127,8 +127,7 @@ it("knows the jobs that fail, and the newest backup", async () => {
   const { core } = t.instance;
   expect(await scrape(t)).toMatchObject({ reckon_backup_last_success_timestamp_seconds: 0 });
   const tries = await leaveFailing(core);
-  const folder = mkdtempSync(join(tmpdir(), "reckon-backup-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   await backup(core, join(folder, "copy.db"), () => {});
   const made = t.clock.now() / 1000;
   const seen = await later(t);

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { packArchive } from "../../../src/share/packs/archive.ts";
+import { newFolder } from "../../support/folder.ts";
 
 const LONG = `${"folder-with-a-long-name/".repeat(18)}${"ü".repeat(30)}.md`;
 const FILES = [
@@ -26,8 +26,7 @@ it("gives the same bytes for the same files, in whatever order and whenever they
 });
 
 it("is unpacked by the system's tar into what was packed, and nothing else", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "reckon-archive-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   const file = join(folder, "pack.tar.gz");
   writeFileSync(file, await packArchive("pack-1.0.0", FILES));
   const names = execFileSync("tar", ["-tzf", file, "--quoting-style=literal"], { encoding: "utf8" }).trim().split("\n");

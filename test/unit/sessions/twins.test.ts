@@ -6,8 +6,8 @@ import { findSessions as findByWords } from "../../../src/insight/find/find.ts";
 import { findSessions, nameSession, sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { listSessions, sessionCounts } from "../../../src/record/traces/traces.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { eraseNow } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
@@ -54,7 +54,7 @@ const only = ({ deviceId }: TestDevice) => ({ listed: [deviceId], read: [deviceI
 
 async function erase(t: TestInstance, { deviceId }: TestDevice) {
   const { core } = t.instance;
-  return carryOut(core, await requestErasure(core, resolveTarget(core, { device: deviceId }), "they wanted it"));
+  return eraseNow(core, { device: deviceId });
 }
 
 it.each([

@@ -6,14 +6,14 @@ const figures = {
   ...{ cacheReadTokens: 4, unpricedTokens: 0, usages: 1 },
 };
 
+const linesOf = (...of: Parameters<typeof spendCsv>) => [...spendCsv(...of)].join("").split(/(?<=\r\n)/);
+
 it("neutralises what a spreadsheet would take for a formula, and quotes what would break a line", () => {
   const keys = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1", 'say "x", y', "a;=1", "a=1", ""];
-  const lines = [
-    ...spendCsv(
-      "branch",
-      keys.map((key) => ({ key, ...figures })),
-    ),
-  ];
+  const lines = linesOf(
+    "branch",
+    keys.map((key) => ({ key, ...figures })),
+  );
   expect(lines[0]).toBe(
     "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages\r\n",
   );
@@ -24,7 +24,16 @@ it("neutralises what a spreadsheet would take for a formula, and quotes what wou
 });
 
 it("names the device of a session", () => {
-  const [head, line] = [...spendCsv("session", [{ key: "s", deviceId: "dev_1", ...figures }])];
+  const [head, line] = linesOf("session", [{ key: "s", deviceId: "dev_1", ...figures }]);
   expect(head).toMatch(/^session,deviceId,usd,/);
   expect(line).toMatch(/^s,dev_1,1\.5,/);
+});
+
+it("has a line for each of very many, in few pieces", () => {
+  const groups = Array.from({ length: 5_000 }, (_, i) => ({ key: `k-${i}`, ...figures }));
+  expect(linesOf("branch", groups).map((line) => line.split(",")[0])).toEqual([
+    "branch",
+    ...groups.map(({ key }) => key),
+  ]);
+  expect([...spendCsv("branch", groups)].length).toBeLessThan(50);
 });

@@ -1,20 +1,11 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
 import { createLog, silentLog } from "../../../src/kit/log.ts";
 import { CURRENT_SCHEMA, createSchema, type SchemaPlan, upgrade } from "../../../src/platform/store/migrate.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
+import { newFolder } from "../../support/folder.ts";
 
 const NOW = "2026-11-21T08:00:00.000Z";
 const V1: SchemaPlan = { version: 1, migrations: [], read: () => "CREATE TABLE things (a TEXT) STRICT;" };
@@ -36,16 +27,11 @@ function migrate(db: Sqlite.Database, directory: string, plan: SchemaPlan, log =
   upgrade(db, directory, NOW, log, plan);
 }
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "reckon-migrate-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
 const shape = (db: Sqlite.Database) =>
   (db.pragma("table_info(things)") as { name: string }[]).map((column) => column.name);
 
 it("takes an older file through every step to the shape a new one has, after copying it aside", () => {
-  const directory = folder();
+  const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   migrate(db, directory, V1);
   db.prepare("INSERT INTO things VALUES ('kept')").run();
@@ -61,7 +47,7 @@ it("takes an older file through every step to the shape a new one has, after cop
 });
 
 it("puts aside a backup with the keys and prices in it, says where, and leaves nothing of an earlier attempt", () => {
-  const directory = folder();
+  const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   onTestFinished(() => void db.close());
   migrate(db, directory, V1);
@@ -89,7 +75,7 @@ it("puts aside a backup with the keys and prices in it, says where, and leaves n
 });
 
 it("upgrades nothing when the backup cannot be written, says so, and leaves no half of it", () => {
-  const directory = folder();
+  const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   onTestFinished(() => void db.close());
   migrate(db, directory, V1);
@@ -99,7 +85,7 @@ it("upgrades nothing when the backup cannot be written, says so, and leaves no h
 });
 
 it("names, to a program that is too old, the newest backup of an upgrade that it can restore", () => {
-  const directory = folder();
+  const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   onTestFinished(() => void db.close());
   migrate(db, directory, V3);
@@ -132,7 +118,7 @@ it("names, to a program that is too old, the newest backup of an upgrade that it
 });
 
 it("leaves the file as it was when a step fails", () => {
-  const directory = folder();
+  const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   migrate(db, directory, V1);
   const broken = { ...V3, read: (file: string) => (file === "three" ? "NONSENSE" : V3.read(file)) };
@@ -144,7 +130,7 @@ it("leaves the file as it was when a step fails", () => {
 });
 
 it("refuses a newer file and a foreign one without touching them", () => {
-  const directory = folder();
+  const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));
   migrate(db, directory, V3);
   expect(() => migrate(db, directory, V1)).toThrow(/newer Reckon \(schema 3; this program knows up to 1\)/);
@@ -156,7 +142,7 @@ it("refuses a newer file and a foreign one without touching them", () => {
 });
 
 it("opens a new store with the settings that durability needs, closed to other users", () => {
-  const directory = join(folder(), "data");
+  const directory = join(newFolder(), "data");
   const umask = process.umask(0o077);
   const store = openStore(directory, { now: () => 0 });
   process.umask(umask);
@@ -174,7 +160,7 @@ it("opens a new store with the settings that durability needs, closed to other u
 });
 
 it("keeps every table strict", () => {
-  const store = openStore(join(folder(), "data"), { now: () => 0 });
+  const store = openStore(join(newFolder(), "data"), { now: () => 0 });
   onTestFinished(() => store.close());
   const lax = store.db
     .prepare(
@@ -186,7 +172,7 @@ it("keeps every table strict", () => {
 });
 
 it("brings a file of the first schema to the shape of a new one, with its deliveries counted by day", () => {
-  const directory = folder();
+  const directory = newFolder();
   const old = new Sqlite(join(directory, "reckon.db"));
   const first = readFileSync(join(import.meta.dirname, "../../support/schema-1.sql"), "utf8");
   migrate(old, directory, { version: 1, migrations: [], read: () => first });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { exportTriage } from "../../../src/insight/triage/triage.ts";
-import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
-import { filesWith } from "../../support/erasure.ts";
+import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { eraseNow, filesWith } from "../../support/erasure.ts";
 import { type Kit, REPO, withTeam } from "./support.ts";
 
 const RULE = "set Path on every cookie.";
@@ -29,7 +29,7 @@ async function spokenOf() {
 }
 
 async function erase({ core }: Pick<Kit, "core">, target: Parameters<typeof resolveTarget>[1]) {
-  await carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+  await eraseNow(core, target);
 }
 
 it("takes what was said of a repository's errors with it, and leaves what another has as well", async () => {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
+import { hasHumanVerdict, type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import { DAY_MS, isoDate } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -10,7 +10,7 @@ import { plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { link, NO_REPO } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
-import { bandBadge, causeName, isWord } from "./labels.ts";
+import { bandBadge, causeName } from "./labels.ts";
 
 /** What one entry is put down to, why, and what people say of it. */
 
@@ -29,7 +29,7 @@ export function causesSection(call: Member, defect: Defect, error?: FormError): 
   const standing = links.filter(({ verdict }) => verdict !== "rejected");
   const rejected = links.filter(({ verdict }) => verdict === "rejected");
   const [first] = standing;
-  const onlyPossible = first?.band === "weak" && !isWord(first);
+  const onlyPossible = first?.band === "weak" && !hasHumanVerdict(first);
   return html`${section({
     id: "causes",
     title: "What caused it",
@@ -52,7 +52,8 @@ ${ownLink(call, defect, error)}`;
 }
 
 function causeCard(call: Member, defect: Defect, one: Link): Html {
-  const look = one.verdict === "rejected" ? "rejected" : isWord(one) ? "word" : one.band === "weak" ? "weak" : "";
+  const look =
+    one.verdict === "rejected" ? "rejected" : hasHumanVerdict(one) ? "word" : one.band === "weak" ? "weak" : "";
   return html`<article class="cause ${look}"><p class="cause-head">${bandBadge(one)} <span>${causeName(call, one)}</span></p>
 ${one.evidence.length > 0 && html`<ul class="evidence">${one.evidence.map(({ says: explanation }) => html`<li>${short(explanation, 1_000)}</li>`)}</ul>`}
 ${one.promptExcerpt !== null && html`<figure class="quote"><figcaption>What the agent was asked then, in its own record</figcaption><blockquote>${one.promptExcerpt}</blockquote></figure>`}

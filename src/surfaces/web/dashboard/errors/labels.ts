@@ -1,4 +1,4 @@
-import { type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
+import { hasHumanVerdict, type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import type { Defect } from "../../../../insight/defects/defects.ts";
 import type { pageOfErrors, Standing, State } from "../../../../insight/triage/triage.ts";
 import { dayNumber } from "../../../../kit/clock.ts";
@@ -33,14 +33,10 @@ export const errorHref = (
   { fingerprint, occurrences, newestId }: Pick<Row, "fingerprint" | "occurrences" | "newestId">,
 ): string => href(occurrences === 1 ? `/errors/${newestId}` : `/errors/classes/${fingerprint}`);
 
-/** Whether people said so, rather than evidence. */
-export const isWord = ({ origin, verdict }: Link): boolean =>
-  verdict !== "rejected" && (origin === "person" || verdict === "confirmed");
-
 /** How sure a link is: in words, and in how loudly they are said. */
 export function bandBadge(link: Link): Html {
   if (link.verdict === "rejected") return badge("neutral", "Not caused by");
-  if (isWord(link)) return badge("good", link.label);
+  if (hasHumanVerdict(link)) return badge("good", link.label);
   return badge(link.band === "weak" ? "neutral" : "info", link.label);
 }
 

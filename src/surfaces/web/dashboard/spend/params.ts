@@ -1,5 +1,6 @@
 import { GROUPINGS, type Grouping, isSince, isUntil, readPeriod } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, dayNumber, isoDate } from "../../../../kit/clock.ts";
+import { FIRST_DAY } from "../../../../kit/date.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoKeyIn } from "../shared/links.ts";
 import { choice, readParams, text } from "../shared/params.ts";
@@ -9,8 +10,6 @@ import { deviceIdsSeen, sourcesFor } from "../shared/sight.ts";
 
 export const PERIODS = [7, 30, 90, 365] as const;
 const DEFAULT_DAYS = 30;
-/** Before it no day can be written. */
-const FIRST_DAY = Date.parse("0001-01-01T00:00:00Z");
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 export interface Params {

@@ -8,6 +8,7 @@ import {
   spendReportInSlices,
 } from "../../../../insight/spend/spend.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { inSlices } from "../../../../kit/slices.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import { download, page } from "../../../../platform/http/page.ts";
 import { filters } from "../../ui/list.ts";
@@ -177,7 +178,8 @@ export const spendPages = [
   page({ id: "spendCsv", method: "GET", path: "/spend/csv", access, narrows: true }, async (call) => {
     await freshenSpend(call.core);
     const params = spendParams(call);
-    const { groups } = await spendReportInSlices(call.core, call.session.team.id, params);
+    const report = await spendReportInSlices(call.core, call.session.team.id, params);
+    const groups = await inSlices(report.groupsInSlices(), cooperative(call.core.clock));
     const name = `spend-by-${params.by}-${params.first}-to-${params.last}.csv`;
     const { by, repo, person, first, last } = params;
     return exported(
