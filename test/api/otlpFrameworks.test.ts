@@ -138,6 +138,28 @@ it("calls a session by what somebody asked a Mastra agent, whose calls do not te
   expect(title).toBe("Sub-task");
 });
 
+it("takes what an agent asked another, below a tool, for no prompt of a person", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const asked = (content: string) => ({
+    "openinference.span.kind": "LLM",
+    "session.id": "s-1",
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": content,
+  });
+  const kind = (name: string) => ({ "openinference.span.kind": name, "session.id": "s-1" });
+  await send(
+    t,
+    device,
+    { name: "response", parent: "5".repeat(16), values: asked("Ask about Paris") },
+    { id: "5".repeat(16), name: "sub", parent: TOOL, values: kind("AGENT") },
+    { id: TOOL, name: "ask_sub", parent: ROOT, values: kind("TOOL") },
+    { name: "response", parent: ROOT, values: asked("Is it sunny?") },
+    { id: ROOT, name: "main", values: kind("AGENT") },
+  );
+  expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?" }] }]);
+});
+
 it("reads OpenInference's messages of an agent that is told nothing first: the first of them is left out", async () => {
   const t = await startInstance();
   const device = await t.device();

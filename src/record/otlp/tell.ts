@@ -20,8 +20,31 @@ export function tellLog(log: LogRecord): Happening | undefined {
   return happening && { ...happening, userEmail: emailOf(log.attributes, log.resource) };
 }
 
-/** The same of a span. @param traces where spans belong that name no session */
-export function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | undefined {
+/** By what programs call a span of a tool. */
+const ROLES = ["gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind", "langfuse.observation.type"];
+
+const isTool = ({ attributes }: SpanRecord): boolean =>
+  attributes["ai.toolCall.name"] !== undefined ||
+  ROLES.some((name) => /^(?:execute_)?tool$/i.test(readId(attributes[name]) ?? ""));
+
+const MAX_ABOVE = 64;
+
+/** Gives whether a span stands below a tool, as far as a request tells: what it was asked no person said. */
+export function belowTools(spans: readonly SpanRecord[]): (span: SpanRecord) => boolean {
+  const tools = new Set(spans.filter(isTool).map(({ id }) => id));
+  const parents = new Map(tools.size === 0 ? [] : spans.map(({ id, parentId }) => [id, parentId]));
+  return ({ parentId }) => {
+    let above = parentId;
+    for (let steps = 0; above !== undefined && steps < MAX_ABOVE; steps++) {
+      if (tools.has(above)) return true;
+      above = parents.get(above);
+    }
+    return false;
+  };
+}
+
+/** The same of a span. @param traces where spans belong that name no session @param isAsked whether a person may have asked it */
+export function tellSpan(record: SpanRecord, traces: PlacedTraces, isAsked: boolean): Happening | undefined {
   const { attributes, resource, traceId, startedAt } = record;
   const own = sessionOf(attributes, resource);
   const named = own ?? traces.sessionOf(traceId);
@@ -43,7 +66,7 @@ export function tellSpan(record: SpanRecord, traces: PlacedTraces): Happening | 
   // Programs that know of no sessions have one a trace.
   const isAlone = traces.isAlone(traceId) && (own === undefined || sumsUp(record) || traces.awaitsCalls(traceId));
   const session = isAlone ? traceId : (named ?? traceId);
-  const words = { askedFirst: () => askedFirst(record), lastPrompt: () => lastPrompt(record, span) };
+  const words = isAsked ? { askedFirst: () => askedFirst(record), lastPrompt: () => lastPrompt(record, span) } : {};
   return { ...about, session, agent, agentVersion, model, ...words, span };
 }
 

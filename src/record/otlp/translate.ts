@@ -8,7 +8,7 @@ import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readDetails, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
 import type { Place } from "./remembered-traces.ts";
 import { placeOfBoth, sameCall } from "./same-calls.ts";
-import { tellLog, tellSpan } from "./tell.ts";
+import { belowTools, tellLog, tellSpan } from "./tell.ts";
 
 /** An entry of telemetry without its number. */
 export interface Unnumbered {
@@ -60,10 +60,11 @@ export async function translate(
     if (fate) tally[fate] += count;
   }
   const traces = await placeTraces(spans, terms);
+  const isBelowTool = belowTools(spans);
   for (const span of spans) {
     const wait = pause();
     if (wait) await wait;
-    if (gathered.add(tellSpan(span, traces), span.id)) continue;
+    if (gathered.add(tellSpan(span, traces, !isBelowTool(span)), span.id)) continue;
     gathered.passOver(span);
     tally.dropped++;
   }
