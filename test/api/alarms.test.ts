@@ -1,4 +1,4 @@
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
@@ -187,12 +187,14 @@ it.skipIf(noMounts)("tells once of a disk that is nearly full, however its space
   onTestFinished(() => disk.unmount());
   const receiver = await startReceiver();
   const t = await startSending([receiver], { directory: disk.path });
+  const filler = join(disk.path, "filler");
+  writeFileSync(filler, "");
   /** Looks while a share of the disk is free, and tells what is noted by then. */
   const seenWith = async (share: number) => {
-    const filler = join(disk.path, "filler");
-    rmSync(filler, { force: true });
     const { bavail, blocks, bsize } = statfsSync(disk.path);
-    writeFileSync(filler, Buffer.alloc(Math.floor((bavail - blocks * share) * bsize)));
+    const more = Math.floor((bavail - blocks * share) * bsize);
+    if (more > 0) appendFileSync(filler, Buffer.alloc(more));
+    else truncateSync(filler, statSync(filler).size + more);
     await alarmsJob.run(t.instance.core);
     return noted(t, "disk.low").map(({ state }) => state);
   };
@@ -200,7 +202,7 @@ it.skipIf(noMounts)("tells once of a disk that is nearly full, however its space
   for (const share of [0.045, 0.055, 0.045, 0.055]) expect(await seenWith(share)).toEqual(["began"]);
   for (const share of [0.07, 0.055]) expect(await seenWith(share)).toEqual(["began", "ended"]);
   expect(await seenWith(0.045)).toEqual(["began", "ended", "began"]);
-  rmSync(join(disk.path, "filler"));
+  rmSync(filler);
   await t.close();
 });
 

@@ -125,7 +125,7 @@ describe("gitAiNotesUpload", () => {
   });
 
   it("takes the largest batch over a socket, and gives it back piece by piece", async () => {
-    const t = await startInstance({ settings: { port: "0" } });
+    const t = await startInstance({ settings: { port: "0", workers: "1" } });
     const { token } = await t.device();
     const url = await t.instance.listen();
     const notes = ["1", "2", "3", "4", "5", "6", "7"].map(

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { CONTRACT } from "../../src/app.ts";
 import type { Team } from "../../src/identity/teams/teams.ts";
 import { workers } from "../../src/platform/workers/workers.ts";
 import { CAPTURE_MODES, type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
@@ -154,6 +155,26 @@ describe("large bodies", () => {
     expect([there.started, here.started]).toEqual([1, 0]);
     const statuses = new Set(here.replies.map((reply) => (reply as unknown[])[1]));
     expect([...statuses].sort()).toEqual(mode === "off" ? [200, 400, 413, 429] : [200, 400, 413, 422, 429]);
+  });
+
+  it("are read in a thread at every endpoint that has them made ready, and answered alike", async () => {
+    const endpoints = CONTRACT.filter(({ spec }) => spec.body?.prepare);
+    expect(endpoints.length).toBeGreaterThan(6);
+    const answers = async (threads: string) => {
+      const t = await startInstance({ settings: { workers: threads } });
+      const { token } = await t.device();
+      const all: unknown[] = [];
+      for (const { spec } of endpoints) {
+        const body = `${JSON.stringify(spec.example?.body)}${" ".repeat(20_000)}`;
+        const { status, text } = await t.post(spec.path, { ...asText(body), token });
+        all.push([spec.path, status, text]);
+      }
+      expect(workers(t.instance.core).threads).toBe(Number(threads));
+      return all;
+    };
+    const here = await answers("0");
+    expect(here).toEqual(endpoints.map(({ spec }) => [spec.path, spec.okStatus ?? 200, expect.any(String)]));
+    expect(await answers("1")).toEqual(here);
   });
 
   it("are judged before the tier is, whether threads read them or not", async () => {

@@ -898,7 +898,7 @@ describe("otlpTraces", () => {
 
 describe("OTLP in Protocol Buffers", () => {
   it("is the same as in JSON, compressed and not, small and large", async () => {
-    const t = await startInstance();
+    const t = await startInstance({ settings: { workers: "1" } });
     const requests = [
       claudeLogs(["user_prompt", { prompt: "Größe 🦉", "prompt.id": "p" }], claudeCall("req_1")),
       claudeLogs(...Array.from({ length: 200 }, (_, i) => claudeCall(`req_${i}`))),

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blockLines, DamagedBlockError, withBlock, withoutBlock } from "../../src/capture/brain/block.ts";
 import { blockOf, confidenceOf, decide, type Lesson, lessonsFile } from "../../src/capture/brain/lessons.ts";
+import { anyText } from "../support/texts.ts";
 
 const LINES = ["## Lessons", "", "### One", "Do it."];
 const lineOf = (text: string) => {
@@ -128,10 +129,7 @@ describe("lessons", () => {
   it("never take more than 1,500 bytes with their markers, whatever they say", () => {
     fc.assert(
       fc.property(
-        fc.array(
-          fc.record({ title: fc.string({ unit: "binary" }), rule: fc.string({ unit: "binary", maxLength: 300 }) }),
-          { maxLength: 14 },
-        ),
+        fc.array(fc.record({ title: anyText(), rule: anyText({ maxLength: 300 }) }), { maxLength: 14 }),
         (said) => {
           const decided = decide(said.map((one, i) => lesson(i, one)));
           const lines = blockOf(decided, []);

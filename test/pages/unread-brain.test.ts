@@ -13,7 +13,7 @@ class SlowClock extends TestClock {
 }
 
 it("answers whoever opens a session or searches everything while a large brain is still being read", async () => {
-  const site = await startSite();
+  const site = await startSite({ settings: { workers: "1" } });
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);
   const session = { id: "s", outcome: "ok", prompts: [{ text: "Mend the till" }], files: ["src/till.ts"], spans: [] };
@@ -25,7 +25,7 @@ it("answers whoever opens a session or searches everything while a large brain i
   const { instance } = await startInstance({
     directory: site.t.directory,
     clock: new SlowClock(),
-    settings: { port: "0" },
+    settings: { port: "0", workers: "1" },
   });
   const url = await instance.listen();
   const cookie = `${cookieNames(url).session}=${ada.token}`;

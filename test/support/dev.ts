@@ -63,7 +63,7 @@ export async function startLocal(options: TestLocalOptions = {}): Promise<TestLo
   const base = clock ?? new TestClock();
   const log: string[] = [];
   const { port } = new URL(baseUrl);
-  const config = readConfig({ data: directory, port }, env);
+  const config = readConfig({ data: directory, port, workers: "0" }, env);
   const local = await openLocal({
     seed: undefined,
     startAt: undefined,
@@ -79,7 +79,7 @@ export async function startLocal(options: TestLocalOptions = {}): Promise<TestLo
     open: ({ seeding, ...parts }) =>
       createInstance({
         ...parts,
-        config: seeding ? readConfig({ data: directory, port }, {}) : config,
+        config: seeding ? readConfig({ data: directory, port, workers: "0" }, {}) : config,
         log: createLog({ level: "debug", now: base.now, write: (line) => log.push(line) }),
         checkReplies: true,
       }),

@@ -147,7 +147,8 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
     writeFileSync(databasePath(directory), emptyDatabase(), { mode: 0o600 });
   }
   const instance = await createInstance({
-    config: readConfig({ ...options.settings, data: directory }, {}),
+    // Each instance would start threads of its own, for half a second of a core; that they read the same is test/api/largeBodies.
+    config: readConfig({ workers: "0", ...options.settings, data: directory }, {}),
     clock,
     random: systemRandom,
     log: createLog({ level: "debug", now: clock.now, write: (line) => log.push(line) }),

@@ -419,7 +419,7 @@ it("brings all to another place once it is named", async () => {
 });
 
 it("makes files in a thread of its own where there are none for bodies, byte for byte the same", async () => {
-  const { t, lake } = await started();
+  const { t, lake } = await started({ workers: "1" });
   const device = await t.device();
   await sendEntries(t, device);
   await flowAll(t);
