@@ -195,8 +195,9 @@ const FFFD = [...Buffer.from("fffd")];
 
 /** Which half of a surrogate pair is escaped at a place. */
 function halfAt(bytes: Buffer, at: number): "high" | "low" | undefined {
-  const [slash, u = 0, first = 0, second = 0] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-  if (slash !== BACKSLASH || u !== 0x75 || (first | LOWER_CASE) !== 0x64 || second < 0x38) return undefined;
+  if (bytes[at] !== BACKSLASH || bytes[at + 1] !== 0x75) return undefined;
+  const second = bytes[at + 3] as number;
+  if (((bytes[at + 2] as number) | LOWER_CASE) !== 0x64 || second < 0x38) return undefined;
   return second > 0x39 && (second | LOWER_CASE) > 0x62 ? "low" : "high";
 }
 
