@@ -47,3 +47,28 @@ it("answers whoever opens a session or searches everything while a large brain i
   await expect.poll(() => ask("/sessions/1"), { timeout: 60_000 }).not.toContain(unread);
   expect(await ask("/sessions/1")).toContain("In the brain");
 });
+
+it("says on every page of a team that lists lack what was delivered, while it is not read yet", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const { core } = site.t.instance;
+  const page = async (path: string) => {
+    const headers = { cookie: `${cookieNames(site.url).session}=${ada.token}` };
+    return (await fetch(site.url + path, { headers })).text();
+  };
+  const unread = "Not all that was delivered is read yet";
+  const session = { id: "s", outcome: "ok", prompts: [{ text: "Mend the till" }], spans: [] };
+  await site.t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions: [session] } });
+  core.store.db.pragma("query_only = ON");
+  const later = () => {
+    site.t.clock.advance(60_000);
+    return page("/overview");
+  };
+  await expect.poll(later).toContain(unread);
+  for (const path of ["/overview", "/sessions", "/spend"])
+    expect([path, await page(path)]).toEqual([path, expect.stringContaining(unread)]);
+  core.store.db.pragma("query_only = OFF");
+  await expect.poll(() => page("/sessions"), { timeout: 60_000 }).not.toContain(unread);
+  expect(await page("/sessions")).toContain("Mend the till");
+});

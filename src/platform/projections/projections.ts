@@ -14,6 +14,7 @@ export {
   catchUp,
   checkpointOf,
   forgetProjections,
+  lagOf,
   passOver,
   restartProjections,
   runProjections,

@@ -1,10 +1,15 @@
 import { findTeam } from "../../../identity/teams/teams.ts";
+import { SECOND_MS } from "../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../kit/html.ts";
 import type { PageCall } from "../../../platform/http/page.ts";
+import { lagOf } from "../../../platform/projections/projections.ts";
 import { assetPath } from "../ui/assets.ts";
 import { layout } from "../ui/layout.ts";
 import { tabs } from "../ui/parts.ts";
 import { navigation } from "./navigation.ts";
+
+/** Of what was delivered a moment ago nobody needs to be told. */
+const MAX_LAG_MS = 10 * SECOND_MS;
 
 interface Framed {
   readonly title: string;
@@ -43,7 +48,7 @@ export function frame(call: PageCall, { title, main, wide }: Framed): Html {
       script: href(assetPath("script.js")),
       dashboard: href(assetPath("dashboard.js")),
     },
-    main: html`${session?.team && movedNote(call, session.team.id)}${around?.tabs && tabs(around.tabs.label, around.tabs.list)}${main}`,
+    main: html`${session?.team && movedNote(call, session.team.id)}${session?.team && unreadNote(call)}${around?.tabs && tabs(around.tabs.label, around.tabs.list)}${main}`,
     ...(wide === undefined ? {} : { wide }),
   });
 }
@@ -53,6 +58,13 @@ function movedNote({ core }: PageCall, teamId: string): Content {
   const moved = findTeam(core, teamId)?.movedTo;
   return moved
     ? html`<div class="flash warn" role="status">This team moved to <a href="${moved}">${moved}</a>. Nothing new comes here; what is shown stands as it was then.</div>`
+    : undefined;
+}
+
+/** That lists and sums lack some of what was delivered, as while a long record is read after an upgrade. */
+function unreadNote({ core }: PageCall): Content {
+  return lagOf(core) > MAX_LAG_MS
+    ? html`<div class="flash warn" role="status">Not all that was delivered is read yet, as after an upgrade: lists and sums lack some of it. Reload the page in a while.</div>`
     : undefined;
 }
 

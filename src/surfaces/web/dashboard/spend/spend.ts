@@ -1,12 +1,6 @@
 import { peopleBySource, type SourcePerson } from "../../../../identity/ownership/ownership.ts";
 import { findSessions, freshenSessions, sessionFacets, sumSessions } from "../../../../insight/sessions/sessions.ts";
-import {
-  freshenSpend,
-  type SpendFigures,
-  spendCsv,
-  spendProgress,
-  spendReportInSlices,
-} from "../../../../insight/spend/spend.ts";
+import { freshenSpend, type SpendFigures, spendCsv, spendReportInSlices } from "../../../../insight/spend/spend.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { inSlices } from "../../../../kit/slices.ts";
 import { cooperative } from "../../../../kit/yield.ts";
@@ -59,19 +53,10 @@ async function spendPage(call: Member): Promise<Html> {
     actions: viewMenu(call, "/spend"),
     help: html`<p>What agents used of models at list prices. Every call counts once, however often it was told, and whether in telemetry or in a session. Tokens of models without a price stand apart.</p>`,
   })}
-${behind(call)}
 <div class="stack">${periods(call, params)}${params.backwards && html`<div class="flash wrong" role="alert">The last day must not lie before the first: the last ${params.days} days are shown.</div>`}${choice}</div>
 ${report.total.usages === 0 ? html`${await nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
-}
-
-/** After an upgrade a long record is read once; until then sums are too small. */
-function behind({ core }: Member): Html {
-  const share = spendProgress(core);
-  return share < 0.999
-    ? html`<div class="flash warn"><p>The record is still being read, ${Math.floor(share * 100)} % so far: sums will grow. Reload the page in a while.</p></div>`
-    : html``;
 }
 
 function periods(call: Member, params: Params): Html {
