@@ -66,13 +66,7 @@ describe("a repository", () => {
     await publish(t, device, 1, notes, "large");
     await publish(t, device, 1, { "errors.md": "x" }, "small");
     const kinds = () => listRepositories(core, device.team.id).map((one) => one.kinds);
-    const cost = (times: number) => {
-      const before = process.threadCpuUsage();
-      for (let i = 0; i < times; i++) kinds();
-      return process.threadCpuUsage(before).user;
-    };
-    const first = cost(1);
-    expect(cost(20)).toBeLessThan(5 * first);
+    expect(kinds()[0]).toBe(kinds()[0]);
     expect(kinds()).toEqual([{ note: 400 }, { error: 1 }]);
     await publish(t, device, 2, { "errors.md": "x", "adr/1.md": "y" }, "small");
     expect(kinds()).toEqual([{ note: 400 }, { error: 1, decision: 1 }]);
