@@ -143,7 +143,12 @@ describe("output that nobody reads", () => {
 
   it("a variable that is named like a setting and is none is told in the log", async () => {
     const data = await testData();
-    const env = { RECKON_BACKUP_EVRY: "24h", RECKON_BACKUP_KEEP: "3", RECKON_SMTP_PASSWORD_FILE: "/dev/null" };
+    const env = {
+      RECKON_BACKUP_EVRY: "24h",
+      RECKON_BACKUP_KEEP: "3",
+      RECKON_SMTP_PASSWORD_FILE: "/dev/null",
+      RECKON_TOKEN: "",
+    };
     const server = await testServer(data.directory, { env });
     await until("it is told", () => server.stderr().includes("settings_unknown"));
     const line = server

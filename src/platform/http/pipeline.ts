@@ -9,7 +9,7 @@ import { bearerToken } from "./credential.ts";
 import type { Limit } from "./endpoint.ts";
 import type { Access, PageSpec } from "./page.ts";
 import { respond } from "./render.ts";
-import { addressOf, drawLimits, giveBackLimits, type LimitUse, requireSoundRequest } from "./request.ts";
+import { addressOf, drawLimits, type LimitUse, requireSoundRequest } from "./request.ts";
 import { requireServedVersion, VERSION_HEADER } from "./version.ts";
 
 /** What all requests to a listener share. */
@@ -107,7 +107,7 @@ export async function answer(exchange: Exchange, steps: Steps): Promise<Response
     const receiving = steps.receive(sender);
     if (receiving) await receiving;
     response = await steps.handle();
-    if (response.ok) giveBackByAddress(exchange, steps.limits);
+    if (response.ok) for (const { giveBack } of exchange.drawn) giveBack?.();
   } catch (error) {
     if (error instanceof ClientGone) return respond(499, null, []);
     response = error instanceof ShortCircuit ? error.response : steps.explain(error);
@@ -124,9 +124,4 @@ function drawByAddress(exchange: Exchange, limits: readonly Limit[]): void {
   if (has("ip")) exchange.draw(limits, "ip", quotaKey(exchange.ip()));
   for (const per of ["site", "provider"] as const)
     if (has(per)) exchange.draw(limits, per, blocksOf(exchange.ip())[per]);
-}
-
-function giveBackByAddress({ core, ip, serving }: Exchange, limits: readonly Limit[]): void {
-  if (limits.some(({ counts }) => counts === "refusals"))
-    giveBackLimits(core, limits, "ip", quotaKey(ip()), serving.buckets);
 }

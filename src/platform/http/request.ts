@@ -15,6 +15,8 @@ export interface LimitUse {
   readonly limit: Limit;
   readonly decision: Decision;
   readonly seconds: number;
+  /** Undoes it, for a limit that counts refusals alone. */
+  readonly giveBack?: (() => void) | undefined;
 }
 
 /** The address of the socket's other end; requests made in the process itself come from loopback. */
@@ -92,28 +94,17 @@ export function drawLimits(
       refused ||= !use.decision.allowed;
       continue;
     }
-    const decision = buckets.take(bucketOf(limit, key), core.clock.monotonic(), quota, Math.min(cost, quota.count));
-    drawn.push({ limit, decision, seconds: quota.seconds });
+    const bucket = `${limit.name} ${key}`;
+    const decision = buckets.take(bucket, core.clock.monotonic(), quota, Math.min(cost, quota.count));
+    const giveBack =
+      limit.counts === "refusals" && decision.allowed
+        ? () => buckets.giveBack(bucket, core.clock.monotonic(), quota)
+        : undefined;
+    drawn.push({ limit, decision, seconds: quota.seconds, giveBack });
     refused ||= !decision.allowed;
   }
   if (refused) fail(rateLimited);
 }
-
-/** Gives back what was drawn on limits that count refusals alone. */
-export function giveBackLimits(
-  core: Core,
-  limits: readonly Limit[],
-  per: Limit["per"],
-  key: string,
-  buckets: Buckets,
-): void {
-  for (const limit of limits) {
-    const quota = limit.per === per && limit.counts === "refusals" ? limit.quota(core.config) : null;
-    if (quota) buckets.giveBack(bucketOf(limit, key), core.clock.monotonic(), quota);
-  }
-}
-
-const bucketOf = ({ name }: Limit, key: string) => `${name} ${key}`;
 
 /** Logs what nobody foresaw; nothing of its cause is said outside the log. @returns whether the store is the matter */
 export function logUnforeseen(core: Core, error: unknown, operation?: string): boolean {

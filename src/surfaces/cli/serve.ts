@@ -61,9 +61,12 @@ export function serveCommand(program: Command, cli: Cli): void {
   });
 }
 
+/** What other commands read. */
+const OF_COMMANDS = ["RECKON_TOKEN", "RECKON_AGENT_HOME"];
+
 /** Variables that are named like settings and are none: mistyped, most likely, and of no effect. */
 function unknownSettings(env: Cli["env"]): string[] {
-  const known = new Set<string>(Object.values(SETTINGS).map((row) => row.env));
+  const known = new Set<string>([...Object.values(SETTINGS).map((row) => row.env), ...OF_COMMANDS]);
   return Object.keys(env).filter((name) => name.startsWith("RECKON_") && !known.has(name.replace(/_FILE$/, "")));
 }
 
