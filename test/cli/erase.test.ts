@@ -95,7 +95,9 @@ it("demands one target and a reason", async () => {
     ["hold", "release", "hold_x"],
   ])
     expect([unknown.join(" "), (await run(data, ...unknown)).code]).toEqual([unknown.join(" "), 1]);
-  // A key that was mistyped must not read as if something were gone.
+  // What was mistyped must not read as if something were gone.
+  const planned = await command(["erase", "--repo", "shpo", "--reason", "x", "--dry-run", "--data", data]);
+  expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining("Nothing was recorded of it.")]);
   const mistyped = await command(["erase", "--repo", "shpo", "--reason", "x", "--yes", "--data", data]);
   expect(mistyped).toMatchObject({
     code: 0,

@@ -85,6 +85,9 @@ const planText = ({ target, counts, devices, copies }: ErasurePlan) =>
   [
     `Would erase: ${target}`,
     facts(countLines(counts)),
+    ...(devices.length === 0 && Object.values(counts).every((count) => count === 0)
+      ? ["Nothing was recorded of it."]
+      : []),
     ...(devices.length === 0
       ? []
       : ["Devices whose bindings end, with all that they sent:", ...devices.map((id) => `  ${id}`)]),
