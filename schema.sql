@@ -364,6 +364,7 @@ CREATE TABLE brain_snapshots (
   UNIQUE (stream_id, version, manifest_id)
 ) STRICT;
 CREATE INDEX brain_snapshots_by_repo ON brain_snapshots (team_id, repo_key, id);
+CREATE INDEX brain_snapshots_by_manifest ON brain_snapshots (manifest_id);
 
 -- The newest accepted snapshot of a repository, of any of the team's devices.
 CREATE TABLE brain_currents (
@@ -1006,6 +1007,7 @@ CREATE TABLE defect_files (
   skipped   INTEGER NOT NULL,
   PRIMARY KEY (team_id, repo_key, path)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX defect_files_by_blob ON defect_files (blob_id);
 
 -- Derived: the classes of entries in `defects`, by the first 8 hexadecimal digits of their fingerprints, so that no page counts
 -- entries. `open` are those whose file says so. `first_repo` is where the first entry stands; `repo_key`, `kind`, `title`, `rule` and
@@ -1134,6 +1136,7 @@ CREATE TABLE session_finds (
   words       TEXT NOT NULL,
   PRIMARY KEY (team_id, session_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX session_finds_by_session ON session_finds (session_id);
 
 -- Which session, and with it which prompt, a defect is put down to. `evidence` is a JSON array. A person's word (`origin`
 -- person, or a `verdict`) survives every new correlation. `entry_id` is the entry that it is of; the columns from

@@ -25,6 +25,29 @@ export function* once(name: string, change: () => number): Generator<EraseStep> 
   yield () => ({ [name]: change() });
 }
 
+/** Steps of one transaction take so long, in milliseconds, or are one. */
+const TRANSACTION_MS = 5;
+
+/** Makes small steps in few transactions, each of which waits for the disk. @returns what the steps return */
+export function* inFew<T>(steps: Iterator<EraseStep, T>): Generator<EraseStep, T> {
+  for (let end: IteratorReturnResult<T> | undefined; ; ) {
+    yield () => {
+      const counts: Record<string, number> = {};
+      const began = performance.now();
+      do {
+        const next = steps.next();
+        if (next.done) {
+          end = next;
+          break;
+        }
+        for (const [name, count] of Object.entries(next.value())) counts[name] = (counts[name] ?? 0) + count;
+      } while (performance.now() - began < TRANSACTION_MS);
+      return counts;
+    };
+    if (end) return end.value;
+  }
+}
+
 /** Rows in portions that one transaction may remove. */
 export function* portions<T>(list: readonly T[], size = MAX_ERASED_ROWS): Generator<readonly T[]> {
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);

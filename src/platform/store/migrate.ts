@@ -65,6 +65,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 43, file: "src/platform/store/migrations/0043-holders.sql" },
   { version: 44, file: "src/platform/store/migrations/0044-no-queue.sql" },
   { version: 45, file: "src/platform/store/migrations/0045-nightly-runs.sql" },
+  { version: 46, file: "src/platform/store/migrations/0046-references.sql" },
 ];
 
 export interface SchemaPlan {

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { type EraseStep, type EraseSteps, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import { type EraseStep, type EraseSteps, inFew, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
@@ -53,11 +53,22 @@ async function* eraseSession(
   derived: () => EraseSteps,
   onUnnamed: (session: Twin) => void,
 ): AsyncGenerator<EraseStep> {
-  const sql = eraseRows(core.store);
-  const { id, deviceId, externalId } = session;
-  const grownBy = sql.asItem.get(id)?.deliveryId;
-  let isGone = false;
+  const grownBy = eraseRows(core.store).asItem.get(session.id)?.deliveryId;
   yield* derived();
+  const isGone = yield* inFew(eraseRowsOf(core, session, grownBy, erasureId, onUnnamed));
+  if (!isGone) yield* eraseSession(core, session, erasureId, derived, onUnnamed);
+}
+
+/** @param grownBy the delivery that changed it last @returns whether it is gone, as it is unless it grew since */
+function* eraseRowsOf(
+  core: Core,
+  { id, deviceId, externalId }: ErasableSession,
+  grownBy: number | undefined,
+  erasureId: string,
+  onUnnamed: (session: Twin) => void,
+): Generator<EraseStep, boolean> {
+  const sql = eraseRows(core.store);
+  let isGone = false;
   yield* whileAny("spans", () => {
     const spans = sql.someSpans.all(id, MAX_ERASED_ROWS);
     forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
@@ -82,7 +93,7 @@ async function* eraseSession(
     else deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
     return { sessions };
   };
-  if (!isGone) yield* eraseSession(core, session, erasureId, derived, onUnnamed);
+  return isGone;
 }
 
 /** Leaves of rows that go what their deliveries' roots are made of. */

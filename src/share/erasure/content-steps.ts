@@ -7,7 +7,7 @@ import { sessionViewErasure } from "../../insight/session-views/session-views.ts
 import { sessionErasure } from "../../insight/sessions/sessions.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
-import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
+import { type EraseStep, inFew, whileAny } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import type { Portion } from "../../log/log.ts";
 import { eraseNotices, eraseNoticesOfPages } from "../../platform/notices/notices.ts";
@@ -141,14 +141,18 @@ async function* derivedOf(
   isKept: Kept,
 ): AsyncGenerator<EraseStep> {
   await deriveWhatWaits(core);
-  if (spend !== "stays") yield* spendErasure.eraseSessionSpend(core, session);
+  if (spend !== "stays") yield* inFew(spendErasure.eraseSessionSpend(core, session));
   if (typeof spend === "object")
     yield* spendErasure.eraseSpend(core, { ...spend, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) =>
     traceErasure.eraseNotesOf(core, session, erasureId, isKept.note, onErased),
   );
-  yield* causeErasure.eraseEvidence(core, session.id);
+  yield* inFew(tracesOf(core, session));
   yield* sessionErasure.eraseSession(core, session.id);
+}
+
+function* tracesOf(core: Core, session: Session): Generator<EraseStep> {
+  yield* causeErasure.eraseEvidence(core, session.id);
   yield* whileAny("views of sessions", () => sessionViewErasure.ofSession(core, session.id));
   yield () => {
     eraseFinds(core, session);

@@ -11,6 +11,7 @@ import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
 import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
+import { lettingOthersIn } from "./letting-others-in.ts";
 import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
 import { devicesOf, hasOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
@@ -188,6 +189,7 @@ export async function inSteps(
   onFirst: () => void = () => {},
 ): Promise<void> {
   let isFirst = true;
+  const letOthersIn = lettingOthersIn(core);
   for await (const step of steps) {
     const went = await core.store.write(() => {
       const before = rows(core.store).changes.get();
@@ -204,8 +206,7 @@ export async function inSteps(
       return counted;
     });
     onStep(went);
-    // Transactions that follow one another at once would let nobody in.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await letOthersIn();
   }
 }
 

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { systemClock } from "../../../src/kit/clock.ts";
+import { openFile } from "../../../src/platform/store/store.ts";
+import { lettingOthersIn } from "../../../src/share/erasure/letting-others-in.ts";
+import { eraseNow } from "../../support/erasure.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+
+async function send(t: TestInstance, { token }: TestDevice, count: number) {
+  const sessions = Array.from({ length: count }, (_, i) => ({
+    id: `s-${i}`,
+    outcome: "ok",
+    startedAt: "2026-11-20T08:00:00Z",
+    spans: [{ id: "a", name: "chat", usage: { id: `m-${i}`, input_tokens: 3, output_tokens: 4 } }],
+  }));
+  const { status } = await t.post("/api/agent-traces/ingest", { token, json: { repoKey: "shop", sessions } });
+  expect(status).toBe(200);
+}
+
+it("erases many sessions in few transactions", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  await send(t, device, 100);
+  await t.instance.settle();
+  const made = core.store.stats.transactions;
+  expect(await eraseNow(core, { device: device.deviceId })).toMatchObject({ sessions: 100, spans: 100, usages: 100 });
+  expect(t.rows("SELECT count(*) AS n FROM trace_sessions")).toEqual([{ n: 0 }]);
+  // Each waits for the disk; a step a transaction made seventeen of a session.
+  expect(core.store.stats.transactions - made).toBeLessThan(600);
+});
+
+it("leaves another process that writes the lock for as long as that waits until it asks again", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  await t.team({ name: "Acme" });
+  const letOthersIn = lettingOthersIn({ store: core.store, clock: systemClock });
+  const other = openFile(`${t.directory}/reckon.db`);
+  other.prepare("UPDATE teams SET name = name").run();
+  other.close();
+  // Not after each: transactions of no time leave nobody waiting.
+  let longest = 0;
+  for (const until = performance.now() + 100; performance.now() < until; ) {
+    const began = performance.now();
+    await letOthersIn();
+    longest = Math.max(longest, performance.now() - began);
+  }
+  expect(longest).toBeGreaterThan(5);
+});
