@@ -61,6 +61,8 @@ export interface SessionPage extends Page<SessionItem> {
 
 /** Sessions that lists and sums look at: a team's newest. */
 const MAX_EXAMINED = 100_000;
+/** Of these, as many as are looked at in one go. */
+const STRETCH = 5_000;
 /** What one page may look through for a text: sessions, and characters of them. */
 const MAX_SEARCHED = { sessions: 10_000, chars: 16_000_000 };
 type Spending = keyof typeof MAX_SEARCHED;
@@ -99,7 +101,7 @@ async function* walkSessions(
   const near = nearest(core, narrowed, query, at, up, size + 1, "rows");
   // Where the nearest thousands hold too few, kept sums tell whether and when there are others.
   const others = near.beyond && (await whereAny(core, narrowed));
-  const far = others && near.beyond ? near.beyond({ from: others.from, to: others.to }) : [];
+  const far = others && near.beyond ? await near.beyond({ from: others.from, to: others.to }) : [];
   const rows = [...near.rows, ...far];
   budget.sessions -= rows.length;
   const last = rows.at(-1);
@@ -122,7 +124,7 @@ async function* searchSessions(
   let at = start ?? outermost(narrowed, query, up);
   while (!isSpent(budget)) {
     const near = nearest(core, narrowed, query, at, up, SEARCHED_AT_ONCE, "keys");
-    const keys = [...near.rows, ...(near.beyond?.({}) ?? [])];
+    const keys = [...near.rows, ...((await near.beyond?.({})) ?? [])];
     const last = keys.at(-1);
     if (!last) return;
     at = keyOf(last);
@@ -147,10 +149,12 @@ const isUp = ({ ascending = false }: SessionsQuery, towards: Towards) => (toward
 /** What tells rows apart, and their order. */
 type RowKey = Pick<ListRow, "place" | "id">;
 
+type Days = Pick<Narrowed, "from" | "to">;
+
 interface Near<Row> {
   readonly rows: readonly Row[];
   /** The others that are wanted, from all there are; absent where there can be none. @param days starts that they have */
-  readonly beyond?: (days: Partial<Pick<Narrowed, "from" | "to">>) => readonly Row[];
+  readonly beyond?: (days: Partial<Days>) => Promise<readonly Row[]>;
 }
 
 /** Rows beyond a place, nearest first, no more than are wanted: those of the nearest thousands. */
@@ -171,7 +175,35 @@ function nearest<What extends "rows" | "keys">(
   const rows = read.near.all(range);
   const last = rows.length < count && edge.get(range);
   if (!last) return { rows };
-  return { rows, beyond: (days) => read.far.all({ ...range, ...days, ...last, count: count - rows.length }) };
+  const rest = { ...range, ...last, count: count - rows.length };
+  return {
+    rows,
+    async beyond(days) {
+      const stretches = stretchesOf(core, { ...narrowed, ...days });
+      const yieldNow = cooperative(core.clock);
+      let found: (ListRow & RowKey)[] = [];
+      for (const stretch of up ? stretches.toReversed() : stretches) {
+        found.push(...read.far.all({ ...rest, ...stretch }));
+        if (sort !== "started") found = found.sort(inOrder(up)).slice(0, rest.count);
+        else if (found.length >= rest.count) break;
+        await yieldNow();
+      }
+      return found.slice(0, rest.count);
+    },
+  };
+}
+
+const inOrder = (up: boolean) => (a: RowKey, b: RowKey) => (a.place - b.place || a.id - b.id) * (up ? 1 : -1);
+
+/** Days in stretches of a team's sessions that are looked at in one go, the newest first. */
+function stretchesOf(core: Core, { teamId, from, to }: Narrowed): Days[] {
+  const stretches: Days[] = [];
+  for (let end = to; end > from; ) {
+    const start = listRows(core.store).oldest.get({ teamId, to: end, most: STRETCH }) ?? from;
+    stretches.push({ from: Math.max(start, from), to: end });
+    end = start;
+  }
+  return stretches;
 }
 
 /** The rows of some keys, in their order. */
