@@ -32,18 +32,32 @@ interface OfDevice {
 interface OfPortion extends OfDevice {
   readonly until: number;
   readonly through: number;
+  /** Ids by which agents call them: the first, and the one after the last, null for no end. */
+  readonly from: string;
+  readonly to: string | null;
 }
+
+/** Sessions of a device that are looked at in one go. */
+const STRETCH = 2_000;
 
 const SESSION =
   "SELECT id, team_id AS teamId, device_id AS deviceId, repo_key AS repoKey, external_id AS externalId FROM trace_sessions";
 
+/** Every text comes before a blob. */
+const WITHIN = "device_id = @deviceId AND external_id >= @from AND external_id < coalesce(@to, x'')";
+
 export const eraseRows = statements((db) => ({
-  // Both by trace_sessions' unique index (device_id, external_id), its first column.
+  // All by trace_sessions' unique index (device_id, external_id).
+  stretchEnd: db
+    .prepare<[string, string], string>(
+      `SELECT external_id FROM trace_sessions WHERE device_id = ? AND external_id >= ? ORDER BY external_id LIMIT 1 OFFSET ${STRETCH}`,
+    )
+    .pluck(),
   sessions: db.prepare<[OfPortion], ErasableSession>(
-    `${SESSION} WHERE device_id = @deviceId AND updated_at <= @until AND delivery_id <= @through AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
+    `${SESSION} WHERE ${WITHIN} AND updated_at <= @until AND delivery_id <= @through AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
   ),
   grown: db.prepare<[OfPortion], ErasableSession & { createdAt: number }>(
-    `${SESSION.replace(" FROM", ", created_at AS createdAt FROM")} WHERE device_id = @deviceId AND created_at <= @until
+    `${SESSION.replace(" FROM", ", created_at AS createdAt FROM")} WHERE ${WITHIN} AND created_at <= @until
        AND (updated_at > @until OR delivery_id > @through) AND (@repoKey IS NULL OR repo_key = @repoKey) ORDER BY id`,
   ),
   // By primary key.

@@ -8,17 +8,30 @@ import { NOTES_MODE } from "./notes.ts";
 import type { Twin } from "./twin-rows.ts";
 import { sessionTwins } from "./twins.ts";
 
-/** The sessions of a portion: those that grew last when it was received. */
-const sessionsOfPortion = (core: Core, { deviceId, repoKey, until, through }: Omit<Portion, "erasureId">) =>
-  eraseRows(core.store).sessions.all({ deviceId, repoKey, until, through });
+type Of = Omit<Portion, "erasureId">;
+
+/** The sessions of a portion: those that grew last when it was received; as many at a time as others wait for. */
+function* sessionsOfPortion(core: Core, portion: Of): Generator<readonly ErasableSession[]> {
+  for (const stretch of stretchesOf(core, portion)) yield eraseRows(core.store).sessions.all(stretch);
+}
 
 /** The same with those that grew since, but came first before: of these nothing may be left. */
-function sessionsBegunInPortion(core: Core, portion: Omit<Portion, "erasureId">): ErasableSession[] {
-  const { deviceId, repoKey, until, through } = portion;
-  const grown = eraseRows(core.store)
-    .grown.all({ deviceId, repoKey, until, through })
-    .filter(({ createdAt }) => !deliveryErasure.cameSince(core, "traces", portion, createdAt));
-  return [...sessionsOfPortion(core, portion), ...grown];
+function* sessionsBegunInPortion(core: Core, portion: Of): Generator<readonly ErasableSession[]> {
+  const sql = eraseRows(core.store);
+  for (const stretch of stretchesOf(core, portion)) {
+    const grown = sql.grown
+      .all(stretch)
+      .filter(({ createdAt }) => !deliveryErasure.cameSince(core, "traces", portion, createdAt));
+    yield [...sql.sessions.all(stretch), ...grown];
+  }
+}
+
+function* stretchesOf(core: Core, { deviceId, repoKey, until, through }: Of) {
+  for (let from: string | null = ""; from !== null; ) {
+    const to: string | null = eraseRows(core.store).stretchEnd.get(deviceId, from) ?? null;
+    yield { deviceId, repoKey, until, through, from, to };
+    from = to;
+  }
 }
 
 /** Spans and labels of some sessions, counted. */

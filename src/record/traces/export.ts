@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import type { ExportedItem } from "../../kit/items.ts";
 import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { eraseRows } from "./erase-rows.ts";
+import { traceErasure } from "./erase.ts";
 import { exportRows, type SpanRow } from "./export-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { noteExport } from "./note-export.ts";
@@ -18,7 +18,8 @@ const BATCH_SPANS = 100;
 function* exportSessions(core: Core, deviceId: string, repoKey: string | null): Generator<string> {
   const sql = exportRows(core.store);
   const [until, through] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-  for (const { id } of eraseRows(core.store).sessions.all({ deviceId, repoKey, until, through })) {
+  const found = traceErasure.sessionsOfPortion(core, { teamId: "", deviceId, repoKey, until, through });
+  for (const { id } of found.flatMap((some) => some.values())) {
     const session = sql.session.get(id);
     if (!session) continue;
     const { document, ...facts } = session;

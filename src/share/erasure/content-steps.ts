@@ -9,6 +9,7 @@ import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
 import { type EraseStep, inFew, whileAny } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
+import { cooperative } from "../../kit/yield.ts";
 import type { Portion } from "../../log/log.ts";
 import { eraseNotices, eraseNoticesOfPages } from "../../platform/notices/notices.ts";
 import { eraseCauses } from "../../platform/projections/projections.ts";
@@ -46,7 +47,7 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* brainErasure.eraseUnusedFiles(core, teamId);
 }
 
-type Session = ReturnType<typeof traceErasure.sessionsOfPortion>[number];
+type Session = Parameters<typeof traceErasure.eraseSession>[1];
 
 /** What holds keep. */
 export interface Kept {
@@ -68,18 +69,28 @@ export async function* eraseTraces(
 ): AsyncGenerator<EraseStep> {
   // What runs out goes by what came last of it.
   const { sessionsOfPortion, sessionsBegunInPortion } = traceErasure;
-  const sessions = (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion);
-  yield* eraseEach(
-    core,
-    sessions.filter((session) => !isKept.session(session)),
-    portion.erasureId,
-    spend,
-    isKept,
-  );
+  const found = (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion);
+  const sessions = await whichOf(core, found, (session) => !isKept.session(session));
+  yield* eraseEach(core, sessions, portion.erasureId, spend, isKept);
   yield* eraseNotes(core, portion.teamId, (onErased) =>
     traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
   );
   yield* traceErasure.eraseRemains(core, portion, isKept.labels(portion.deviceId));
+}
+
+/** Those of sessions that are meant, with others let in. */
+export async function whichOf(
+  core: Core,
+  found: Iterable<readonly Session[]>,
+  isMeant: (session: Session) => boolean,
+): Promise<Session[]> {
+  const yieldNow = cooperative(core.clock);
+  const sessions: Session[] = [];
+  for (const some of found) {
+    sessions.push(...some.filter(isMeant));
+    await yieldNow();
+  }
+  return sessions;
 }
 
 /** Erases the notes of a team that name a person, whoever sent them. @param text their e-mail address */
@@ -168,7 +179,8 @@ export async function* eraseSessions(
   isMeant: (externalId: string) => boolean,
 ): AsyncGenerator<EraseStep> {
   yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
-  const sessions = traceErasure.sessionsBegunInPortion(core, portion).filter((one) => isMeant(one.externalId));
+  const begun = traceErasure.sessionsBegunInPortion(core, portion);
+  const sessions = await whichOf(core, begun, ({ externalId }) => isMeant(externalId));
   const pages = sessions.map(({ id }) => `/sessions/${id}` as const);
   yield* whileAny("notices", () => eraseNoticesOfPages(core, portion.teamId, pages));
   yield* eraseEach(core, sessions, portion.erasureId, portion, NOTHING);

@@ -34,9 +34,11 @@ function* notesOf(core: Core, target: Target, teamId: string): Generator<readonl
   for (const portion of portionsOf(core, target, EVERYTHING, "")) {
     if (portion.teamId !== teamId) continue;
     if (target.kind !== "session") yield traceErasure.notesOf(core, portion, [], true);
-    for (const session of traceErasure.sessionsOfPortion(core, portion))
-      if (target.kind !== "session" || sha256Hex(session.externalId) === target.sessionSha256)
-        yield traceErasure.notesOf(core, portion, [session], false);
+    for (const some of traceErasure.sessionsOfPortion(core, portion)) {
+      const isMeant = (id: string) => target.kind !== "session" || sha256Hex(id) === target.sessionSha256;
+      const meant = some.filter(({ externalId }) => isMeant(externalId));
+      yield traceErasure.notesOf(core, portion, meant, false);
+    }
   }
   for (const some of sessionsNaming(core, target))
     yield traceErasure.notesOfSessions(

@@ -9,6 +9,7 @@ import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { lakeCopies } from "../lake/lake.ts";
 import { listTeamPacks } from "../packs/packs.ts";
+import { whichOf } from "./content-steps.ts";
 import { requireNotesNotHeld, requireNotHeld } from "./erasures.ts";
 import {
   EVERYTHING,
@@ -58,7 +59,7 @@ async function countsOf(core: Core, target: Resolved["target"], portions: Return
     const sessions =
       target.kind === "entry"
         ? []
-        : traceErasure.sessionsOfPortion(core, portion).filter(({ externalId }) => isMeant(externalId));
+        : await whichOf(core, traceErasure.sessionsOfPortion(core, portion), ({ externalId }) => isMeant(externalId));
     const isWhole = target.kind !== "session" && target.kind !== "entry";
     for (const id of traceErasure.notesOf(core, portion, sessions, isWhole)) notes.add(id);
     const { spans, labels } = traceErasure.countOfSessions(core, sessions);

@@ -4,6 +4,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { leafOfAct } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
+import { whichOf } from "./content-steps.ts";
 import { carryOut, erasuresDoneSince } from "./erasures.ts";
 import type { Erasure } from "./journal.ts";
 import { EVERYTHING, portionsOf } from "./targets.ts";
@@ -21,11 +22,13 @@ const ofRestored = slot((core) =>
 /** Looks for them, which may take a walk through the audit. */
 export const watchRefilled = (core: Core): unknown => ofRestored(core);
 
-function isThere(core: Core, { id, target }: Erasure): boolean {
+async function isThere(core: Core, { id, target }: Erasure): Promise<boolean> {
   const isMeant = (session: string) => target.kind === "session" && sha256Hex(session) === target.sessionSha256;
-  return portionsOf(core, target, EVERYTHING, id).some((portion) =>
-    traceErasure.sessionsBegunInPortion(core, portion).some(({ externalId }) => isMeant(externalId)),
-  );
+  for (const portion of portionsOf(core, target, EVERYTHING, id)) {
+    const begun = traceErasure.sessionsBegunInPortion(core, portion);
+    if ((await whichOf(core, begun, ({ externalId }) => isMeant(externalId))).length > 0) return true;
+  }
+  return false;
 }
 
 /** Erases again what machines send to a restored server although it was erased. */
@@ -33,6 +36,6 @@ export const refilledJob: Job = {
   name: "erasures after a restore",
   everyMs: MINUTE_MS,
   async run(core) {
-    for (const erasure of ofRestored(core)) if (isThere(core, erasure)) await carryOut(core, erasure);
+    for (const erasure of ofRestored(core)) if (await isThere(core, erasure)) await carryOut(core, erasure);
   },
 };

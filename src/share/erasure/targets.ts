@@ -156,7 +156,9 @@ export const hasOf = (core: Core, target: Target, deviceId: string): boolean =>
   streamKeys(target.repoKey).some(
     (repoKey) =>
       deliveryExport.hasDelivered(core, deviceId, repoKey) ||
-      traceErasure.sessionsOfPortion(core, { teamId: "", deviceId, repoKey, ...EVERYTHING }).length > 0,
+      traceErasure
+        .sessionsOfPortion(core, { teamId: "", deviceId, repoKey, ...EVERYTHING })
+        .some((some) => some.length > 0),
   );
 
 /** The teams that a target concerns: those of its devices, and of the person. */

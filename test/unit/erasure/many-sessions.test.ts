@@ -1,9 +1,13 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../../../src/kit/clock.ts";
+import { DAY_MS, systemClock } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { openFile } from "../../../src/platform/store/store.ts";
+import { planErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { lettingOthersIn } from "../../../src/share/erasure/letting-others-in.ts";
+import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { eraseNow } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { turnsOfOthers } from "../../support/others.ts";
 
 async function send(t: TestInstance, { token }: TestDevice, count: number) {
   const sessions = Array.from({ length: count }, (_, i) => ({
@@ -27,6 +31,34 @@ it("erases many sessions in few transactions", async () => {
   expect(t.rows("SELECT count(*) AS n FROM trace_sessions")).toEqual([{ n: 0 }]);
   // Each waits for the disk; a step a transaction made seventeen of a session.
   expect(core.store.stats.transactions - made).toBeLessThan(600);
+});
+
+it("looks through a machine's many sessions with others let in, and lets go exactly those that ran out", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  await send(t, device, 2);
+  await t.instance.settle();
+  const columns = t.rows("SELECT name FROM pragma_table_info('trace_sessions')").map(({ name }) => name as string);
+  const own: Readonly<Record<string, string>> = {
+    id: "i + 10",
+    external_id: "'later-' || i",
+    updated_at: `iif(i % 5000 = 0, updated_at, updated_at + ${10 * DAY_MS})`,
+  };
+  core.store.db.exec(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+     INSERT INTO trace_sessions (${columns}) SELECT ${columns.map((name) => own[name] ?? name)} FROM n, trace_sessions WHERE id = 1`,
+  );
+  await setRetention(core, device.team.id, "traces", 5, COMMAND_LINE);
+  t.clock.advance(8 * DAY_MS);
+  const target = resolveTarget(core, { device: device.deviceId });
+  const { turns, done } = await turnsOfOthers(core, () => planErasure(core, target));
+  expect(done.counts.sessions).toBe(20_002);
+  expect(turns).toBeGreaterThan(8);
+  await runRetention(core, device.team.id);
+  expect(t.rows("SELECT count(*) AS n, min(external_id) AS first FROM trace_sessions")).toEqual([
+    { n: 19_996, first: "later-1" },
+  ]);
 });
 
 it("leaves another process that writes the lock for as long as that waits until it asks again", async () => {
