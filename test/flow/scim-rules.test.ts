@@ -133,6 +133,24 @@ describe("whose account it is", () => {
     expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
   });
 
+  it("keeps the address of work when another kind is added, and takes one of work from a list of kinds", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const [ada] = await add(directory, "ada");
+    const home = { type: "home", value: "ada@home.example" };
+    const change = async (op: string, value: unknown) => {
+      const { status, body } = await directory.send("PATCH", `Users/${ada}`, patch({ op, path: "emails", value }));
+      return [status, body.emails?.[0].value];
+    };
+    expect(await change("add", [home])).toEqual([200, "ada@acme.example"]);
+    expect(await change("add", home)).toEqual([200, "ada@acme.example"]);
+    expect(await change("add", [home, { type: "work", value: "ada2@acme.example" }])).toEqual([
+      200,
+      "ada2@acme.example",
+    ]);
+    expect(account(t, "ada2@acme.example")).toBeDefined();
+  });
+
   it("closes the account of who leaves, though the address that comes with it may not be had", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
