@@ -168,6 +168,28 @@ describe("whose account it is", () => {
       ["ada", "bob", "cyd"].map((name) => ({ email: `${name}@acme.example`, open: 0 })),
     );
   });
+
+  it("closes the account of who leaves, though an attribute that nobody knows comes with it", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const [ada, bob] = await add(directory, "ada", "bob");
+    const unknown = { op: "replace", path: "department", value: "Engines" };
+    const apart = await directory.send(
+      "PATCH",
+      `Users/${ada}`,
+      patch(unknown, { op: "Replace", path: "active", value: "False" }),
+    );
+    const whole = patch({ op: "replace", value: { department: "Engines", active: false } });
+    expect([apart.status, (await directory.send("PATCH", `Users/${bob}`, whole)).status]).toEqual([200, 200]);
+    expect(t.count("users WHERE disabled_at IS NULL")).toBe(0);
+    const back = await directory.send(
+      "PATCH",
+      `Users/${ada}`,
+      patch(unknown, { op: "replace", path: "active", value: true }),
+    );
+    expect(outcome(back)).toEqual([400, "invalidPath"]);
+    expect(t.count("users WHERE disabled_at IS NULL")).toBe(0);
+  });
 });
 
 describe("signing in", () => {

@@ -48,8 +48,13 @@ export function draftIn(body: Readonly<Record<string, unknown>>): UserDraft {
   };
 }
 
-/** Makes a change to somebody. @throws Problem */
-export function changeDraft(draft: UserDraft, change: Change): void {
+/** Makes changes to somebody, who is active first of all: that one leaves must not fail for what else is told of them. @throws Problem */
+export function changeAll(draft: UserDraft, changes: readonly Change[]): void {
+  for (const change of changes) if (change.attribute === "active") changeDraft(draft, change);
+  for (const change of changes) if (change.attribute !== "active") changeDraft(draft, change);
+}
+
+function changeDraft(draft: UserDraft, change: Change): void {
   const { attribute, op } = change;
   const value = op === "remove" ? undefined : change.value;
   switch (attribute) {
@@ -72,7 +77,7 @@ export function changeDraft(draft: UserDraft, change: Change): void {
       changeEmail(draft, change, value);
       return;
     default:
-      if (!IGNORED.has(attribute)) fail(invalidPath, "The path is none of an attribute of a user.");
+      if (draft.active && !IGNORED.has(attribute)) fail(invalidPath, "The path is none of an attribute of a user.");
   }
 }
 
