@@ -133,6 +133,24 @@ describe("whose account it is", () => {
     expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
   });
 
+  it("keeps the address of work when another kind is added, and takes one of work from a list of kinds", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const [ada] = await add(directory, "ada");
+    const home = { type: "home", value: "ada@home.example" };
+    const change = async (op: string, value: unknown) => {
+      const { status, body } = await directory.send("PATCH", `Users/${ada}`, patch({ op, path: "emails", value }));
+      return [status, body.emails?.[0].value];
+    };
+    expect(await change("add", [home])).toEqual([200, "ada@acme.example"]);
+    expect(await change("add", home)).toEqual([200, "ada@acme.example"]);
+    expect(await change("add", [home, { type: "work", value: "ada2@acme.example" }])).toEqual([
+      200,
+      "ada2@acme.example",
+    ]);
+    expect(account(t, "ada2@acme.example")).toBeDefined();
+  });
+
   it("closes the account of who leaves, though the address that comes with it may not be had", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
@@ -149,6 +167,28 @@ describe("whose account it is", () => {
     expect(t.rows("SELECT email, disabled_at IS NULL AS open FROM users ORDER BY email")).toEqual(
       ["ada", "bob", "cyd"].map((name) => ({ email: `${name}@acme.example`, open: 0 })),
     );
+  });
+
+  it("closes the account of who leaves, though an attribute that nobody knows comes with it", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const [ada, bob] = await add(directory, "ada", "bob");
+    const unknown = { op: "replace", path: "department", value: "Engines" };
+    const apart = await directory.send(
+      "PATCH",
+      `Users/${ada}`,
+      patch(unknown, { op: "Replace", path: "active", value: "False" }),
+    );
+    const whole = patch({ op: "replace", value: { department: "Engines", active: false } });
+    expect([apart.status, (await directory.send("PATCH", `Users/${bob}`, whole)).status]).toEqual([200, 200]);
+    expect(t.count("users WHERE disabled_at IS NULL")).toBe(0);
+    const back = await directory.send(
+      "PATCH",
+      `Users/${ada}`,
+      patch(unknown, { op: "replace", path: "active", value: true }),
+    );
+    expect(outcome(back)).toEqual([400, "invalidPath"]);
+    expect(t.count("users WHERE disabled_at IS NULL")).toBe(0);
   });
 });
 

@@ -31,6 +31,7 @@ import {
   unlink,
   waysIn,
 } from "../../src/identity/sso/sso.ts";
+import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { makeAccount } from "../support/accounts.ts";
@@ -458,6 +459,30 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("sso_identities")).toBe(1);
     await unlink(core, id, issuer, COMMAND_LINE);
     expect(site.t.count("sso_identities")).toBe(0);
+  });
+
+  it("ends the sign-ins of a person by the issuer whose link ends, and none besides", async () => {
+    const site = await withIssuer();
+    const { core } = site.t.instance;
+    const { id } = await makeAccount(core, { email: ADA.email });
+    const jar = new Jar();
+    await signIn(site, "acme", jar);
+    site.issuer.people.set("s-bob", { ...ADA, email: "bob@acme.example", name: "Bob" });
+    site.issuer.subject = "s-bob";
+    const bob = new Jar();
+    await signIn(site, "acme", bob);
+    await setPassword(core, id, "another-north-field");
+    site.issuer.subject = "s-ada";
+    await signIn(site, "acme", jar);
+    const browser = { ip: "192.0.2.7", userAgent: "test" };
+    await core.store.write(() => storeSession(core, id, browser));
+    await unlink(core, id, getIssuer(core, "acme").id, COMMAND_LINE);
+    expect((await jar.go(`${site.url}/account`)).url).toContain("/login");
+    expect((await bob.go(`${site.url}/account`)).url).toBe(`${site.url}/account`);
+    expect(site.t.rows("SELECT method FROM web_sessions WHERE ended_at IS NULL ORDER BY method")).toEqual([
+      { method: null },
+      { method: "acme" },
+    ]);
   });
 
   it("brings whom an invitation names, who join without a password, also where accounts are not made by themselves", async () => {

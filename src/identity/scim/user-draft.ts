@@ -48,8 +48,13 @@ export function draftIn(body: Readonly<Record<string, unknown>>): UserDraft {
   };
 }
 
-/** Makes a change to somebody. @throws Problem */
-export function changeDraft(draft: UserDraft, change: Change): void {
+/** Makes changes to somebody, who is active first of all: that one leaves must not fail for what else is told of them. @throws Problem */
+export function changeAll(draft: UserDraft, changes: readonly Change[]): void {
+  for (const change of changes) if (change.attribute === "active") changeDraft(draft, change);
+  for (const change of changes) if (change.attribute !== "active") changeDraft(draft, change);
+}
+
+function changeDraft(draft: UserDraft, change: Change): void {
   const { attribute, op } = change;
   const value = op === "remove" ? undefined : change.value;
   switch (attribute) {
@@ -72,7 +77,7 @@ export function changeDraft(draft: UserDraft, change: Change): void {
       changeEmail(draft, change, value);
       return;
     default:
-      if (!IGNORED.has(attribute)) fail(invalidPath, "The path is none of an attribute of a user.");
+      if (draft.active && !IGNORED.has(attribute)) fail(invalidPath, "The path is none of an attribute of a user.");
   }
 }
 
@@ -89,7 +94,10 @@ function changeName(draft: UserDraft, sub: string | undefined, value: unknown): 
 }
 
 /** The address of work is the one that counts; others are not kept. */
-function changeEmail(draft: UserDraft, { filter, sub }: Change, value: unknown): void {
+function changeEmail(draft: UserDraft, { op, filter, sub }: Change, value: unknown): void {
   if (filter?.attribute === "type" && filter.operand.toLowerCase() !== "work") return;
-  if (sub === undefined || sub === "value") draft.email = emailIn(value);
+  if (sub !== undefined && sub !== "value") return;
+  // What is added stands beside what is there (RFC 7644 section 3.5.2.1): an address of home alone replaces none.
+  const email = emailIn(value, op !== "add");
+  if (email !== undefined) draft.email = email;
 }

@@ -30,7 +30,7 @@ import {
 import { COMMON, type Scope, scopeOf } from "./scope.ts";
 import { settleTeams } from "./settle.ts";
 import { changeRecord, createRecord, endRecord } from "./store-user.ts";
-import { changeDraft, draftIn, type UserDraft } from "./user-draft.ts";
+import { changeAll, draftIn, type UserDraft } from "./user-draft.ts";
 
 const PATH = "/scim/v2/Users";
 
@@ -202,7 +202,7 @@ const patchUser = endpoint<typeof UserResource, ScimPrincipal, undefined, typeof
     const after = await writeByScim(scope.core, call.principal, () => {
       const before = recordIn(scope, call.params.id);
       const draft = draftOf(scope, before);
-      for (const change of changes) changeDraft(draft, change);
+      changeAll(draft, changes);
       return changeRecord(scope, before, draft);
     });
     return userResource(core, after);

@@ -35,8 +35,10 @@ export function booleanIn(value: unknown, what: string): boolean {
 /**
  * The one address of somebody's that counts here: of work, the primary one, or the first.
  * @param value as it stands in `emails`, a list of objects; one object and one text will do
+ * @param isWhole whether there are no others besides
+ * @returns undefined where only others count
  */
-export function emailIn(value: unknown): string | null {
+export function emailIn(value: unknown, isWhole = true): string | null | undefined {
   if (value === undefined || value === null || typeof value === "string") return textIn(value, "emails");
   const list = (Array.isArray(value) ? value : [value]).map((one) =>
     typeof one === "string" ? new Map<string, unknown>([["value", one]]) : objectIn(one, "emails"),
@@ -44,7 +46,11 @@ export function emailIn(value: unknown): string | null {
   const isWork = (one: Map<string, unknown>) => String(one.get("type")).toLowerCase() === "work";
   const isPrimary = (one: Map<string, unknown>) => String(one.get("primary")).toLowerCase() === "true";
   const found =
-    list.find((one) => isWork(one) && isPrimary(one)) ?? list.find(isPrimary) ?? list.find(isWork) ?? list[0];
+    list.find((one) => isWork(one) && isPrimary(one)) ??
+    list.find(isPrimary) ??
+    list.find(isWork) ??
+    list.find((one) => isWhole || !one.has("type"));
+  if (!found && !isWhole) return undefined;
   return textIn(found?.get("value"), "emails.value");
 }
 

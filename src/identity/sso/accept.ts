@@ -16,8 +16,8 @@ import {
   storeUser,
   type User,
 } from "../people/people.ts";
-import { type Origin, requireLive, storeSession } from "../web-sessions/web-sessions.ts";
-import { type Issuer, rolesBy } from "./issuers.ts";
+import { endSessionsBy, type Origin, requireLive, storeSession } from "../web-sessions/web-sessions.ts";
+import { findIssuer, type Issuer, rolesBy } from "./issuers.ts";
 import type { Vouched } from "./provider.ts";
 import { rows } from "./rows.ts";
 import { waysIn } from "./take-over.ts";
@@ -238,7 +238,7 @@ export const linksOf = (core: Core, userId: string): Link[] =>
     .map(({ issuerId, createdAt, lastUsedAt }) => ({ issuerId, createdAt, lastUsedAt }));
 
 /**
- * Ends a person's link to an issuer, with what its groups gave them.
+ * Ends a person's link to an issuer, with what its groups gave them and the sign-ins it vouched for.
  * @throws Problem 403 for the only way in
  */
 export function unlink(core: Core, userId: string, issuerId: string, by: Actor): Promise<void> {
@@ -250,6 +250,8 @@ export function unlink(core: Core, userId: string, issuerId: string, by: Actor):
       .filter((one) => one.issuerId !== issuerId);
     if (others.length === 0) requirePassword(core, user);
     if (rows(core.store).unlink.run(userId, issuerId).changes === 0) return;
+    const issuer = findIssuer(core, issuerId);
+    if (issuer) endSessionsBy(core, issuer.name, userId);
     syncMemberships(core, user, issuerId, new Map(), by);
     recordEvent(core, by, {
       action: "sso.unlinked",

@@ -41,6 +41,9 @@ export const rows = statements((db) => ({
     "UPDATE web_sessions SET ended_at = ? WHERE user_id = ? AND id <> ? AND ended_at IS NULL",
   ),
   endAllBy: db.prepare<[number, string]>("UPDATE web_sessions SET ended_at = ? WHERE method = ? AND ended_at IS NULL"),
+  endOfBy: db.prepare<[number, string, string]>(
+    "UPDATE web_sessions SET ended_at = ? WHERE method = ? AND user_id = ? AND ended_at IS NULL",
+  ),
   live: db.prepare<[string, number, number], SessionRow>(
     `SELECT ${SESSION} FROM web_sessions WHERE user_id = ? AND ended_at IS NULL AND expires_at > ? AND last_seen_at > ?
      ORDER BY last_seen_at DESC`,

@@ -172,9 +172,11 @@ export function forgetSecondFactor(core: Core, userId: string): void {
   rows(core.store).forgetSecondFactor.run(userId);
 }
 
-/** Ends all sign-ins by an issuer; call inside a transaction. */
-export function endSessionsBy(core: Core, method: string): void {
-  rows(core.store).endAllBy.run(core.clock.now(), method);
+/** Ends all sign-ins by an issuer, or a person's; call inside a transaction. */
+export function endSessionsBy(core: Core, method: string, userId?: string): void {
+  const { endAllBy, endOfBy } = rows(core.store);
+  if (userId === undefined) endAllBy.run(core.clock.now(), method);
+  else endOfBy.run(core.clock.now(), method, userId);
 }
 
 /** Signs a person out everywhere but in one browser. */

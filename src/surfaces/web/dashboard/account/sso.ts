@@ -68,7 +68,7 @@ function linkTable(call: Person, issuers: readonly Issuer[], links: ReadonlyMap<
             action: "/account/sso/unlink",
             hidden: { id },
             label: html`Unlink<span class="vh"> ${label}</span>`,
-            question: `End the link to ${label}? The teams that its groups gave you go with it.`,
+            question: `End the link to ${label}? The teams that its groups gave you go with it, and sign-ins by it end.`,
             confirm: "Unlink",
             small: true,
           }),
