@@ -230,7 +230,11 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
   await journalAll(core);
   const requested = rows(core.store).requested.all();
   const open = requested.filter(({ completedAt }) => completedAt === null).map(read);
-  for (const erasure of open) await carryOut(core, erasure);
+  for (const erasure of open) {
+    // At a start nobody is answered meanwhile, and much takes minutes.
+    core.log.info("erasure_goes_on", { id: erasure.id, kind: erasure.target.kind });
+    await carryOut(core, erasure);
+  }
   return open;
 }
 
