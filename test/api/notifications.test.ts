@@ -438,9 +438,11 @@ describe("at least once", () => {
     await expect.poll(() => message(t)?.outcome).toMatch("503");
     await t.close();
     t.clock.advance(3 * DAY_MS);
+    // Tells this try's outcome from the one before.
+    receiver.answer = (_, response) => response.writeHead(502).end();
     const next = await startSending([receiver], { directory: t.directory, clock: t.clock });
     await arrived(receiver, 2);
-    await expect.poll(() => message(next)?.outcome).toMatch("503");
+    await expect.poll(() => message(next)?.outcome).toMatch("502");
     await expect.poll(() => message(next)?.dueAt).toBe(t.clock.now() + 5 * MINUTE_MS - 5 * SECOND_MS);
     t.clock.advance(5 * MINUTE_MS);
     await expect.poll(() => message(next)).toMatchObject({ tries: 3, state: "waiting" });

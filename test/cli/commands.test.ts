@@ -96,7 +96,7 @@ describe("teams, codes and devices", () => {
       ["starter", 200],
     ] as const) {
       expect(await json(data, "team", "set", "Acme", "--tier", tier)).toMatchObject({ tier });
-      expect([tier, await ingest()]).toEqual([tier, status]);
+      await expect.poll(ingest, { message: tier }).toBe(status);
     }
     expect(await json(data, "device", "list", "--team", "Acme")).toMatchObject([
       { deviceId, label: "laptop", status: "active", person: null, againstPolicy: 0, againstPolicyAt: null },
