@@ -85,7 +85,10 @@ function show(output: Output, found: CheckedReplica): void {
   output.result({ ...copyJson(found), behind, restoreMs, verifyMs }, () =>
     facts([
       ...copyFacts(found),
-      ["behind", behind === null ? "unknown: the running database is not here" : `${behind} leaves`],
+      [
+        "behind",
+        behind === null ? "unknown: the running database is not here, or awaits its upgrade" : `${behind} leaves`,
+      ],
       ...(restoreMs === null ? [] : [["restored in", `${restoreMs} ms`] as const]),
       ["verified in", `${verifyMs} ms`],
     ]),
