@@ -1,17 +1,16 @@
-import { type Core, slot } from "../../core.ts";
-import { MINUTE_MS } from "../../kit/clock.ts";
+import type { Core } from "../../core.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
-import type { Job } from "../../platform/jobs/jobs.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
 import { holdOfNotes } from "./held-notes.ts";
 import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
 import { lettingOthersIn } from "./letting-others-in.ts";
+import { reclaim } from "./reclaim.ts";
 import { type ErasureRow, requestedIn, rows } from "./rows.ts";
 import { stepsOf } from "./steps.ts";
 import { devicesOf, hasOf, namedOn, type Resolved, reachOf, teamsOf, withNamed } from "./targets.ts";
@@ -141,40 +140,6 @@ function notifyDone(core: Core, { id, target, teamId }: Erasure): void {
   const data = { erasure: id, kind: target.kind };
   notify(core, { type: "erasure.done", teamId, path: "/audit", data });
 }
-
-/** How many go through the files now, which takes minutes where these are large. */
-const reclaiming = slot(() => ({ count: 0 }));
-
-/** Gives room back and takes from the files what is left there of what was erased, as far as others let it. @returns whether nothing is */
-async function tryReclaim(core: Core): Promise<boolean> {
-  const sql = rows(core.store);
-  const erased = sql.unreclaimed.all();
-  const state = reclaiming(core);
-  state.count++;
-  const isDone = await core.store.reclaim().finally(() => state.count--);
-  if (!isDone) return false;
-  await core.store.write(() => {
-    for (const { id } of erased) sql.setReclaimed.run(core.clock.now(), id);
-  });
-  return true;
-}
-
-/** The same once something was erased. Where it cannot be done now, a running server does it. */
-export async function reclaim(core: Core): Promise<void> {
-  if (!(await tryReclaim(core)))
-    core.log.warn("write_ahead_log_in_use", {
-      effect: "what was erased may stand in the files until whoever reads from it is done; a server tries each minute",
-    });
-}
-
-/** Takes from the files what an erasure left that was killed at its end, or that somebody read beside. */
-export const reclaimJob: Job = {
-  name: "reclaim",
-  everyMs: MINUTE_MS,
-  async run(core) {
-    if (reclaiming(core).count === 0 && rows(core.store).unreclaimed.get() !== undefined) await tryReclaim(core);
-  },
-};
 
 /**
  * Makes the steps of an erasure, each in a transaction that also counts what went.

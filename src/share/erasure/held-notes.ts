@@ -34,11 +34,13 @@ function* notesOf(core: Core, target: Target, teamId: string): Generator<readonl
   for (const portion of portionsOf(core, target, EVERYTHING, "")) {
     if (portion.teamId !== teamId) continue;
     if (target.kind !== "session") yield traceErasure.notesOf(core, portion, [], true);
-    for (const some of traceErasure.sessionsOfPortion(core, portion)) {
-      const isMeant = (id: string) => target.kind !== "session" || sha256Hex(id) === target.sessionSha256;
-      const meant = some.filter(({ externalId }) => isMeant(externalId));
-      yield traceErasure.notesOf(core, portion, meant, false);
-    }
+    for (const some of traceErasure.sessionsOfPortion(core, portion))
+      yield traceErasure.notesOf(
+        core,
+        portion,
+        some.filter((one) => target.kind !== "session" || sha256Hex(one.externalId) === target.sessionSha256),
+        false,
+      );
   }
   for (const some of sessionsNaming(core, target))
     yield traceErasure.notesOfSessions(

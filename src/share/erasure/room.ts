@@ -1,7 +1,8 @@
 import { room } from "../../platform/rooms/rooms.ts";
-import { reclaimJob, resumeErasures } from "./erasures.ts";
+import { resumeErasures } from "./erasures.ts";
 import { erasureMetrics } from "./figures.ts";
 import { retentionJob, watchClock } from "./nightly.ts";
+import { reclaimJob } from "./reclaim.ts";
 import { refilledJob, watchRefilled } from "./refilled.ts";
 
 export const erasure = room({

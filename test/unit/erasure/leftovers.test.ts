@@ -3,7 +3,7 @@ import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { HOUR_MS } from "../../../src/kit/clock.ts";
 import { sha256Hex } from "../../../src/kit/hash.ts";
-import { reclaimJob } from "../../../src/share/erasure/erasures.ts";
+import { reclaimJob } from "../../../src/share/erasure/reclaim.ts";
 import { examineErasures } from "../../../src/share/maintenance/findings.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
