@@ -87,7 +87,6 @@ it.each(["team", "repo"] as const)(
     await erasing;
     expect(await faultsOfArchive(t, named)).toEqual([]);
   },
-  60_000,
 );
 
 it.each([undefined, "till"])(
