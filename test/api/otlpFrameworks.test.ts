@@ -86,41 +86,6 @@ describe("what Langfuse observes", () => {
   });
 });
 
-it("counts what LiteLLM says was cached, which it writes as Python does, what it cost, and whose key it was", async () => {
-  const t = await startInstance();
-  const device = await t.device();
-  const call = (id: string, usage: string, more: Sent["values"] = {}): Sent => ({
-    id,
-    name: "litellm_request",
-    values: {
-      "session.id": "ll-1",
-      "gen_ai.operation.name": "chat",
-      "gen_ai.request.model": "claude-sonnet-4-5",
-      "gen_ai.usage.input_tokens": 3500,
-      "gen_ai.usage.output_tokens": 20,
-      "metadata.user_api_key_user_email": "kim@example.com",
-      "metadata.usage_object": usage,
-      ...more,
-    },
-  });
-  const counts =
-    "{'completion_tokens': 20, 'prompt_tokens': 3500, 'total_tokens': 3520, 'speed': None, 'service_tier': 'standard'";
-  const cached = "'prompt_tokens_details': {'audio_tokens': None, 'cached_tokens': 3000, 'cache_creation_tokens': 400}";
-  const written = "'cache_creation_input_tokens': 400, 'cache_read_input_tokens': 3000}";
-  await send(
-    t,
-    device,
-    call(ROOT, `${counts}, ${cached}, ${written}`, { "gen_ai.cost.total_cost": 0.003 }),
-    // What is no such text is passed over: the call counts by its attributes.
-    call(CALL, `{'prompt_tokens': 1, 'note': "it's"}`),
-    call(TOOL, "{'prompt_tokens': 'many'}", { "gen_ai.cost.total_cost": "much" }),
-  );
-  expect(await spend(t, device)).toEqual([3, 100 + 3500 + 3500, 3000, 400, 60]);
-  const { total } = (await t.get("/api/spend", { token: device.token })).body;
-  expect(total.reportedUsd).toBe(0.003);
-  expect(sessions(t)).toMatchObject([{ id: "ll-1", userEmail: "kim@example.com" }]);
-});
-
 it("shows workflows, agents and tools that Traceloop observes, with what stands below them", async () => {
   const t = await startInstance();
   const device = await t.device();

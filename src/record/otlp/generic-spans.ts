@@ -1,7 +1,6 @@
-import { readAttributeUsage, readCost } from "../../formats/usage.ts";
+import { readAttributeUsage } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { countOf, keptText, type Span, usageOf } from "./happening.ts";
-import { usageOfLiteLlm } from "./litellm.ts";
 import { keptMessages } from "./messages.ts";
 import { readObserved, usageOfLangfuse } from "./observed.ts";
 import type { SpanRecord } from "./records.ts";
@@ -70,23 +69,8 @@ export function readGenericSpan(record: SpanRecord): Span | undefined {
     about["error.type"] ??= "_OTHER";
     about["error.message"] = keptText(failure);
   }
-  const costUsd = kind === "llm" ? costOf(attributes) : undefined;
-  return {
-    id,
-    parentId,
-    name: isDetails ? undefined : name,
-    kind,
-    startedAt,
-    endedAt,
-    usage,
-    costUsd,
-    attributes: about,
-  };
+  return { id, parentId, name: isDetails ? undefined : name, kind, startedAt, endedAt, usage, attributes: about };
 }
-
-/** What LiteLLM or OpenLIT reckon that a call costs. */
-const costOf = (attributes: Fields): number | undefined =>
-  readCost(attributes["gen_ai.cost.total_cost"]) ?? readCost(attributes["gen_ai.usage.cost"]) ?? undefined;
 
 /** Whether a span says again what the calls below it used. */
 export function sumsUp({ attributes, name }: SpanRecord): boolean {
@@ -119,8 +103,8 @@ const isAgent = (operation = "", hasUsage: boolean) =>
 function readUsage(attributes: Fields): Fields | undefined {
   const named = asText(attributes["langsmith.metadata.usage_metadata"]);
   if (named !== undefined) return ofLangSmith(asObject(parseJson(named)));
-  const told = usageOfLangfuse(attributes) ?? usageOfLiteLlm(attributes);
-  if (told) return told;
+  const observed = usageOfLangfuse(attributes);
+  if (observed) return observed;
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);
     const detailed = usageOf(attributes, parts);

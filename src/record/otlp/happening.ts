@@ -109,18 +109,9 @@ export const sessionOf = (...all: readonly Fields[]): string | undefined => {
   return undefined;
 };
 
-/** Who is signed in to an agent, and whose key a proxy of LiteLLM took. */
-const EMAILS = ["user.email", "metadata.user_api_key_user_email"];
-
 /** An e-mail address as it stands in an attribute. */
-export const emailOf = (...all: readonly Fields[]): string | undefined => {
-  for (const name of EMAILS)
-    for (const attributes of all) {
-      const email = readId(attributes[name]);
-      if (email?.includes("@")) return email;
-    }
-  return undefined;
-};
+export const emailOf = (...all: readonly Fields[]): string | undefined =>
+  all.map((attributes) => readId(attributes["user.email"])).find((email) => email?.includes("@"));
 
 /** The instant so many milliseconds before another. @param at in RFC 3339 */
 export function before(at: string | undefined, milliseconds: number | undefined): string | undefined {
