@@ -1,13 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { revokeDevice } from "../../src/identity/devices/devices.ts";
+import { assignDevice, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { NOTES, noteOf, read, sha, UPLOAD, upload } from "../support/git-ai.ts";
-import { startInstance, type TestInstance } from "../support/instance.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
+import { memberOf } from "../support/reads.ts";
 
 const faultsOf = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
 const deliveries = (t: TestInstance) =>
@@ -153,6 +154,30 @@ describe("gitAiNotesUpload", () => {
     const split = `${"x".repeat(256 * 1024 - 1)}😀"\n`;
     await upload(t, token, { [sha("e")]: split, [sha("f")]: "" });
     expect((await read(t, token, sha("e"), sha("f"))).body).toEqual({ notes: { [sha("e")]: split, [sha("f")]: "" } });
+  });
+
+  it.each([
+    ["it is disconnected", (t: TestInstance, { deviceId }: TestDevice) => revokeDevice(t.instance.core, deviceId)],
+    ["its person has left", ({ instance: { core } }: TestInstance) => core.store.db.exec("DELETE FROM memberships")],
+  ] as const)("gives a device no more of its notes once %s", async (_, end) => {
+    const t = await startInstance();
+    const device = await t.device();
+    await assignDevice(t.instance.core, device.deviceId, (await memberOf(t, device.team)).id);
+    const note = noteOf({ more: { text: "x".repeat(2_000_000) } });
+    await upload(t, device.token, { [sha("a")]: note, [sha("b")]: note });
+    const request = new Request(`http://localhost${NOTES}?commits=${sha("a")},${sha("b")}`, {
+      headers: { "x-api-key": device.token },
+    });
+    let bytes = 0;
+    const readAll = async (): Promise<void> => {
+      for await (const piece of (await t.instance.fetch(request)).body as ReadableStream<Uint8Array>) {
+        if (bytes === 0) await end(t, device);
+        bytes += piece.length;
+      }
+    };
+    await expect(readAll()).rejects.toThrow();
+    // What was made before is on its way.
+    expect(bytes).toBeLessThan(1_000_000);
   });
 
   it("keeps what the team's policy allows", async () => {

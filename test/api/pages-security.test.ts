@@ -410,6 +410,27 @@ describe("the session's cookie", () => {
     expect(late.headers.getSetCookie().some((one) => one.startsWith(`${name}=;`))).toBe(true);
   });
 
+  it("is taken away, once dead, by no reply that a shared cache may keep", async () => {
+    const { t, signIn, jar, baseUrl, ask } = await visit();
+    await signIn();
+    const { session } = cookieNames(baseUrl);
+    const cookie = `${session}=${jar.get(session)}`;
+    t.instance.core.store.db.exec("UPDATE web_sessions SET ended_at = 1");
+    const front = await (await ask("/", { headers: { cookie } })).text();
+    const assets = [...front.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path as string);
+    expect(assets.length).toBeGreaterThan(1);
+    for (const path of [...assets, "/llms.txt", "/robots.txt", "/docs.md", "/docs/"]) {
+      const reply = await ask(path, { headers: { cookie } });
+      expect([path, reply.headers.get("cache-control"), reply.headers.getSetCookie()]).toEqual([
+        path,
+        expect.stringContaining("public"),
+        [],
+      ]);
+    }
+    const page = await ask("/docs", { headers: { cookie } });
+    expect(page.headers.getSetCookie()).toEqual([expect.stringMatching(new RegExp(`^${session}=;.*Max-Age=0`))]);
+  });
+
   it("opens no endpoint of the API, and bearer tokens open no page", async () => {
     const { t, signIn, jar, baseUrl, ask } = await visit();
     await signIn();

@@ -1,14 +1,24 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { revokeScimToken } from "../../src/identity/directory/directory.ts";
+import { setRole } from "../../src/identity/members/members.ts";
+import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
+import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
 import { cliToken } from "../support/cli.ts";
 import { type Ask, authOf, startInstance, type TestInstance } from "../support/instance.ts";
-import { memberOf, readToken } from "../support/reads.ts";
+import { memberOf, publish, readToken } from "../support/reads.ts";
+import { adminToken } from "../support/remote.ts";
 import { startDirectory } from "../support/scim.ts";
 
 /** What each kind of endpoint takes; everything else is refused. */
@@ -81,4 +91,127 @@ it.each(guarded)("%s refuses every credential but its own, and changes nothing",
     );
     expect([kind, stored(t)]).toEqual([kind, before]);
   }
+});
+
+/** Sends a body whose last bytes wait until something has happened. */
+async function sendHeld(
+  t: TestInstance,
+  { path, token, json, headers = {} }: { path: string; token: string; json: object; headers?: object },
+  meanwhile: () => unknown,
+): Promise<{ status: number | undefined; body: string }> {
+  const body = JSON.stringify(json);
+  const sent = httpRequest({
+    ...{ hostname: "127.0.0.1", port: t.instance.core.config.port, path, method: "POST" },
+    headers: {
+      ...{ authorization: `Bearer ${token}`, "content-type": "application/json", "content-length": body.length },
+      ...{ expect: "100-continue", ...headers },
+    },
+  });
+  const reply = once(sent, "response") as Promise<[IncomingMessage]>;
+  sent.write(body.slice(0, 2));
+  // The server says so once it has read the head and called whoever answers it.
+  await once(sent, "continue");
+  await meanwhile();
+  sent.end(body.slice(2));
+  const [incoming] = await reply;
+  return { status: incoming.statusCode, body: await text(incoming) };
+}
+
+interface Held {
+  readonly path: string;
+  readonly json: object;
+  readonly headers?: object;
+  /** Whose token it is, and what ends it. */
+  readonly of: (t: TestInstance) => Promise<{ readonly token: string; readonly end: () => unknown }>;
+  readonly status: number;
+}
+
+const ENTRY = { repoKey: "github.com/acme/shop", entries: [{ seq: 1, payload: { type: "note", text: "late" } }] };
+const TELEMETRY = { path: "/api/telemetry/ingest", json: ENTRY };
+
+const HELD: Record<string, Held> = {
+  "a device token that is replaced": {
+    ...TELEMETRY,
+    async of(t) {
+      const { token } = await t.device();
+      return { token, end: () => t.post("/api/connect/rotate", { token }) };
+    },
+    status: 401,
+  },
+  "a device token whose time is over": {
+    ...TELEMETRY,
+    async of(t) {
+      const { token } = await t.device();
+      return { token, end: () => t.instance.core.store.db.exec("UPDATE device_tokens SET expires_at = 1") };
+    },
+    status: 401,
+  },
+  "a device of a team whose tier is lowered": {
+    ...TELEMETRY,
+    async of(t) {
+      const { token, team } = await t.device();
+      return { token, end: () => updateTeam(t.instance.core, team.id, { tier: "none" }) };
+    },
+    status: 402,
+  },
+  "a device of somebody who becomes a viewer": {
+    path: "/api/causal-link/correlate",
+    json: { repoKey: "github.com/acme/shop" },
+    async of(t) {
+      const { core } = t.instance;
+      const { token, team, deviceId } = await t.device();
+      const { id } = await memberOf(t, team);
+      await assignDevice(core, deviceId, id);
+      return { token, end: () => setRole(core, team.id, id, "viewer") };
+    },
+    status: 403,
+  },
+  "an API token of somebody who is no admin any more": {
+    path: "/api/command",
+    json: { argv: ["team", "create", "Late"] },
+    async of(t) {
+      const { core } = t.instance;
+      const user = await makeAccount(core, { email: "root@example.com", operator: true });
+      const { token } = await adminToken(t, { userId: user.id });
+      return { token, end: () => core.store.db.exec("UPDATE users SET operator = 0") };
+    },
+    status: 401,
+  },
+  "a read token of somebody whose account is closed": {
+    path: "/mcp",
+    json: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "brain_search", arguments: { query: "x" } } },
+    headers: { accept: "application/json, text/event-stream" },
+    async of(t) {
+      const device = await t.device();
+      await publish(t, device, { ".claude/brain/errors.md": "## 2026-11-20 x\n\nx" }, { repoKey: "r" });
+      const { id } = await memberOf(t, device.team);
+      return { token: (await readToken(t, id)).token, end: () => setDisabled(t.instance.core, id, true) };
+    },
+    status: 401,
+  },
+  "a SCIM token that is revoked": {
+    path: "/scim/v2/Users",
+    json: { userName: "late@acme.example" },
+    async of(t) {
+      const { core } = t.instance;
+      const { token, issuer } = await startDirectory(t);
+      const [{ id }] = t.rows("SELECT id FROM scim_tokens");
+      return { token, end: () => revokeScimToken(core, issuer, id) };
+    },
+    status: 401,
+  },
+};
+
+it.each(Object.entries(HELD))("%s opens nothing to a body that is still on its way", async (_, held) => {
+  const t = await startInstance({ settings: { port: "0" } });
+  await t.instance.listen();
+  const { token, end } = await held.of(t);
+  let before = "";
+  const { status, body } = await sendHeld(t, { ...held, token }, async () => {
+    await end();
+    await t.instance.settle();
+    before = stored(t);
+  });
+  expect([status, body]).toEqual([held.status, expect.any(String)]);
+  expect(stored(t)).toBe(before);
 });

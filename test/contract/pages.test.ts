@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { removeMember } from "../../src/identity/members/members.ts";
 import { csrfToken } from "../../src/platform/http/cookies.ts";
+import { makeAccount } from "../support/accounts.ts";
 import {
   type Asked,
   ask,
@@ -188,6 +190,36 @@ it("changes nothing of another team, whatever a form names", async () => {
     }
   // What was tried may be told in the record of the own team, naming what was typed.
   expect(stored(t, (row) => theirs(row) && row.team_id !== own.id && row.user_id !== as.id)).toBe(before);
+});
+
+it("sets no budget of another team's person, and tells nobody what they are called", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [own, foreign] = [await t.team(), await t.team()];
+  const stranger = await makeAccount(core, {
+    ...{ email: "stranger@example.com", name: `${CANARY} Stranger` },
+    team: { id: foreign.id, role: "member" },
+  });
+  const colleague = await makeAccount(core, {
+    email: "colleague@example.com",
+    team: { id: own.id, role: "member" },
+  });
+  const as = await somebody(t, own, "admin");
+  const set = (subject: string, usd: string) =>
+    ask(t, "POST", "/spend/budgets", {
+      as,
+      form: { _csrf: as.csrf, of: `person:${subject}`, period: "month", usd, at: "80" },
+    });
+  for (const subject of [stranger.id, stranger.email, "usr_nobody", ""]) {
+    const answer = await set(subject, "0.01");
+    expect([subject, answer.status, answer.text.includes(CANARY)]).toEqual([subject, 400, false]);
+  }
+  expect(t.count("budgets")).toBe(0);
+  expect((await set(colleague.id, "5")).status).toBe(303);
+  // Of somebody who has left it can still be changed.
+  await removeMember(core, own.id, colleague.id);
+  expect((await set(colleague.id, "7")).status).toBe(303);
+  expect(t.rows("SELECT subject, amount_cents FROM budgets")).toEqual([{ subject: colleague.id, amount_cents: 700 }]);
 });
 
 it("offers a team's audit only what can happen in a team", async () => {

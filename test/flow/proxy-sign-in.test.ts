@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { setOperator } from "../../src/identity/people/people.ts";
 import { setDisabled } from "../../src/identity/sign-in/sign-in.ts";
 import { type Actor, COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { makeAccount } from "../support/accounts.ts";
@@ -48,6 +49,18 @@ it("signs in nobody without an account, no operator, and nobody who has just sig
     expect([email, (await ask(new Jar(), "/login", email)).status]).toEqual([email, 200]);
   expect((await ask(new Jar(), "/login?signed-out=1", "ada@example.com")).status).toBe(200);
   expect(t.count("web_sessions")).toBe(0);
+});
+
+it("keeps nobody signed in who runs the installation since", async () => {
+  const { t, ada, ask } = await start("127.0.0.1");
+  const jar = new Jar();
+  await ask(jar, "/login", ada.email);
+  expect((await ask(jar, "/account", ada.email)).status).toBe(200);
+  await setOperator(t.instance.core, ada.id, true);
+  for (const path of ["/account", "/settings/people"]) {
+    const reply = await ask(jar, path, ada.email);
+    expect([reply.status, reply.headers.get("location")]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
+  }
 });
 
 it("brings nobody to an account whose password another chose by an invitation", async () => {

@@ -151,6 +151,56 @@ describe("whose account it is", () => {
     expect(account(t, "ada2@acme.example")).toBeDefined();
   });
 
+  it("takes no address of home for that of work, on any way", async () => {
+    const t = await startInstance();
+    // Even where it may vouch for such addresses.
+    const directory = await startDirectory(t, "acme", { domains: ["acme.example", "home.example"] });
+    const [ada] = await add(directory, "ada");
+    const homes = [
+      [{ type: "home", value: "ada@home.example" }],
+      [{ type: "Home", primary: true, value: "ada@home.example" }],
+      [{ type: "other", value: "ada@home.example" }],
+    ];
+    for (const emails of homes) {
+      const replaced = await directory.send("PUT", `Users/${ada}`, oktaUser("ada@acme.example", { emails }));
+      const changed = await directory.send(
+        "PATCH",
+        `Users/${ada}`,
+        patch({ op: "replace", path: "emails", value: emails }, { op: "replace", value: { emails } }),
+      );
+      for (const { status, body } of [replaced, changed])
+        expect([status, body.emails]).toEqual([200, [{ value: "ada@acme.example", type: "work", primary: true }]]);
+    }
+    // Nor does what becomes of another one change it, whatever the user name is.
+    const moved = patch({ op: "replace", path: 'emails[primary eq "True"].value', value: "ada.l@acme.example" });
+    expect((await directory.send("PATCH", `Users/${ada}`, moved)).body.emails[0].value).toBe("ada.l@acme.example");
+    for (const path of [
+      'emails[value eq "ada@home.example"]',
+      'emails[type eq "home"]',
+      'emails[primary eq "False"]',
+    ]) {
+      const { status, body } = await directory.send("PATCH", `Users/${ada}`, patch({ op: "remove", path }));
+      expect([path, status, body.emails[0].value]).toEqual([path, 200, "ada.l@acme.example"]);
+    }
+    // Somebody new has the address that their user name is, or none that would do.
+    const [emails] = homes;
+    const bob = await directory.send("POST", "Users", oktaUser("bob@acme.example", { emails }));
+    expect([bob.status, bob.body.emails[0].value]).toEqual([201, "bob@acme.example"]);
+    const cyd = await directory.send("POST", "Users", oktaUser("cyd", { emails }));
+    expect(outcome(cyd)).toEqual([400, "invalidValue"]);
+    // One of any other kind counts where it is the primary one, and one of no kind always.
+    const other = { emails: [...(emails ?? []), { type: "other", primary: "True", value: "dan@acme.example" }] };
+    const dan = await directory.send("POST", "Users", oktaUser("dan", other));
+    expect([dan.status, dan.body.emails[0].value]).toEqual([201, "dan@acme.example"]);
+    const plain = { emails: [...(emails ?? []), { value: "eve@acme.example" }] };
+    const eve = await directory.send("POST", "Users", oktaUser("eve", plain));
+    expect([eve.status, eve.body.emails[0].value]).toEqual([201, "eve@acme.example"]);
+    expect(t.rows("SELECT email FROM users ORDER BY email").map(({ email }) => email)).toEqual(
+      ["ada.l", "bob", "dan", "eve"].map((name) => `${name}@acme.example`),
+    );
+    expect(t.rows("SELECT email FROM former_addresses")).toEqual([{ email: "ada@acme.example" }]);
+  });
+
   it("closes the account of who leaves, though the address that comes with it may not be had", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);

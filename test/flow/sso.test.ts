@@ -630,6 +630,44 @@ describe("signing in by an issuer", () => {
     expect([site.t.count("memberships"), site.t.count("sso_identities"), site.t.count("users")]).toEqual([0, 0, 1]);
   });
 
+  it("lets in by what it means when its answer comes, not by what it meant when it was asked", async () => {
+    const port = await freePort();
+    const forger = await startForger();
+    const site = await startSite([forger], port);
+    const { core } = site.t.instance;
+    await site.t.team({ name: "Engines" });
+    await addIssuer(core, "acme", acme(forger, { groups: ["engineers=Engines:admin"] }));
+    forger.people.set("s-ada", ADA);
+    forger.subject = "s-ada";
+    /** Signs in at an issuer that answers only once something has happened. */
+    const signInMeanwhile = async (meanwhile: () => Promise<unknown>) => {
+      const held = Promise.withResolvers<void>();
+      const asked = () => forger.asked.filter((path) => path === "/token").length;
+      const before = asked();
+      forger.forgery = { held: held.promise };
+      const end = signIn(site);
+      await expect.poll(asked).toBe(before + 1);
+      await meanwhile();
+      held.resolve();
+      return end;
+    };
+    const narrowed = await signInMeanwhile(() =>
+      changeIssuer(core, "acme", { groups: ["engineers=Engines:viewer"], sessionHours: 1 }),
+    );
+    expect([narrowed.status, narrowed.url]).toEqual([200, `${site.url}/sessions`]);
+    expect(roles(site)).toEqual([{ email: ADA.email, role: "viewer", bySso: 1 }]);
+    expect(site.t.rows("SELECT expires_at - created_at AS span FROM web_sessions")).toEqual([{ span: 60 * MINUTE_MS }]);
+    forger.people.set("s-bob", { ...ADA, email: "bob@acme.example" });
+    forger.subject = "s-bob";
+    const unlisted = await signInMeanwhile(() => changeIssuer(core, "acme", { domains: ["other.example"] }));
+    expect([unlisted.status, unlisted.text.includes("list the domain")]).toEqual([403, true]);
+    forger.subject = "s-ada";
+    const removed = await signInMeanwhile(() => removeIssuer(core, "acme"));
+    expect([removed.status, removed.text.includes("lets nobody in here any more")]).toEqual([403, true]);
+    expect([site.t.count("users"), site.t.count("memberships"), site.t.count("sso_identities")]).toEqual([1, 0, 0]);
+    expect(site.t.rows("SELECT id FROM web_sessions WHERE ended_at IS NULL")).toEqual([]);
+  });
+
   it("goes with what it gave thousands of people, while others get their turn, once", async () => {
     const site = await withIssuer();
     const { core } = site.t.instance;

@@ -93,11 +93,14 @@ function changeName(draft: UserDraft, sub: string | undefined, value: unknown): 
     else if (parts.has(key)) draft[part] = textIn(parts.get(key), `name.${part}`);
 }
 
+/** What a path may say of the address that is kept. One that names an address itself says nothing of which it is. */
+const OURS: ReadonlySet<string> = new Set(["type work", "primary true"]);
+
 /** The address of work is the one that counts; others are not kept. */
-function changeEmail(draft: UserDraft, { op, filter, sub }: Change, value: unknown): void {
-  if (filter?.attribute === "type" && filter.operand.toLowerCase() !== "work") return;
+function changeEmail(draft: UserDraft, { filter, sub }: Change, value: unknown): void {
+  if (filter && !OURS.has(`${filter.attribute} ${filter.operand.toLowerCase()}`)) return;
   if (sub !== undefined && sub !== "value") return;
-  // What is added stands beside what is there (RFC 7644 section 3.5.2.1): an address of home alone replaces none.
-  const email = emailIn(value, op !== "add");
+  // An address of home alone says nothing of that of work.
+  const email = emailIn(value);
   if (email !== undefined) draft.email = email;
 }

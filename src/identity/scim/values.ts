@@ -33,25 +33,26 @@ export function booleanIn(value: unknown, what: string): boolean {
 }
 
 /**
- * The one address of somebody's that counts here: of work, the primary one, or the first.
+ * The one address of somebody's that counts here: of work, the primary one, or one of no kind. One of home never does, nor one of any
+ * other kind that is not the primary one: it would become the address that the account is found by.
  * @param value as it stands in `emails`, a list of objects; one object and one text will do
- * @param isWhole whether there are no others besides
- * @returns undefined where only others count
+ * @returns undefined where only others are named
  */
-export function emailIn(value: unknown, isWhole = true): string | null | undefined {
+export function emailIn(value: unknown): string | null | undefined {
   if (value === undefined || value === null || typeof value === "string") return textIn(value, "emails");
   const list = (Array.isArray(value) ? value : [value]).map((one) =>
     typeof one === "string" ? new Map<string, unknown>([["value", one]]) : objectIn(one, "emails"),
   );
-  const isWork = (one: Map<string, unknown>) => String(one.get("type")).toLowerCase() === "work";
+  if (list.length === 0) return null;
+  const kindOf = (one: Map<string, unknown>) => String(one.get("type") ?? "").toLowerCase();
+  const isWork = (one: Map<string, unknown>) => kindOf(one) === "work";
   const isPrimary = (one: Map<string, unknown>) => String(one.get("primary")).toLowerCase() === "true";
   const found =
     list.find((one) => isWork(one) && isPrimary(one)) ??
-    list.find(isPrimary) ??
+    list.find((one) => isPrimary(one) && kindOf(one) !== "home") ??
     list.find(isWork) ??
-    list.find((one) => isWhole || !one.has("type"));
-  if (!found && !isWhole) return undefined;
-  return textIn(found?.get("value"), "emails.value");
+    list.find((one) => kindOf(one) === "");
+  return found && textIn(found.get("value"), "emails.value");
 }
 
 const MAX_MEMBERS = 10_000;

@@ -7,7 +7,7 @@ import { notify } from "../../platform/notices/notices.ts";
 import { membershipsOf } from "../members/members.ts";
 import { emailKey, findUser, findUserByEmail } from "../people/people.ts";
 import { isKnownAddress, type Origin } from "../web-sessions/web-sessions.ts";
-import { type Entered, enter } from "./enter.ts";
+import { type Entered, enter, requirePasswordsFor } from "./enter.ts";
 import { verifyPassword } from "./passwords.ts";
 
 /*
@@ -97,15 +97,6 @@ function notifyRefused(core: Core, userId: string | undefined): void {
   const data = { account: userId ?? null, tries: MANY.count, minutes: MANY.seconds / 60 };
   for (const teamId of teams.length === 0 ? [null] : teams)
     notify(core, { type: "sign_in.refused", teamId, path: teamId === null ? "/settings" : "/audit", data });
-}
-
-/**
- * Demands that somebody may sign in with a password: operators always may, so that there is a way in while nothing else answers.
- * @throws Problem 403
- */
-export function requirePasswordsFor({ config }: Core, { operator }: { readonly operator: 0 | 1 }): void {
-  if (config.passwords === "all" || operator === 1) return;
-  fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { fail, unauthorized } from "../../kit/problem.ts";
+import { fail, forbidden, unauthorized } from "../../kit/problem.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { findUser, type User } from "../people/people.ts";
 import {
@@ -56,12 +56,22 @@ export function begin(core: Core, user: User, origin: Origin, start: SessionStar
 
 const actor = ({ id, email }: User, { ip }: Origin): Actor => ({ kind: "user", id, label: email, ip });
 
-/** Whose second factor is asked for. @throws Problem 401 for what is too old, or was not begun here */
+/**
+ * Demands that somebody may sign in with a password: operators always may, so that there is a way in while nothing else answers.
+ * @throws Problem 403
+ */
+export function requirePasswordsFor({ config }: Core, { operator }: { readonly operator: 0 | 1 }): void {
+  if (config.passwords === "all" || operator === 1) return;
+  fail(forbidden, "Passwords are for who runs this installation. Sign in by single sign-on.");
+}
+
+/** Whose second factor is asked for. @throws Problem 401 for what is too old, or was not begun here; 403 for who may have no password any more */
 function pendingUser(core: Core, pending: string | undefined): User {
   const opened = openPending<Pending>(core, PURPOSE, pending);
   const user = opened && findUser(core, opened.userId);
   if (user?.disabledAt !== null || user.passwordHash !== opened?.passwordHash || !hasFactor(core, user.id))
     fail(unauthorized, "This took longer than five minutes. Sign in again.");
+  requirePasswordsFor(core, user);
   return user;
 }
 

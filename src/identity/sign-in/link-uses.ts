@@ -9,8 +9,7 @@ import { issuerOfDomain } from "../sso/sso.ts";
 import { findTeam, getTeam, storeTeam } from "../teams/teams.ts";
 import type { Origin } from "../web-sessions/web-sessions.ts";
 import { preparePassword, prepareUser, storePassword } from "./accounts.ts";
-import { requirePasswordsFor } from "./authenticate.ts";
-import { begin, type Entered, enter } from "./enter.ts";
+import { begin, type Entered, enter, requirePasswordsFor } from "./enter.ts";
 
 /*
  * Tokens of links have 178 bits, so nobody is made to wait for trying some. Who holds one that works gets few forms with it: an

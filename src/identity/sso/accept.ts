@@ -33,13 +33,14 @@ type Found = { readonly user: User } | { readonly link: User } | { readonly make
  */
 export async function acceptVouched(
   core: Core,
-  issuer: Issuer,
+  answering: Issuer,
   vouched: Vouched,
   origin: Origin,
   previousId?: string,
 ): Promise<string> {
   try {
     return await core.store.write(() => {
+      const issuer = asItIs(core, answering);
       const user = settle(core, issuer, vouched, origin);
       const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
       syncMemberships(core, user, issuer.id, rolesNow(core, issuer, user, vouched), by);
@@ -55,10 +56,16 @@ export async function acceptVouched(
       return session.token;
     });
   } catch (error) {
-    if (error instanceof Problem) await recordRefused(core, issuer, vouched, origin, error);
+    if (error instanceof Problem) await recordRefused(core, answering, vouched, origin, error);
     throw error;
   }
 }
+
+/** The issuer that was asked, as it is by now: it may have been changed, or taken away, while it answered. @throws Problem 403 */
+const asItIs = (core: Core, { id, issuer, label }: Issuer): Issuer => {
+  const found = findIssuer(core, id);
+  return found?.issuer === issuer ? found : fail(forbidden, `${label} lets nobody in here any more. Sign in again.`);
+};
 
 /** What somebody's groups give them: by what the issuer's directory sends of groups, else by what it says at the sign-in. */
 const rolesNow = (core: Core, issuer: Issuer, { id }: User, { groups }: Vouched) =>
@@ -198,7 +205,7 @@ function storeIdentity(core: Core, issuer: Issuer, subject: string, user: User, 
  */
 export function linkVouched(
   core: Core,
-  issuer: Issuer,
+  answering: Issuer,
   vouched: Vouched,
   userId: string,
   by: Actor,
@@ -206,6 +213,7 @@ export function linkVouched(
 ): Promise<void> {
   return core.store.write(() => {
     if (sessionId !== undefined) requireLive(core, userId, sessionId);
+    const issuer = asItIs(core, answering);
     const known = rows(core.store).identity.get(issuer.id, vouched.subject);
     if (known) {
       if (known.userId === userId) return;

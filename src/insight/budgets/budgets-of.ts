@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { roleIn } from "../../identity/members/members.ts";
 import { makers } from "../../identity/people/people.ts";
 import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
@@ -114,7 +115,7 @@ export interface NewBudget {
 }
 
 /**
- * Sets what a team, or one of its repositories, people or models, is to spend in a week or a month; another amount replaces it.
+ * Sets what a team, or one of its repositories, people (by id) or models, is to spend in a week or a month; another amount replaces it.
  * @throws Problem invalid, tooManyBudgets
  */
 export async function setBudget(
@@ -138,6 +139,9 @@ export async function setBudget(
     const before = sql.like.get(key);
     const given = { amountCents, thresholds: JSON.stringify(percents) };
     if (before?.amountCents === amountCents && before.thresholds === given.thresholds) return readBudget(core, before);
+    // Where it stands is told with what a person is called.
+    if (!before && scope === "person" && roleIn(core, teamId, subject) === undefined)
+      fail(invalid, "A person whose budget it is has to be one of the team's people.");
     if (!before && (sql.count.get(teamId) ?? 0) >= MAX_BUDGETS) fail(tooManyBudgets);
     const row = before
       ? { ...before, ...given }

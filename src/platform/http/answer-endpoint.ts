@@ -98,12 +98,19 @@ export class EndpointSteps implements Steps {
     };
     const arrival: Arrival = { intake, onInflated };
     if (isPrepared(spec)) {
-      this.#body = await prepareBody(spec, { ...arrival, event, core, principal: this.#principal, sender });
+      this.#body = await prepareBody(spec, { ...arrival, event, core, whoNow: () => this.#whoNow(), sender });
       return;
     }
     const { text, value } = await readBody(event, spec, spec.maxBytes(core.config), arrival);
+    await this.#whoNow();
     this.#text = text;
     this.#body = validate(spec.schema, value, "body");
+  }
+
+  /** A body may trickle in: what its credential opened when its head came may have been taken away when its last byte does. */
+  async #whoNow(): Promise<unknown> {
+    await this.identify();
+    return this.#principal;
   }
 
   async handle(): Promise<Response> {

@@ -100,11 +100,14 @@ function cookiesOf(reply: PageReply, visit: Visit, sessionSeconds: number): Head
   const { names } = visit;
   const headers: HeaderList = [];
   const isHtml = reply.body instanceof Html;
+  const isSeen = isHtml || reply.location !== undefined;
   const cookie = (name: string, value: string, seconds: number) =>
     headers.push(["set-cookie", setCookie(name, value, names.secure, seconds)]);
   if (typeof reply.session === "string") cookie(names.session, reply.session, sessionSeconds);
-  // A cookie that opens nothing any more would be sent with every request for weeks.
-  else if (reply.session === null || (visit.token !== undefined && !visit.isSignedIn)) cookie(names.session, "", 0);
+  // A cookie that opens nothing any more would be sent with every request for weeks. It goes with pages and redirects alone: a shared
+  // cache that keeps a file with its headers would sign others out.
+  else if (reply.session === null || (isSeen && visit.token !== undefined && !visit.isSignedIn))
+    cookie(names.session, "", 0);
   if (visit.isNewSecret && visit.hasForms && isHtml) cookie(names.form, visit.secret, FORM_COOKIE_SECONDS);
   if (reply.flash) cookie(names.flash, writeFlash(reply.flash), FLASH_SECONDS);
   else if (isHtml && visit.cookies.has(names.flash)) cookie(names.flash, "", 0);

@@ -18,9 +18,13 @@ const THREAD_BYTES = 16 * 1024;
 export interface Delivery extends Arrival {
   readonly event: H3Event;
   readonly core: Core;
-  readonly principal: unknown;
+  /** Judges who sends it anew, once it is there. */
+  readonly whoNow: () => unknown;
   readonly sender: Payer;
 }
+
+/** One that is there, with who sent it. */
+type Arrived = Omit<Delivery, "whoNow"> & { readonly principal: unknown };
 
 type PreparedSpec = BodySpec<Schema> & { readonly prepare: Prepare<unknown, unknown> };
 
@@ -29,29 +33,31 @@ export const isPrepared = (spec: BodySpec<Schema>): spec is PreparedSpec => spec
 
 /**
  * Reads a body, judges it and prepares it, in a thread of its own if it is large: the outcome is the same.
- * @throws Problem as `readBody` and `validate` do, then what `given` throws, then what the preparation throws; storeUnavailable (503)
+ * @throws Problem as `readBody`, `whoNow` and `validate` do, then what `given` throws, then what the preparation throws; storeUnavailable (503)
  * when a thread could not finish it
  */
 export async function prepareBody(spec: PreparedSpec, delivery: Delivery): Promise<unknown> {
-  const { core, event, intake, principal } = delivery;
+  const { core, event, intake } = delivery;
   const maxBytes = spec.maxBytes(core.config);
   const { bytes, isGzip, isBinary } = await readJsonBytes(event, spec, maxBytes, intake);
+  const principal = await delivery.whoNow();
+  const arrived = { ...delivery, principal };
   const given = attempt(() => spec.prepare.given(core, principal));
   const size = isGzip ? Math.max(bytes.length, claimedBytes(bytes)) : bytes.length;
   return takingIn(core, async () => {
     const done =
       size >= THREAD_BYTES && workers(core).isOpen
-        ? await prepareInThread(spec, delivery, { bytes, isGzip, isBinary, maxBytes, size, given })
+        ? await prepareInThread(spec, arrived, { bytes, isGzip, isBinary, maxBytes, size, given })
         : undefined;
     if (done && given instanceof Problem) throw given;
-    return done ? done.result : prepareHere(spec, delivery, { bytes, isGzip, isBinary }, maxBytes, given);
+    return done ? done.result : prepareHere(spec, arrived, { bytes, isGzip, isBinary }, maxBytes, given);
   });
 }
 
 /** @returns undefined when it is to be done here: there are no threads, or the body inflates to more than is taken unseen */
 async function prepareInThread(
   { prepare, freeForm = false }: PreparedSpec,
-  { core, intake, principal, sender }: Delivery,
+  { core, intake, principal, sender }: Arrived,
   body: Omit<SentBytes, "freeForm" | "given" | "bytes"> & { bytes: Buffer; size: number; given: Given | Problem },
 ): Promise<{ readonly result: unknown } | undefined> {
   const { bytes, isGzip, isBinary, maxBytes, size, given } = body;
@@ -90,7 +96,7 @@ async function prepareInThread(
 
 async function prepareHere(
   spec: PreparedSpec,
-  delivery: Delivery,
+  delivery: Arrived,
   { bytes, isGzip, isBinary }: { readonly bytes: Buffer; readonly isGzip: boolean; readonly isBinary: boolean },
   maxBytes: number,
   given: Given | Problem,

@@ -92,8 +92,8 @@ export function visitorOf(exchange: Exchange, pages: PageOptions, hasForms: bool
   const { core, header, serving } = exchange;
   const token = readCookies(header("cookie")).get(cookieNames(serving.baseUrl()).session);
   const found = token === undefined ? undefined : pages.findSession(core, token);
-  // Somebody else sits at the proxy by now, or nobody.
-  const isStale = found?.method === "proxy" && !sameAddress(found.email, vouchedEmail(exchange));
+  // Somebody else sits at the proxy by now, or nobody; or they run the installation since, whom no proxy signs in.
+  const isStale = found?.method === "proxy" && (found.operator || !sameAddress(found.email, vouchedEmail(exchange)));
   const session = isStale ? undefined : found;
   return new Visitor(exchange, hasForms, { session, token, secret });
 }

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
-import type { DevicePrincipal } from "../../identity/devices/devices.ts";
+import { type DevicePrincipal, findDeviceOf } from "../../identity/devices/devices.ts";
 import { isOwnOnly } from "../../identity/sight/sight.ts";
-import { fail, forbidden, malformed } from "../../kit/problem.ts";
+import { fail, forbidden, malformed, unauthorized } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Call, endpoint, Reply } from "../../platform/http/endpoint.ts";
 import { commitNotes } from "../traces/traces.ts";
@@ -43,31 +43,42 @@ export const notesRead = endpoint(
   },
   ({ core, principal, query }: Call<DevicePrincipal, { readonly commits: string }>) => {
     const { teamId } = principal;
-    if (isOwnOnly(core, principal)) fail(forbidden, "Whose device this is sees only what their own devices sent.");
+    requireSight(core, principal);
     const commits = query.commits.split(",").filter((commit) => commit !== "");
     if (commits.length > MAX_COMMITS) fail(malformed, `At most ${MAX_COMMITS} commits can be asked for at once.`);
     if (!commits.every((commit) => COMMIT.test(commit)))
       fail(malformed, "Each commit must have 4 to 64 hexadecimal digits.");
     const known = commitNotes.known(core, teamId, commits);
     if (known.length === 0) return new Reply({ notes: {} }, { status: 404 });
-    return new Reply({ notes: {} }, { content: document(core, teamId, known) });
+    return new Reply({ notes: {} }, { content: document(core, principal, known) });
   },
 );
+
+/** @throws Problem forbidden, or unauthorized once the device is not connected any more */
+function requireSight(core: Core, device: DevicePrincipal): void {
+  const { status } = findDeviceOf(core, device.teamId, device.deviceId) ?? {};
+  if (status !== "active") fail(unauthorized, "The device was disconnected.");
+  if (isOwnOnly(core, device)) fail(forbidden, "Whose device this is sees only what their own devices sent.");
+}
 
 /** Of a note at once, in UTF-16 units: its escapes may be six times as long. */
 const PIECE_CHARS = 256 * 1024;
 
-/** Piece by piece: a hundred notes may be larger than what one text can hold, and one keeps others waiting. */
-async function* document(core: Core, teamId: string, commits: readonly string[]): AsyncGenerator<string> {
+/**
+ * Piece by piece: a hundred notes may be larger than what one text can hold, and one keeps others waiting. Who reads slowly has no more
+ * of them once the device is told nothing of the team any more.
+ */
+async function* document(core: Core, device: DevicePrincipal, commits: readonly string[]): AsyncGenerator<string> {
   const yieldNow = cooperative(core.clock);
   let before = '{"notes":{';
   for (const commit of commits) {
-    const content = commitNotes.contentOf(core, teamId, commit);
+    const content = commitNotes.contentOf(core, device.teamId, commit);
     // It may be erased by now.
     if (content === undefined) continue;
     yield `${before}${JSON.stringify(commit)}:"`;
     for (let from = 0; from < content.length; from += PIECE_CHARS) {
       await yieldNow();
+      requireSight(core, device);
       // A character that two pieces share is written as two escapes, which are one again when they are read.
       yield JSON.stringify(content.slice(from, from + PIECE_CHARS)).slice(1, -1);
     }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { storeMember } from "../../../src/identity/members/members.ts";
-import { getUser } from "../../../src/identity/people/people.ts";
+import { getUser, setOperator } from "../../../src/identity/people/people.ts";
 import {
   addApp,
   beginApp,
@@ -23,10 +23,10 @@ const ORIGIN = { ip: "192.0.2.7", userAgent: null };
 const PARTY = { id: "localhost", origin: "http://localhost" };
 
 /** Somebody with an app, whose form is sent as often as is said. */
-async function withApp() {
-  const t = await startInstance();
+async function withApp(settings = {}, operator = false) {
+  const t = await startInstance({ settings });
   const { core } = t.instance;
-  const { id } = await createUser(core, { email: EMAIL, password: PASSWORD });
+  const { id } = await createUser(core, { email: EMAIL, password: PASSWORD, operator });
   await signIn(core, EMAIL, PASSWORD, ORIGIN);
   const [session] = t.rows("SELECT id FROM web_sessions");
   const { sealed } = beginApp(core, id, "Reckon");
@@ -49,6 +49,15 @@ it("lets nobody go on with a sign-in whose second factor was reset while it wait
   t.clock.advance(30_000);
   await expect(continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN)).rejects.toMatchObject({ status: 401 });
   expect(t.rows("SELECT count(*) AS n FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ n: 0 }]);
+});
+
+it("lets nobody go on with a password who ran the installation, where passwords are for such alone", async () => {
+  const { t, core, id, code } = await withApp({ passwords: "operators" }, true);
+  const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
+  const pending = "pending" in entered ? entered.pending : "";
+  await setOperator(core, id, false);
+  await expect(continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN)).rejects.toMatchObject({ status: 403 });
+  expect(t.count("web_sessions")).toBe(1);
 });
 
 it("takes an app once, so that each of its codes counts once", async () => {
