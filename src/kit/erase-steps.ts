@@ -54,8 +54,8 @@ export function* inFew<T>(steps: Iterator<EraseStep, T>): Generator<EraseStep, T
  */
 export async function* together(works: readonly AsyncIterator<EraseStep>[]): AsyncGenerator<EraseStep> {
   for (let left = works; left.length > 0; ) {
-    const asked = await Promise.all(left.map(async (work) => ({ work, next: await work.next() })));
-    const going = asked.flatMap(({ work, next }) => (next.done ? [] : [{ work, step: next.value }]));
+    const answers = await Promise.all(left.map(async (work) => ({ work, next: await work.next() })));
+    const going = answers.flatMap(({ work, next }) => (next.done ? [] : [{ work, step: next.value }]));
     yield* inFew(going.map(({ step }) => step).values());
     left = going.map(({ work }) => work);
   }

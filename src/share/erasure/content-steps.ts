@@ -135,13 +135,13 @@ async function* eraseEach(
 
 /** Does something once for all who ask for it at a time: after the last of them. */
 function onceFor(work: () => Promise<void>): () => Promise<void> {
-  let asked: Promise<void> | undefined;
+  let waiting: Promise<void> | undefined;
   return () => {
-    asked ??= Promise.resolve().then(() => {
-      asked = undefined;
+    waiting ??= Promise.resolve().then(() => {
+      waiting = undefined;
       return work();
     });
-    return asked;
+    return waiting;
   };
 }
 
