@@ -48,6 +48,19 @@ export function* inFew<T>(steps: Iterator<EraseStep, T>): Generator<EraseStep, T
   }
 }
 
+/**
+ * Works of which none waits for another, side by side: what each of them would do next is done in few transactions.
+ * @param works each asked for its next step once the one before is stored
+ */
+export async function* together(works: readonly AsyncIterator<EraseStep>[]): AsyncGenerator<EraseStep> {
+  for (let left = works; left.length > 0; ) {
+    const answers = await Promise.all(left.map(async (work) => ({ work, next: await work.next() })));
+    const going = answers.flatMap(({ work, next }) => (next.done ? [] : [{ work, step: next.value }]));
+    yield* inFew(going.map(({ step }) => step).values());
+    left = going.map(({ work }) => work);
+  }
+}
+
 /** Rows in portions that one transaction may remove. */
 export function* portions<T>(list: readonly T[], size = MAX_ERASED_ROWS): Generator<readonly T[]> {
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);

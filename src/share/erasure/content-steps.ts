@@ -7,7 +7,7 @@ import { sessionViewErasure } from "../../insight/session-views/session-views.ts
 import { sessionErasure } from "../../insight/sessions/sessions.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
-import { type EraseStep, inFew, whileAny } from "../../kit/erase-steps.ts";
+import { type EraseStep, inFew, portions as inPortions, together, whileAny } from "../../kit/erase-steps.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { Portion } from "../../log/log.ts";
@@ -113,6 +113,9 @@ async function* eraseNotes(
   yield* causeErasure.eraseNoted(core, teamId, named);
 }
 
+/** Sessions that are erased side by side. */
+const SIDE_BY_SIDE = 50;
+
 /** Erases sessions, and weighs anew what they competed for; where sessions run out, what was found stays as it is. */
 async function* eraseEach(
   core: Core,
@@ -123,8 +126,23 @@ async function* eraseEach(
 ): AsyncGenerator<EraseStep> {
   if (spend !== "stays") await deriveWhatWaits(core);
   const contested = spend === "stays" ? [] : await causeErasure.contestedBy(core, sessions);
-  for (const session of sessions) yield* eraseSession(core, session, erasureId, spend, isKept);
+  for (const some of inPortions(sessions, SIDE_BY_SIDE)) {
+    const derive = onceFor(() => deriveWhatWaits(core));
+    yield* together(some.map((session) => eraseSession(core, session, erasureId, spend, isKept, derive)));
+  }
   for (const correlateAnew of contested) await correlateAnew();
+}
+
+/** Does something once for all who ask for it at a time: after the last of them. */
+function onceFor(work: () => Promise<void>): () => Promise<void> {
+  let waiting: Promise<void> | undefined;
+  return () => {
+    waiting ??= Promise.resolve().then(() => {
+      waiting = undefined;
+      return work();
+    });
+    return waiting;
+  };
 }
 
 function eraseSession(
@@ -133,8 +151,12 @@ function eraseSession(
   erasureId: string,
   spend: Spend,
   isKept: Kept,
+  derive: () => Promise<void>,
 ): AsyncGenerator<EraseStep> {
-  const derived = () => derivedOf(core, session, erasureId, spend, isKept);
+  const derived = async function* (): AsyncGenerator<EraseStep> {
+    await derive();
+    yield* derivedOf(core, session, erasureId, spend, isKept);
+  };
   return traceErasure.eraseSession(core, session, erasureId, derived, (unnamed) => {
     sessionErasure.putUser(core, unnamed);
     if (spend !== "stays") spendErasure.putUser(core, session.teamId, unnamed);
@@ -151,7 +173,6 @@ async function* derivedOf(
   spend: Spend,
   isKept: Kept,
 ): AsyncGenerator<EraseStep> {
-  await deriveWhatWaits(core);
   if (spend !== "stays") yield* inFew(spendErasure.eraseSessionSpend(core, session));
   if (typeof spend === "object")
     yield* spendErasure.eraseSpend(core, { ...spend, repoKey: null, session: session.externalId });

@@ -11,13 +11,13 @@ export {
   notedErasure,
   openErasures,
   requestErasure,
-  resumeErasures,
 } from "./erasures.ts";
 export { listHolds } from "./hold-rows.ts";
 export { type Hold, heldOf, placeHold, releaseHold } from "./holds.ts";
 export { readJournal } from "./journal.ts";
 export { lastRuns } from "./nightly.ts";
 export { type ErasurePlan, planErasure } from "./plan.ts";
+export { resumeErasures } from "./resume.ts";
 export {
   ADVISED_DAYS,
   MAX_DAYS,

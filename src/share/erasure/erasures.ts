@@ -6,6 +6,7 @@ import { conflict, fail } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
+import { requireGoing } from "./cut-short.ts";
 import { holdOfNotes } from "./held-notes.ts";
 import { type Hold, heldOf, readReason } from "./holds.ts";
 import { type Erasure, journal, readJournal, readTarget, requireSound, type Target } from "./journal.ts";
@@ -145,6 +146,7 @@ function notifyDone(core: Core, { id, target, teamId }: Erasure): void {
  * Makes the steps of an erasure, each in a transaction that also counts what went.
  * @param onStep told what went with each transaction
  * @param onFirst a row change that goes along with the first that changes anything
+ * @throws when the instance stops
  */
 export async function inSteps(
   core: Core,
@@ -171,6 +173,7 @@ export async function inSteps(
       return counted;
     });
     onStep(went);
+    requireGoing(core);
     await letOthersIn();
   }
 }
@@ -180,12 +183,10 @@ export const countsOf = (core: Core, id: string): Counts =>
   JSON.parse(rows(core.store).erasure.get(id)?.counts ?? "{}") as Counts;
 
 /**
- * Carries out what is on record and not done: what a process left when it was killed, and what the file beside the database tells
- * and the database does not, because a backup was restored. Holds do not keep what was erased before.
- * @returns the erasures that were carried out
- * @throws StoreUnavailable
+ * Puts on record what the file beside the database tells and the database does not, because a backup was restored.
+ * @returns all that is on record and not done
  */
-export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
+export async function readOpen(core: Core): Promise<readonly Erasure[]> {
   const { directory } = core.store;
   for (const entry of readJournal(directory))
     if (!rows(core.store).erasure.get(entry.id))
@@ -194,13 +195,7 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
       });
   await journalAll(core);
   const requested = rows(core.store).requested.all();
-  const open = requested.filter(({ completedAt }) => completedAt === null).map(read);
-  for (const erasure of open) {
-    // At a start nobody is answered meanwhile, and much takes minutes.
-    core.log.info("erasure_goes_on", { id: erasure.id, kind: erasure.target.kind });
-    await carryOut(core, erasure);
-  }
-  return open;
+  return requested.filter(({ completedAt }) => completedAt === null).map(read);
 }
 
 /** What was asked for and is done since an instant. */

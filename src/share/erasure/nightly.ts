@@ -13,6 +13,7 @@ import type { Job } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { deriveWhatWaits, eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
+import { cutShort, unlessCutShort } from "./cut-short.ts";
 import { type Counts, countsOf, inSteps, recordErasure } from "./erasures.ts";
 import { heldOf } from "./holds.ts";
 import { reclaim } from "./reclaim.ts";
@@ -45,17 +46,20 @@ function isProven(core: Core): boolean {
 export const retentionJob: Job = {
   name: "retention",
   everyMs: LOOK_EVERY_MS,
-  async run(core) {
-    const rules = retentionRows(core.store).all.all();
-    // One that was cut short is ended, though everything is kept for ever since.
-    const cutShort = rows(core.store)
-      .unfinished.all()
-      .filter(({ kind }) => kind === "retention");
-    const teamIds = new Set([...rules, ...cutShort].flatMap(({ teamId }) => teamId ?? []));
-    const proven = isProven(core);
-    for (const teamId of teamIds) if (isDue(core, teamId, proven)) await runRetention(core, teamId);
-  },
+  stop: cutShort,
+  run: (core) => unlessCutShort(core, () => runDue(core)),
 };
+
+async function runDue(core: Core): Promise<void> {
+  const rules = retentionRows(core.store).all.all();
+  // One that was cut short is ended, though everything is kept for ever since.
+  const cutShort = rows(core.store)
+    .unfinished.all()
+    .filter(({ kind }) => kind === "retention");
+  const teamIds = new Set([...rules, ...cutShort].flatMap(({ teamId }) => teamId ?? []));
+  const proven = isProven(core);
+  for (const teamId of teamIds) if (isDue(core, teamId, proven)) await runRetention(core, teamId);
+}
 
 function isDue(core: Core, teamId: string, proven: boolean): boolean {
   const last = rows(core.store).lastRetention.get({ teamId, now: core.clock.now() });

@@ -5,6 +5,7 @@ import { leafOfAct } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { whichOf } from "./content-steps.ts";
+import { cutShort, unlessCutShort } from "./cut-short.ts";
 import { carryOut, erasuresDoneSince } from "./erasures.ts";
 import type { Erasure } from "./journal.ts";
 import { EVERYTHING, portionsOf } from "./targets.ts";
@@ -35,7 +36,9 @@ async function isThere(core: Core, { id, target }: Erasure): Promise<boolean> {
 export const refilledJob: Job = {
   name: "erasures after a restore",
   everyMs: MINUTE_MS,
-  async run(core) {
-    for (const erasure of ofRestored(core)) if (await isThere(core, erasure)) await carryOut(core, erasure);
-  },
+  stop: cutShort,
+  run: (core) =>
+    unlessCutShort(core, async () => {
+      for (const erasure of ofRestored(core)) if (await isThere(core, erasure)) await carryOut(core, erasure);
+    }),
 };

@@ -1,9 +1,9 @@
 import { room } from "../../platform/rooms/rooms.ts";
-import { resumeErasures } from "./erasures.ts";
 import { erasureMetrics } from "./figures.ts";
 import { retentionJob, watchClock } from "./nightly.ts";
 import { reclaimJob } from "./reclaim.ts";
 import { refilledJob, watchRefilled } from "./refilled.ts";
+import { resumeAtStart, resumingJob } from "./resume.ts";
 
 export const erasure = room({
   name: "erasure",
@@ -17,11 +17,11 @@ export const erasure = room({
     "hold.placed": { label: "Hold placed", did: "placed a hold on" },
     "hold.released": { label: "Hold released", did: "released the hold on" },
   },
-  jobs: [retentionJob, reclaimJob, refilledJob],
+  jobs: [resumingJob, retentionJob, reclaimJob, refilledJob],
   metrics: erasureMetrics,
   async open(core) {
     watchClock(core);
-    for (const { id, target } of await resumeErasures(core)) core.log.info("erased", { id, kind: target.kind });
+    await resumeAtStart(core);
     watchRefilled(core);
   },
 });

@@ -166,7 +166,7 @@ export function examineErasures(core: Core): Finding {
     return {
       check,
       status: "warning",
-      detail: `${unfinished} asked for and not done: the next start of the server finishes them`,
+      detail: `${unfinished} asked for and not done: where no command is at it any more, the next start of the server goes on with them`,
     };
   if (db.pragma("auto_vacuum", { simple: true }) !== 2)
     return {

@@ -23,6 +23,7 @@ import {
   resolveTarget,
 } from "../../../src/share/erasure/erasure.ts";
 import { JOURNAL } from "../../../src/share/erasure/journal.ts";
+import { resumingJob } from "../../../src/share/erasure/resume.ts";
 import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { PASSWORD } from "../../support/accounts.ts";
@@ -334,11 +335,32 @@ it("goes on with an erasure that ended half done, whatever step it was at", asyn
     await expect(cut).rejects.toThrow("cut");
     await t.close();
     const again = await startInstance({ directory: t.directory, clock: t.clock });
+    const state = () =>
+      again.rows("SELECT completed_at IS NOT NULL AS done, reclaimed_at IS NOT NULL AS reclaimed FROM erasures");
+    // It answers before that is done.
+    expect(state()).toEqual([{ done: 0, reclaimed: 0 }]);
+    expect((await again.get("/api/health")).status).toBe(200);
+    await expect.poll(state, { timeout: 60_000 }).toEqual([{ done: 1, reclaimed: 1 }]);
     expect([steps, filesWith(again.directory, "marigold")]).toEqual([steps, []]);
-    expect(again.rows("SELECT completed_at IS NOT NULL AS done FROM erasures")).toEqual([{ done: 1 }]);
     expect(report(again).faults).toEqual([]);
     await again.close();
   }
+});
+
+it("is cut short where the instance stops, and gone on with by the next", async () => {
+  const { t, mine } = await twoDevices();
+  await request(t, { device: mine.deviceId });
+  await t.close();
+  const done = (one: TestInstance) => one.rows("SELECT completed_at IS NOT NULL AS done, counts FROM erasures");
+  const second = await startInstance({ directory: t.directory, clock: t.clock });
+  await new Promise<void>((resolve) => second.instance.core.store.onChange(["erasures"], () => resolve()));
+  await second.close();
+  const third = await startInstance({ directory: t.directory, clock: t.clock });
+  expect(done(third)).toEqual([{ done: 0, counts: expect.stringContaining("devices") }]);
+  expect(third.rows("SELECT * FROM job_failures")).toEqual([]);
+  await resumingJob.run(third.instance.core);
+  expect(done(third)).toMatchObject([{ done: 1 }]);
+  expect(filesWith(third.directory, "marigold")).toEqual([]);
 });
 
 it("erases again what a restored backup brings back, once, and says so", async () => {

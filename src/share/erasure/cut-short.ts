@@ -1,0 +1,21 @@
+import { type Core, slot } from "../../core.ts";
+
+/** What takes minutes ends where it is when the instance stops; the next goes on with it. */
+
+const stopping = slot(() => ({ now: false }));
+
+/** Ends what is being erased, after the step in work. */
+export function cutShort(core: Core): void {
+  stopping(core).now = true;
+}
+
+/** @throws when the instance stops */
+export function requireGoing(core: Core): void {
+  if (stopping(core).now) throw new Error("the instance stops");
+}
+
+/** Runs what erases; that it is cut short, there or in what it waits for, is no failure. */
+export const unlessCutShort = (core: Core, run: () => Promise<void>): Promise<void> =>
+  run().catch((error: unknown) => {
+    if (!stopping(core).now) throw error;
+  });
