@@ -86,6 +86,68 @@ describe("what Langfuse observes", () => {
   });
 });
 
+describe("what LiteLLM's proxy tells of a call", () => {
+  const usage = (details: string) =>
+    `{'completion_tokens': 20, 'prompt_tokens': 3500, 'total_tokens': 3520, 'prompt_tokens_details': ${details}}`;
+  const call = (details: string, id = CALL): Sent => ({
+    id,
+    name: "litellm_request",
+    values: {
+      "gen_ai.operation.name": "acompletion",
+      "gen_ai.response.model": "claude-sonnet-4-5",
+      "gen_ai.usage.input_tokens": 3500,
+      "gen_ai.usage.output_tokens": 20,
+      "gen_ai.usage.total_tokens": 3520,
+      "gen_ai.cost.total_cost": 0.003,
+      "metadata.usage_object": usage(details),
+      "metadata.user_api_key_user_email": "Ada@Example.com",
+    },
+  });
+
+  it("has what was cached taken out of its input, its cost, and whose key it was made with", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, call("{'audio_tokens': None, 'cache_write_tokens': 400, 'cached_tokens': 3000}"));
+    expect(await spend(t, device)).toEqual([1, 100, 3000, 400, 20]);
+    const { body } = await t.get("/api/spend?by=person", { token: device.token });
+    expect(body.groups).toMatchObject([{ key: "ada@example.com", reportedUsd: 0.003 }]);
+  });
+
+  it("counts by what OpenTelemetry's names say where it cannot be read", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, call("{'cached_tokens': 3000", ROOT), call("<object at 0x7f>", TOOL));
+    expect(await spend(t, device)).toEqual([2, 7000, 0, 0, 40]);
+  });
+});
+
+it("reads what instruments say that a call cost, and none where they know no price", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const call = (id: string, cost: Sent["values"]): Sent => ({
+    id,
+    name: "chat gpt-5",
+    values: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": "gpt-5",
+      "gen_ai.usage.input_tokens": 100,
+      "gen_ai.usage.output_tokens": 5,
+      ...cost,
+    },
+  });
+  await send(
+    t,
+    device,
+    call(ROOT, { "operation.cost": 0.5 }),
+    call(CALL, { "llm.cost.total": 0.25 }),
+    call(TOOL, { "gen_ai.usage.cost": 0 }),
+  );
+  await t.instance.settle();
+  const { total } = (await t.get("/api/spend", { token: device.token })).body;
+  expect(total).toMatchObject({ usages: 3, reportedUsd: 0.75 });
+  expect(t.rows("SELECT document FROM trace_spans WHERE external_id = ?", TOOL)[0]?.document).not.toContain("costUsd");
+});
+
 it("shows workflows, agents and tools that Traceloop observes, with what stands below them", async () => {
   const t = await startInstance();
   const device = await t.device();

@@ -1,8 +1,8 @@
 import { readAttributeUsage } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
-import { countOf, keptText, type Span, usageOf } from "./happening.ts";
+import { costOf, countOf, keptText, type Span, usageOf } from "./happening.ts";
 import { keptMessages } from "./messages.ts";
-import { readObserved, usageOfLangfuse } from "./observed.ts";
+import { readObserved, usageOfLangfuse, usageOfLiteLlm } from "./observed.ts";
 import type { SpanRecord } from "./records.ts";
 
 /**
@@ -34,6 +34,9 @@ const DIALECTS = [
     },
   },
 ] as const;
+
+/** What LiteLLM, OpenLIT, Pydantic AI and OpenInference say that a call cost: nothing where they know no price. */
+const COSTS = ["gen_ai.cost.total_cost", "gen_ai.usage.cost", "operation.cost", "llm.cost.total"];
 
 /** What is said in every call again and would be most of what is stored. */
 const REPEATED = /^gen_ai\.(?:system_instructions|tool\.definitions|agent\.description|tool\.description)$/;
@@ -69,7 +72,18 @@ export function readGenericSpan(record: SpanRecord): Span | undefined {
     about["error.type"] ??= "_OTHER";
     about["error.message"] = keptText(failure);
   }
-  return { id, parentId, name: isDetails ? undefined : name, kind, startedAt, endedAt, usage, attributes: about };
+  const costUsd = COSTS.map((key) => costOf(attributes[key])).find(Boolean);
+  return {
+    id,
+    parentId,
+    name: isDetails ? undefined : name,
+    kind,
+    startedAt,
+    endedAt,
+    usage,
+    costUsd,
+    attributes: about,
+  };
 }
 
 /** Whether a span says again what the calls below it used. */
@@ -103,7 +117,7 @@ const isAgent = (operation = "", hasUsage: boolean) =>
 function readUsage(attributes: Fields): Fields | undefined {
   const named = asText(attributes["langsmith.metadata.usage_metadata"]);
   if (named !== undefined) return ofLangSmith(asObject(parseJson(named)));
-  const observed = usageOfLangfuse(attributes);
+  const observed = usageOfLangfuse(attributes) ?? usageOfLiteLlm(attributes);
   if (observed) return observed;
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);

@@ -49,3 +49,16 @@ export function usageOfLangfuse(attributes: Fields): Fields | undefined {
   const usage = isApart ? { input_tokens: input, output_tokens: output, ...cached } : details;
   return readUsage(usage) === null ? undefined : usage;
 }
+
+/** Tokens as LiteLLM tells them beside `gen_ai.usage.*`, which has not what was cached: a dictionary of numbers as Python prints it. */
+export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
+  const text = asText(attributes["metadata.usage_object"]);
+  if (text === undefined) return undefined;
+  const printed = text.replaceAll("'", '"').replace(/\bNone\b/g, "null");
+  const { prompt_tokens, completion_tokens, prompt_tokens_details, cache_creation_input_tokens } = asObject(
+    parseJson(printed),
+  );
+  const { cached_tokens, cache_write_tokens = cache_creation_input_tokens } = asObject(prompt_tokens_details);
+  const usage = { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens, cache_write_tokens } };
+  return readUsage(usage) === null ? undefined : usage;
+}
