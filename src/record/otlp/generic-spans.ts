@@ -1,5 +1,5 @@
-import { readAttributeUsage } from "../../formats/usage.ts";
-import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { asAnswerId, isModelCall, readAttributeUsage } from "../../formats/usage.ts";
+import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { costOf, countOf, keptText, type Span, usageOf } from "./happening.ts";
 import { keptMessages } from "./messages.ts";
 import { readObserved, usageOfLangfuse, usageOfLiteLlm } from "./observed.ts";
@@ -106,7 +106,7 @@ function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined
   if (isTool || operation === "execute_tool" || role === "tool") return "tool";
   // A chain calls no model by itself: its tokens are those of the calls within.
   if (isAgent(operation, hasUsage) || role === "agent" || (role === "chain" && hasUsage)) return "agent";
-  const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
+  const isCall = isModelCall(operation) || role === "llm";
   return hasUsage || isCall ? "llm" : undefined;
 }
 
@@ -122,9 +122,26 @@ function readUsage(attributes: Fields): Fields | undefined {
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);
     const detailed = usageOf(attributes, parts);
-    if (usage) return detailed ? { ...usage, [details]: detailed } : usage;
+    if (usage) return { ...usage, ...(detailed && { [details]: detailed }), id: answerIdIn(attributes) };
   }
   return undefined;
+}
+
+/** The longest output of a call that is taken apart. */
+const MAX_OUTPUT_CHARS = 1024 * 1024;
+
+/**
+ * The id of a call's answer in its output, which OpenInference keeps as JSON, as the provider's client or LangChain has it: beside
+ * LangChain the client tells of the same call, in a trace of its own.
+ */
+function answerIdIn(attributes: Fields): string | undefined {
+  const text = asText(attributes["output.value"]);
+  if (roleOf(attributes) !== "llm" || text === undefined || text.length > MAX_OUTPUT_CHARS) return undefined;
+  const { id, generations } = asObject(parseJson(text));
+  const [{ message } = {} as Fields] = asObjects(Array.isArray(generations) ? generations.flat() : []);
+  const { kwargs } = asObject(message);
+  const { id: runId, response_metadata } = asObject(kwargs);
+  return [id, asObject(response_metadata).id, runId].map(asAnswerId).find(Boolean);
 }
 
 /** LangSmith's exporter leaves what was cached out of `gen_ai.usage.*`. */

@@ -1,4 +1,4 @@
-import { readUsage } from "../../formats/usage.ts";
+import { asAnswerId, readUsage } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { keptText } from "./happening.ts";
 
@@ -59,6 +59,7 @@ export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
     parseJson(printed),
   );
   const { cached_tokens, cache_write_tokens = cache_creation_input_tokens } = asObject(prompt_tokens_details);
-  const usage = { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens, cache_write_tokens } };
+  const id = asAnswerId(attributes["gen_ai.response.id"]);
+  const usage = { id, prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens, cache_write_tokens } };
   return readUsage(usage) === null ? undefined : usage;
 }
