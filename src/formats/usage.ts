@@ -58,13 +58,20 @@ export function readRequestId({ requestId, request_id }: Fields): string | null 
 
 /** Ids that Anthropic, OpenAI, and those who speak like them give to one answer alone. */
 const ANSWER = /^(?:msg_|chatcmpl-|resp_)[\w-]{20,}$/;
-const CALL = /^(?:chat|text_completion|generate_content)$/i;
+const CALL = /^(?:chat|a?(?:text_)?completion|generate_content|anthropic_messages|a?responses)$/i;
+
+/** Whether a value of `gen_ai.operation.name` is that of one call of a model, also as LiteLLM calls it. */
+export const isModelCall = (operation: string | undefined): boolean => CALL.test(operation ?? "");
+
+/** An id of an answer, by its form; undefined for anything else. */
+export function asAnswerId(value: unknown): string | undefined {
+  const id = readId(value);
+  return id !== undefined && ANSWER.test(id) ? id : undefined;
+}
 
 /** The provider's id of a call's answer, by its form: agents give several calls one of their own, and themselves that of their last call. */
-function readAnswerId(attributes: Fields): string | null {
-  const id = readId(attributes["gen_ai.response.id"]) ?? "";
-  return ANSWER.test(id) && CALL.test(readId(attributes["gen_ai.operation.name"]) ?? "") ? id : null;
-}
+const readAnswerId = (attributes: Fields): string | null =>
+  (isModelCall(readId(attributes["gen_ai.operation.name"])) && asAnswerId(attributes["gen_ai.response.id"])) || null;
 
 /** Takes what was cached out of an input that includes it. An input too small to include it was told without it. */
 function outside(input: number | null, cached: number | null): number | null {

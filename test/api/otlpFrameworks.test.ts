@@ -86,6 +86,147 @@ describe("what Langfuse observes", () => {
   });
 });
 
+describe("what LiteLLM's proxy tells of a call", () => {
+  const usage = (details: string) =>
+    `{'completion_tokens': 20, 'prompt_tokens': 3500, 'total_tokens': 3520, 'prompt_tokens_details': ${details}}`;
+  const call = (details: string, id = CALL): Sent => ({
+    id,
+    name: "litellm_request",
+    values: {
+      "gen_ai.operation.name": "acompletion",
+      "gen_ai.response.model": "claude-sonnet-4-5",
+      "gen_ai.usage.input_tokens": 3500,
+      "gen_ai.usage.output_tokens": 20,
+      "gen_ai.usage.total_tokens": 3520,
+      "gen_ai.cost.total_cost": 0.003,
+      "metadata.usage_object": usage(details),
+      "metadata.user_api_key_user_email": "Ada@Example.com",
+    },
+  });
+
+  it("has what was cached taken out of its input, its cost, and whose key it was made with", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, call("{'audio_tokens': None, 'cache_write_tokens': 400, 'cached_tokens': 3000}"));
+    expect(await spend(t, device)).toEqual([1, 100, 3000, 400, 20]);
+    const { body } = await t.get("/api/spend?by=person", { token: device.token });
+    expect(body.groups).toMatchObject([{ key: "ada@example.com", reportedUsd: 0.003 }]);
+  });
+
+  it("counts by what OpenTelemetry's names say where it cannot be read", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, call("{'cached_tokens': 3000", ROOT), call("<object at 0x7f>", TOOL));
+    expect(await spend(t, device)).toEqual([2, 7000, 0, 0, 40]);
+  });
+});
+
+describe("a call that OpenInference tells of twice, in a trace each", () => {
+  const told = (id: string, trace: string, output: object): Sent => ({
+    id,
+    trace: trace.repeat(32),
+    name: "ChatCompletion",
+    values: {
+      "openinference.span.kind": "LLM",
+      "llm.model_name": "gpt-4o",
+      "llm.token_count.prompt": 3101,
+      "llm.token_count.completion": 21,
+      "llm.token_count.prompt_details.cache_read": 3000,
+      "output.value": JSON.stringify(output),
+    },
+  });
+  const byClient = (id: string) => ({ id, choices: [{ message: { content: "It is mild." } }] });
+  const byLangChain = (kwargs: object) => ({ generations: [[{ message: { lc: 1, id: ["langchain"], kwargs } }]] });
+  const ANSWER = "chatcmpl-74ee41b66769422195ed7f15239f9";
+
+  it("counts once by the answer's id, in whichever language LangChain tells it", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, told(ROOT, "a", byClient(ANSWER)));
+    await send(t, device, told(CALL, "b", byLangChain({ id: "lc_run--1", response_metadata: { id: ANSWER } })));
+    await send(t, device, told(TOOL, "c", byLangChain({ id: ANSWER })));
+    expect(await spend(t, device)).toEqual([1, 101, 3000, 0, 21]);
+  });
+
+  it("counts for itself where the output names another answer, or what is none", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, told(ROOT, "a", byClient(ANSWER)));
+    await send(t, device, told(CALL, "b", byClient(ANSWER.replace("74", "75"))));
+    await send(t, device, told(TOOL, "c", byLangChain({ id: "lc_run--1", response_metadata: null })));
+    await send(t, device, told("4".repeat(16), "d", [byClient(ANSWER)]));
+    expect(await spend(t, device)).toEqual([4, 404, 12_000, 0, 84]);
+  });
+});
+
+it("counts a call once that an agent's spans and LiteLLM's proxy tell of by its answer's id, and records one that failed there", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const ANSWER = "msg_01f9db1f0e69fa4e00a79de1";
+  await send(t, device, {
+    id: ROOT,
+    trace: "b".repeat(32),
+    name: "chat claude-sonnet-4-5",
+    values: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.response.id": ANSWER,
+      "gen_ai.usage.input_tokens": 3102,
+      "gen_ai.usage.cache_read.input_tokens": 3000,
+      "gen_ai.usage.output_tokens": 22,
+    },
+  });
+  await send(
+    t,
+    device,
+    {
+      id: CALL,
+      name: "litellm_request",
+      values: {
+        "gen_ai.operation.name": "anthropic_messages",
+        "gen_ai.response.id": ANSWER,
+        "gen_ai.usage.input_tokens": 3102,
+        "gen_ai.usage.output_tokens": 22,
+        "metadata.usage_object": `{'prompt_tokens': 3102, 'completion_tokens': 22, 'prompt_tokens_details': {'cached_tokens': 3000}}`,
+      },
+    },
+    {
+      id: TOOL,
+      name: "litellm_request",
+      status: ERROR,
+      values: { "gen_ai.operation.name": "acompletion", "error.type": "InternalServerError" },
+    },
+  );
+  expect(await spend(t, device)).toEqual([1, 102, 3000, 0, 22]);
+  expect(attributesOf(t, TOOL)).toMatchObject({ "error.type": "InternalServerError", "error.message": "boom" });
+});
+
+it("reads what instruments say that a call cost, and none where they know no price", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const call = (id: string, cost: Sent["values"]): Sent => ({
+    id,
+    name: "chat gpt-5",
+    values: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": "gpt-5",
+      "gen_ai.usage.input_tokens": 100,
+      "gen_ai.usage.output_tokens": 5,
+      ...cost,
+    },
+  });
+  await send(
+    t,
+    device,
+    call(ROOT, { "operation.cost": 0.5 }),
+    call(CALL, { "llm.cost.total": 0.25 }),
+    call(TOOL, { "gen_ai.usage.cost": 0 }),
+  );
+  await t.instance.settle();
+  const { total } = (await t.get("/api/spend", { token: device.token })).body;
+  expect(total).toMatchObject({ usages: 3, reportedUsd: 0.75 });
+  expect(t.rows("SELECT document FROM trace_spans WHERE external_id = ?", TOOL)[0]?.document).not.toContain("costUsd");
+});
+
 it("shows workflows, agents and tools that Traceloop observes, with what stands below them", async () => {
   const t = await startInstance();
   const device = await t.device();

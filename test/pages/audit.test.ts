@@ -199,9 +199,9 @@ it("exports what is filtered as JSON lines and as CSV that no spreadsheet runs",
       detail: {},
     },
   ]);
-  const csv = await (await get(site, "/audit/export?format=csv", owner)).text();
+  const csv = Buffer.from(await (await get(site, "/audit/export?format=csv", owner)).arrayBuffer()).toString();
   const [head, ...rest] = csv.split("\r\n");
-  expect(head).toBe("id,at,teamId,actorKind,actorId,actorLabel,action,targetKind,targetId,targetLabel,ip,detail");
+  expect(head).toBe("\uFEFFid,at,teamId,actorKind,actorId,actorLabel,action,targetKind,targetId,targetLabel,ip,detail");
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""<b>x</b>"")"`);
   expect(csv).toContain(`,'+alice,`);
   expect(csv).toContain(`"two\nlines, ""quoted"""`);

@@ -105,7 +105,7 @@ it("takes nonsense in the address for nothing", async () => {
   expect(await visit.page.getByRole("main").textContent()).not.toContain("reckon agent connect");
 });
 
-it("gives all rows as values in which no spreadsheet sees a formula", async () => {
+it("gives all rows as values in which spreadsheets see Unicode and no formula", async () => {
   const { site, ada, device } = await withUsage();
   const { page, go } = await site.open(ada);
   await go("/spend?by=branch&days=90");
@@ -117,7 +117,7 @@ it("gives all rows as values in which no spreadsheet sees a formula", async () =
   const lines = readFileSync(await file.path(), "utf8").split("\r\n");
   const { groups } = await spendOf(site, device.token, "since=90d&by=branch");
   expect(lines[0]).toBe(
-    "branch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages",
+    "\uFEFFbranch,usd,reportedUsd,inputTokens,outputTokens,cacheWriteTokens,cacheReadTokens,unpricedTokens,usages",
   );
   expect(lines).toHaveLength(groups.length + 2);
   const told = lines.find((line) => line.includes("HYPERLINK"));
@@ -202,7 +202,11 @@ it("sums by person, whose machines they are now, narrows to one, and leads to th
   expect(await tileIn(visit, "Cost")).toBe(`$${all.groups[0].usd.toFixed(2)}`);
   expect(await page.getByLabel("Person", { exact: true }).inputValue()).toBe(ada.userId);
   const csv = await page.request.get(`${site.url}/spend/csv?by=person&person=${ada.userId}`);
-  expect((await csv.text()).split("\r\n").map((line) => line.split(",")[0])).toEqual(["person", "ada@example.com", ""]);
+  expect((await csv.text()).split("\r\n").map((line) => line.split(",")[0])).toEqual([
+    "\uFEFFperson",
+    "ada@example.com",
+    "",
+  ]);
   await rowsIn(visit).first().getByRole("link").click();
   await page.waitForURL((url) => url.pathname === "/sessions" && url.searchParams.get("person") === ada.userId);
 

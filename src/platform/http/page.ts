@@ -220,3 +220,12 @@ export const download = (filename: string, media: string, body: PageReply["body"
   media,
   body,
 });
+
+/** Comma-separated values to save. Without the mark before them Excel does not take them for Unicode, and shows `MÃ¼ller`. */
+export const csvDownload = (filename: string, lines: Iterable<string> | AsyncIterable<string>): PageReply =>
+  download(filename, "text/csv; charset=utf-8", marked(lines));
+
+async function* marked(lines: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+  yield "\uFEFF";
+  yield* lines;
+}

@@ -1,6 +1,7 @@
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import {
   before,
+  costOf,
   countOf,
   failureOf,
   type Happening,
@@ -46,13 +47,6 @@ function usage(attributes: Fields): Fields | undefined {
   };
 }
 
-/** Versions that send every attribute as text write it in digits, small ones as `3e-7`. */
-function costOf({ cost_usd }: Fields): number | undefined {
-  const isDigits = typeof cost_usd === "string" && /^\d{1,9}(?:\.\d{1,30})?(?:e-\d{1,2})?$/.test(cost_usd);
-  const cost = isDigits ? Number(cost_usd) : cost_usd;
-  return typeof cost === "number" ? cost : undefined;
-}
-
 /** What an event tells; undefined for one that tells nothing of what is recorded. */
 export function readClaudeCodeLog({ event, resource, attributes, at, nanos }: LogRecord): Happening | undefined {
   const session = sessionOf(attributes, resource);
@@ -74,7 +68,7 @@ export function readClaudeCodeLog({ event, resource, attributes, at, nanos }: Lo
       const used = usage(attributes);
       if (!used) return undefined;
       const model = readId(attributes.model);
-      const costUsd = costOf(attributes);
+      const costUsd = costOf(attributes.cost_usd);
       return {
         ...happening,
         model,

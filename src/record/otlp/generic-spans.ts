@@ -1,8 +1,8 @@
-import { readAttributeUsage } from "../../formats/usage.ts";
-import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
-import { countOf, keptText, type Span, usageOf } from "./happening.ts";
+import { asAnswerId, isModelCall, readAttributeUsage } from "../../formats/usage.ts";
+import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { costOf, countOf, keptText, type Span, usageOf } from "./happening.ts";
 import { keptMessages } from "./messages.ts";
-import { readObserved, usageOfLangfuse } from "./observed.ts";
+import { readObserved, usageOfLangfuse, usageOfLiteLlm } from "./observed.ts";
 import type { SpanRecord } from "./records.ts";
 
 /**
@@ -34,6 +34,9 @@ const DIALECTS = [
     },
   },
 ] as const;
+
+/** What LiteLLM, OpenLIT, Pydantic AI and OpenInference say that a call cost: nothing where they know no price. */
+const COSTS = ["gen_ai.cost.total_cost", "gen_ai.usage.cost", "operation.cost", "llm.cost.total"];
 
 /** What is said in every call again and would be most of what is stored. */
 const REPEATED = /^gen_ai\.(?:system_instructions|tool\.definitions|agent\.description|tool\.description)$/;
@@ -69,7 +72,18 @@ export function readGenericSpan(record: SpanRecord): Span | undefined {
     about["error.type"] ??= "_OTHER";
     about["error.message"] = keptText(failure);
   }
-  return { id, parentId, name: isDetails ? undefined : name, kind, startedAt, endedAt, usage, attributes: about };
+  const costUsd = COSTS.map((key) => costOf(attributes[key])).find(Boolean);
+  return {
+    id,
+    parentId,
+    name: isDetails ? undefined : name,
+    kind,
+    startedAt,
+    endedAt,
+    usage,
+    costUsd,
+    attributes: about,
+  };
 }
 
 /** Whether a span says again what the calls below it used. */
@@ -92,7 +106,7 @@ function kindOf(attributes: Fields, hasUsage: boolean): Span["kind"] | undefined
   if (isTool || operation === "execute_tool" || role === "tool") return "tool";
   // A chain calls no model by itself: its tokens are those of the calls within.
   if (isAgent(operation, hasUsage) || role === "agent" || (role === "chain" && hasUsage)) return "agent";
-  const isCall = /^(?:chat|text_completion|generate_content)$/.test(operation ?? "") || role === "llm";
+  const isCall = isModelCall(operation) || role === "llm";
   return hasUsage || isCall ? "llm" : undefined;
 }
 
@@ -103,14 +117,31 @@ const isAgent = (operation = "", hasUsage: boolean) =>
 function readUsage(attributes: Fields): Fields | undefined {
   const named = asText(attributes["langsmith.metadata.usage_metadata"]);
   if (named !== undefined) return ofLangSmith(asObject(parseJson(named)));
-  const observed = usageOfLangfuse(attributes);
+  const observed = usageOfLangfuse(attributes) ?? usageOfLiteLlm(attributes);
   if (observed) return observed;
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);
     const detailed = usageOf(attributes, parts);
-    if (usage) return detailed ? { ...usage, [details]: detailed } : usage;
+    if (usage) return { ...usage, ...(detailed && { [details]: detailed }), id: answerIdIn(attributes) };
   }
   return undefined;
+}
+
+/** The longest output of a call that is taken apart. */
+const MAX_OUTPUT_CHARS = 1024 * 1024;
+
+/**
+ * The id of a call's answer in its output, which OpenInference keeps as JSON, as the provider's client or LangChain has it: beside
+ * LangChain the client tells of the same call, in a trace of its own.
+ */
+function answerIdIn(attributes: Fields): string | undefined {
+  const text = asText(attributes["output.value"]);
+  if (roleOf(attributes) !== "llm" || text === undefined || text.length > MAX_OUTPUT_CHARS) return undefined;
+  const { id, generations } = asObject(parseJson(text));
+  const [{ message } = {} as Fields] = asObjects(Array.isArray(generations) ? generations.flat() : []);
+  const { kwargs } = asObject(message);
+  const { id: runId, response_metadata } = asObject(kwargs);
+  return [id, asObject(response_metadata).id, runId].map(asAnswerId).find(Boolean);
 }
 
 /** LangSmith's exporter leaves what was cached out of `gen_ai.usage.*`. */

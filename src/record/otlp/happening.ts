@@ -68,6 +68,13 @@ export function countOf(value: unknown): number | undefined {
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
+/** What a call cost in dollars, as an agent says it; those that send every attribute as text write digits, small ones as `3e-7`. */
+export function costOf(value: unknown): number | undefined {
+  const isDigits = typeof value === "string" && /^\d{1,9}(?:\.\d{1,30})?(?:e-\d{1,2})?$/.test(value);
+  const cost = isDigits ? Number(value) : value;
+  return typeof cost === "number" ? cost : undefined;
+}
+
 /** Members of a usage, of the attributes that hold them; those that are no counts are left out. @returns undefined for no tokens at all */
 export function usageOf(
   attributes: Fields,
@@ -109,9 +116,14 @@ export const sessionOf = (...all: readonly Fields[]): string | undefined => {
   return undefined;
 };
 
+/** Attributes that name who is signed in; LiteLLM's proxy says whose key a call was made with. */
+const EMAIL_NAMES = ["user.email", "metadata.user_api_key_user_email"];
+
 /** An e-mail address as it stands in an attribute. */
 export const emailOf = (...all: readonly Fields[]): string | undefined =>
-  all.map((attributes) => readId(attributes["user.email"])).find((email) => email?.includes("@"));
+  EMAIL_NAMES.flatMap((name) => all.map((attributes) => readId(attributes[name]))).find((email) =>
+    email?.includes("@"),
+  );
 
 /** The instant so many milliseconds before another. @param at in RFC 3339 */
 export function before(at: string | undefined, milliseconds: number | undefined): string | undefined {

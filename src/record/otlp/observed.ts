@@ -1,4 +1,4 @@
-import { readUsage } from "../../formats/usage.ts";
+import { asAnswerId, readUsage } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { keptText } from "./happening.ts";
 
@@ -47,5 +47,19 @@ export function usageOfLangfuse(attributes: Fields): Fields | undefined {
   const isApart = read !== undefined || written !== undefined;
   const cached = { cache_read_input_tokens: read ?? 0, cache_creation_input_tokens: written };
   const usage = isApart ? { input_tokens: input, output_tokens: output, ...cached } : details;
+  return readUsage(usage) === null ? undefined : usage;
+}
+
+/** Tokens as LiteLLM tells them beside `gen_ai.usage.*`, which has not what was cached: a dictionary of numbers as Python prints it. */
+export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
+  const text = asText(attributes["metadata.usage_object"]);
+  if (text === undefined) return undefined;
+  const printed = text.replaceAll("'", '"').replace(/\bNone\b/g, "null");
+  const { prompt_tokens, completion_tokens, prompt_tokens_details, cache_creation_input_tokens } = asObject(
+    parseJson(printed),
+  );
+  const { cached_tokens, cache_write_tokens = cache_creation_input_tokens } = asObject(prompt_tokens_details);
+  const id = asAnswerId(attributes["gen_ai.response.id"]);
+  const usage = { id, prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens, cache_write_tokens } };
   return readUsage(usage) === null ? undefined : usage;
 }

@@ -4,7 +4,7 @@ import { isoDate } from "../../../../kit/clock.ts";
 import { type Content, html } from "../../../../kit/html.ts";
 import { fail, forbidden } from "../../../../kit/problem.ts";
 import { type EventFormat, exportEvents, listEvents, type StoredEvent } from "../../../../platform/audit/audit.ts";
-import { download, page } from "../../../../platform/http/page.ts";
+import { csvDownload, download, page } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
 import { typed } from "../../ui/form-spec.ts";
 import type { Table } from "../../ui/list.ts";
@@ -153,7 +153,8 @@ function exportPage(call: Person) {
   const filter = filterOf(call, params);
   const format: EventFormat = call.query.get("format") === "csv" ? "csv" : "jsonl";
   const today = isoDate(call.core.clock.now());
-  const media = format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8";
+  const name = `reckon-audit-${today}.${format}`;
+  const events = exportEvents(call.core, filter, format);
   const { text, action, days } = params;
   return exported(
     call,
@@ -162,7 +163,7 @@ function exportPage(call: Person) {
       teamId: filter.teamId,
       extent: { format, text, what: action, firstDay: days.from, lastDay: days.to },
     },
-    download(`reckon-audit-${today}.${format}`, media, exportEvents(call.core, filter, format)),
+    format === "csv" ? csvDownload(name, events) : download(name, "application/x-ndjson; charset=utf-8", events),
   );
 }
 

@@ -4,7 +4,7 @@ import { freshenSpend, type SpendFigures, spendCsv, spendReportInSlices } from "
 import { type Html, html } from "../../../../kit/html.ts";
 import { inSlices } from "../../../../kit/slices.ts";
 import { cooperative } from "../../../../kit/yield.ts";
-import { download, page } from "../../../../platform/http/page.ts";
+import { csvDownload, page } from "../../../../platform/http/page.ts";
 import { filters } from "../../ui/list.ts";
 import { empty, pageHead, type Stat, stats } from "../../ui/parts.ts";
 import { compact, dayText, plural } from "../../ui/units.ts";
@@ -174,7 +174,7 @@ export const spendPages = [
         teamId: call.session.team.id,
         extent: { by, repo, person, firstDay: first, lastDay: last },
       },
-      download(name, "text/csv; charset=utf-8", spendCsv(by, groups)),
+      csvDownload(name, spendCsv(by, groups)),
     );
   }),
 ];
