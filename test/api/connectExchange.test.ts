@@ -155,11 +155,11 @@ describe("connectExchange", () => {
     expect(again.expiresAt).toBe("2026-11-21T14:00:00.000Z");
     const entries = { json: { entries: [{ seq: 1, payload: {} }] }, token: again.deviceToken };
     expect((await t.post("/api/telemetry/ingest", entries)).status).toBe(200);
-    expect(countDevices(core, team.id, 0)).toEqual({ active: 1, seen: 1 });
+    expect(countDevices(core, team.id, 0)).toEqual({ all: 1, active: 1, seen: 1 });
     t.clock.advance(HOUR_MS);
     expect((await t.post("/api/telemetry/ingest", entries)).status).toBe(401);
     expect((await t.post("/api/connect/rotate", { token: again.deviceToken })).body.reason).toBe("token_expired");
-    expect(countDevices(core, team.id, 0)).toEqual({ active: 0, seen: 0 });
+    expect(countDevices(core, team.id, 0)).toEqual({ all: 1, active: 0, seen: 0 });
     expect((await ask()).body.deviceTokenExpiresAt).toBe("2026-11-21T20:00:00.000Z");
     expect(t.count("telemetry_streams")).toBe(1);
   });

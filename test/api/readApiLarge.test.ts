@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { pageRows } from "../../src/insight/defects/page-rows.ts";
 import { browseRows } from "../../src/record/traces/browse-rows.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { apiToken, fillRecords, REPO } from "../support/api.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -127,4 +128,30 @@ it("counts thousands of errors, and gives each class once, those seen first most
   expect(seen.map(({ id, occurrences, firstSeen, lastSeen }) => ({ id, occurrences, firstSeen, lastSeen }))).toEqual(
     stored,
   );
+});
+
+it("lists the devices of somebody with tens of thousands of them", async () => {
+  const t = await startInstance();
+  const team = await t.team();
+  const { id: ci } = await makeAccount(t.instance.core, {
+    email: "ci@example.com",
+    team: { id: team.id, role: "member" },
+  });
+  const { deviceId } = await t.device(team);
+  t.instance.core.store.db
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+       INSERT INTO devices (id, team_id, label, consent_version, created_at, person_id)
+       SELECT printf('%s-%06d', id, i), team_id, label, consent_version, created_at + i, iif(i % 2, ?, NULL) FROM n, devices WHERE id = ?`,
+    )
+    .run(ci, deviceId);
+  const token = await apiToken(t, team.id);
+  const ids = async (query: string) => {
+    const { body } = await t.get(`/api/devices?limit=2&${query}`, { token });
+    return body.items.map(({ id }: { id: string }) => id.slice(deviceId.length));
+  };
+  // A look at all of them for each of them took minutes, in which nobody else was answered.
+  expect(await ids("person=CI@example.com")).toEqual(["-000001", "-000003"]);
+  expect(await ids(`person=${ci}&status=revoked`)).toEqual([]);
+  expect(await ids("")).toEqual(["", "-000001"]);
 });

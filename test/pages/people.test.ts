@@ -301,3 +301,27 @@ it("keeps a long name within the page on a phone", async () => {
   const over = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
   expect(over).toBeLessThanOrEqual(0);
 });
+
+it("shows of somebody's many machines those that were heard of last, and how many more there are", async () => {
+  const site = await startSite();
+  const { core } = site.t.instance;
+  const owner = await site.person({ email: "ada@example.com" });
+  const bob = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
+  core.store.db
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1250)
+       INSERT INTO devices (id, team_id, label, consent_version, created_at, last_seen_at, person_id)
+       SELECT 'dev_' || i, ?, 'job-' || i, '1', i, i * 1000, ? FROM n`,
+    )
+    .run(owner.team.id, bob.userId);
+  const { page, go, judge } = await site.open(owner);
+  await go(`/people/${bob.userId}`);
+  await judge("people-person-many-machines");
+  const names = await page
+    .getByRole("table", { name: "Machines that report" })
+    .getByRole("rowheader")
+    .allTextContents();
+  expect([names.length, names[0], names.at(-1)]).toEqual([100, "job-1250", "job-1151"]);
+  await page.getByText("1,150 more, which were not heard of since.").waitFor();
+  await page.getByText("Remove, and revoke 1,250 machines").waitFor();
+});

@@ -21,9 +21,13 @@ export function teamRead(core: Core, own: string | null, named: string | undefin
 /** The devices that are a person's now; undefined where nobody is named. @param person id or e-mail address */
 export function devicesOfPerson(core: Core, teamId: string, person: string | undefined): readonly string[] | undefined {
   if (person === undefined) return undefined;
-  const email = person.toLowerCase();
-  const isTheirs = ({ person: owner }: Device) => owner?.id === person || owner?.email.toLowerCase() === email;
   return listDevices(core, teamId)
-    .filter(isTheirs)
+    .filter(isOf(person))
     .map(({ id }) => id);
+}
+
+/** Tells whether a device is somebody's now. @param person id or e-mail address */
+export function isOf(person: string): (device: Device) => boolean {
+  const email = person.toLowerCase();
+  return ({ person: owner }) => owner !== null && (owner.id === person || owner.email.toLowerCase() === email);
 }

@@ -4,7 +4,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { redactText } from "../../redact/redact.ts";
 import { type DevicePerson, knownDevice, peopleOf } from "./assign.ts";
 import { endBinding } from "./binding.ts";
-import { deviceRows } from "./roster.ts";
+import { deviceRows, rowsOfPerson } from "./roster.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
 /** A device as people see it. */
@@ -20,9 +20,7 @@ export interface Device extends DeviceRow {
 /** A team's devices, or everybody's when undefined, the one bound first first. @param personId only this person's */
 export function listDevices(core: Core, teamId?: string, personId?: string): Device[] {
   if (personId === undefined) return shown(core, deviceRows(core, teamId));
-  return shown(core, rows(core.store).devicesOfPerson.all(personId)).filter(
-    (one) => teamId === undefined || one.teamId === teamId,
-  );
+  return shown(core, rowsOfPerson(core, personId)).filter((one) => teamId === undefined || one.teamId === teamId);
 }
 
 /** A person's devices that can report. @param teamId only those of this team */

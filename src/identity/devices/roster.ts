@@ -116,6 +116,17 @@ function asTheyAre(core: Core): Teams {
   return roster.teams;
 }
 
+/** Somebody with more is sought among all that are in memory, where they are. */
+const FEW = 500;
+
+/** A person's devices, in whatever team, the one bound first first. */
+export function rowsOfPerson(core: Core, personId: string): readonly DeviceRow[] {
+  const { devicesOfPerson, hasMore } = rows(core.store);
+  if (rosterOf(core).teams === undefined || !hasMore.get(personId, FEW)) return devicesOfPerson.all(personId);
+  const theirs = deviceRows(core).filter((one) => one.personId === personId);
+  return theirs.sort((a, b) => a.createdAt - b.createdAt || compareText(a.id, b.id));
+}
+
 /** A team's devices, or everybody's when undefined, the one bound first first. */
 export function deviceRows(core: Core, teamId?: string): readonly DeviceRow[] {
   const teams = asTheyAre(core);

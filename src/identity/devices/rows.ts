@@ -163,6 +163,8 @@ export const rows = statements((db) => ({
   devicesAfter: db.prepare<[string, number], DeviceRow>(`${DEVICE} WHERE d.id > ? ORDER BY d.id LIMIT ?`),
   // By devices_by_person.
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
+  // By devices_by_person.
+  hasMore: db.prepare<[string, number], number>("SELECT 1 FROM devices WHERE person_id = ? LIMIT 1 OFFSET ?").pluck(),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
   device: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.id = ?`),
   // By primary key.

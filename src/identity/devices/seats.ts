@@ -3,18 +3,20 @@ import { recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Team } from "../teams/teams.ts";
 import { deviceRows } from "./roster.ts";
 
-/** How many of a team's devices can report, and how many of them were heard of lately. */
+/** How many devices a team has, how many of them can report, and how many of these were heard of lately. */
 export interface DeviceCounts {
+  readonly all: number;
   /** Neither revoked nor with an expired token: what a seat is taken by. */
   readonly active: number;
   readonly seen: number;
 }
 
-/** Counts a team's devices that can report. @param seenSince milliseconds since the epoch */
+/** Counts a team's devices. @param seenSince milliseconds since the epoch */
 export function countDevices(core: Core, teamId: string, seenSince: number): DeviceCounts {
   const now = core.clock.now();
-  const counts = { active: 0, seen: 0 };
-  for (const { revokedAt, tokenExpiresAt, lastSeenAt } of deviceRows(core, teamId)) {
+  const devices = deviceRows(core, teamId);
+  const counts = { all: devices.length, active: 0, seen: 0 };
+  for (const { revokedAt, tokenExpiresAt, lastSeenAt } of devices) {
     if (revokedAt !== null || (tokenExpiresAt !== null && tokenExpiresAt <= now)) continue;
     counts.active++;
     if (lastSeenAt !== null && lastSeenAt >= seenSince) counts.seen++;

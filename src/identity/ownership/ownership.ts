@@ -31,7 +31,8 @@ export function peopleBySource(
   teamId: string,
   devices: readonly Pick<Device, "id" | "person">[] = listDevices(core, teamId),
 ): (source: string) => SourcePerson | undefined {
-  const known = new Map<string, SourcePerson | undefined>(devices.map(({ id, person }) => [id, person ?? undefined]));
+  const known = new Map<string, SourcePerson | undefined>();
+  for (const { id, person } of devices) if (person) known.set(id, person);
   const personOf = (email: string): SourcePerson => {
     const user = findUser(core, email) ?? soleFormerHolder(core, email);
     return user && isMember(core, teamId, user) ? user : { id: null, email, name: null };

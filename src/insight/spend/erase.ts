@@ -176,16 +176,16 @@ function* eraseMarks(
   sessions: ReadonlySet<string>,
   reporting: Readonly<Record<"own-usage" | "own-cost", ReadonlySet<string>>>,
 ): Generator<EraseStep> {
-  const keys = (["own-usage", "own-cost"] as const).flatMap((what) =>
-    [...sessions].filter((one) => !reporting[what].has(one)).map((one) => sessionKey(what, deviceId, one)),
-  );
-  for (const some of portions(keys, BATCH_KEYS))
-    yield () => {
-      const changes: Changes = new Map();
-      for (const key of some) add(changes, teamId, key, { replaces: TELEMETRY, reports: [] });
-      applyChanges(core, changes);
-      return {};
-    };
+  for (const what of ["own-usage", "own-cost"] as const)
+    for (const some of portions([...sessions], BATCH_KEYS))
+      yield () => {
+        const changes: Changes = new Map();
+        for (const one of some)
+          if (!reporting[what].has(one))
+            add(changes, teamId, sessionKey(what, deviceId, one), { replaces: TELEMETRY, reports: [] });
+        applyChanges(core, changes);
+        return {};
+      };
 }
 
 /** All reports of a team, with turns for others in between. */

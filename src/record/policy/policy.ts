@@ -7,5 +7,5 @@ export { CAPTURE_MODES, type CaptureMode, type Policy, parsePolicy } from "./doc
 export { eraseMakerOfPolicies, listPolicies, type PolicyEntry, restorePolicy } from "./history.ts";
 export { captureModeOf } from "./mode.ts";
 export { currentPolicy, currentVersion, newerPolicy, type PolicyVersion, setPolicy } from "./policies.ts";
-export { countViolation, violationsOf } from "./violations.ts";
+export { countViolation, violationsOf, violatorsSince } from "./violations.ts";
 export { MAX_GLOBS, readWatchlist, type WrongGlob } from "./watchlist.ts";

@@ -7,7 +7,7 @@ export interface ViolationRow {
   readonly lastAt: number | null;
 }
 
-/** Both by policy_violations' primary key. */
+/** The first two by policy_violations' primary key. */
 export const violationRows = statements((db) => ({
   count: db.prepare<[string, number]>(
     `INSERT INTO policy_violations (device_id, deliveries, last_at) VALUES (?, 1, ?)
@@ -17,4 +17,6 @@ export const violationRows = statements((db) => ({
     `SELECT device_id AS deviceId, deliveries, last_at AS lastAt FROM policy_violations
      WHERE device_id IN (SELECT value FROM json_each(?))`,
   ),
+  // A walk of the table, which has those devices alone that ever did.
+  since: db.prepare<[number], string>("SELECT device_id FROM policy_violations WHERE last_at >= ?").pluck(),
 }));

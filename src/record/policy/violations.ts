@@ -20,3 +20,7 @@ export function violationsOf(core: Core, deviceIds: readonly string[]): (deviceI
   );
   return (deviceId) => counted.get(deviceId) ?? NONE;
 }
+
+/** The devices, of whatever team, that sent something against the policy lately. @param since milliseconds since the epoch */
+export const violatorsSince = (core: Core, since: number): ReadonlySet<string> =>
+  new Set(violationRows(core.store).since.all(since));

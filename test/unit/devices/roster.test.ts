@@ -110,3 +110,37 @@ it("says whose a person's sources are without looking at all machines of a large
   // A team may have a hundred budgets of people, each of which asks.
   expect(cost(id)).toBeLessThan(cost(null) / 3);
 });
+
+it("lists the very many devices of somebody, in several teams, as they are", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const devices = [await t.device(), await t.device()];
+  const { id: ci } = await makeAccount(core, { email: "ci@example.com" });
+  for (const { deviceId } of devices)
+    core.store.db
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+         INSERT INTO devices (id, team_id, label, consent_version, created_at, person_id)
+         SELECT id || '-' || i, team_id, label, consent_version, created_at + i % 7, iif(i % 10, ?, NULL) FROM n, devices WHERE id = ?`,
+      )
+      .run(ci, deviceId);
+  const ids = (teamId?: string) => listDevices(core, teamId, ci).map(({ id }) => id);
+  const stored = (teamId: string | null) =>
+    t
+      .rows(
+        "SELECT id FROM devices WHERE person_id = ? AND coalesce(team_id = ?, 1) ORDER BY created_at, id",
+        ci,
+        teamId,
+      )
+      .map(({ id }) => id);
+  // Before all devices are in memory, and from there.
+  for (const _ of [1, 2]) {
+    expect(ids()).toEqual(stored(null));
+    expect(ids()).toHaveLength(720);
+    for (const { team } of devices) expect(ids(team.id)).toEqual(stored(team.id));
+    listDevices(core);
+  }
+  core.store.db.prepare("UPDATE devices SET person_id = NULL WHERE id = ?").run(ids()[0]);
+  expect(ids()).toEqual(stored(null));
+  expect(ids()).toHaveLength(719);
+});

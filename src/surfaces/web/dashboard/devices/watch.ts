@@ -1,6 +1,6 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
-import { violationsOf } from "../../../../record/policy/policy.ts";
+import { violationsOf, violatorsSince } from "../../../../record/policy/policy.ts";
 import { plural } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
 import { personName } from "../shared/people.ts";
@@ -15,11 +15,12 @@ export const watchDevices: Watch = (call, since, most) => {
   const devices = listDevices(core, session.team.id).filter(
     ({ status, personId }) => status === "active" && (isAdmin(call) || personId === session.userId),
   );
+  const violators = violatorsSince(core, since);
+  const against = devices.filter(({ id }) => violators.has(id));
   const of = violationsOf(
     core,
-    devices.map(({ id }) => id),
+    against.map(({ id }) => id),
   );
-  const against = devices.filter(({ id }) => (of(id).lastAt ?? 0) >= since);
   const quiet = devices.filter(({ silentSince }) => silentSince !== null && silentSince < since);
   const line = (device: Device, rest: Pick<Concern, "kind" | "what" | "at"> & { about?: string }): Concern => ({
     title: short(deviceName(device), MAX_NAME),

@@ -1,4 +1,4 @@
-import { listDevices } from "../../../../identity/devices/devices.ts";
+import { countDevices } from "../../../../identity/devices/devices.ts";
 import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
 import { errorCalendar } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
@@ -28,7 +28,7 @@ export async function begunBy({ core, session }: Member): Promise<Begun> {
   const { id } = session.team;
   const holdsBrain = tiersWith("brain").includes(getTeam(core, id).tier);
   return {
-    device: listDevices(core, id).length > 0,
+    device: countDevices(core, id, core.clock.now()).all > 0,
     session: listRepoKeys(core, id).length > 0 || (await listSessions(core, id, { limit: 1 })).rows.length > 0,
     error: holdsBrain ? errorCalendar.holdsErrors(core, id) : null,
   };

@@ -10,9 +10,10 @@ import { confirmButton } from "../../ui/confirm.ts";
 import { formSpec, trimmed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { anchor, pageHead, secretOnce, section } from "../../ui/parts.ts";
-import { ago, countdown, time } from "../../ui/units.ts";
+import { ago, countdown, number, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { flag } from "../shared/params.ts";
+import { seenLastFirst } from "../shared/people.ts";
 
 /** What the pages about people share. */
 
@@ -108,14 +109,18 @@ export const resetLinkPage = (call: PageCall, link: OneTimeLink, email: string, 
     back,
   });
 
+/** Machines of a person that are shown: who runs what machines of one job report with may have thousands. */
+const MAX_MACHINES = 100;
+
 /** A person's machines that can report, which go on doing so whatever becomes of the person; nothing where there are none. */
 export function machinesSection({ core, session, href }: PageCall, devices: readonly Device[]): Html | false {
   if (devices.length === 0) return false;
+  const more = devices.length - MAX_MACHINES;
   const now = core.clock.now();
   return section({
     title: "Machines that report",
     intro: "They are this person’s, and go on reporting with tokens of their own until they are revoked.",
-    body: table({
+    body: html`${table({
       caption: "Machines that report",
       columns: [
         {
@@ -129,8 +134,8 @@ export function machinesSection({ core, session, href }: PageCall, devices: read
         { label: "Connected", cell: ({ createdAt }) => time(createdAt, now) },
         { label: "Last seen", cell: ({ lastSeenAt }) => ago(lastSeenAt, now, "never") },
       ],
-      rows: devices,
-    }),
+      rows: more > 0 ? seenLastFirst(devices).slice(0, MAX_MACHINES) : devices,
+    })}${more > 0 && html`<p class="says">${number(more)} more, which were not heard of since.</p>`}`,
   });
 }
 

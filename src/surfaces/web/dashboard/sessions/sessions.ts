@@ -59,7 +59,7 @@ async function sessionsPage(call: Member): Promise<Html> {
   if (found.rows.length === 0 && !filtered && !query.has("cursor"))
     return frame(call, { title: "Sessions", main: html`${pageHead({ title: "Sessions" })}${noSessions(call)}` });
   const facets = sessionFacets(core, team, deviceIdsSeen(call));
-  const personOf = peopleBySource(core, team, devices);
+  const personOf = peopleBySource(core, team, []);
   const people = facets.userEmails.flatMap((email) => personOf(email) ?? []);
   const filters = filtersOf(params, facets, personFilter(devices, params.person, people));
   await yieldNow();

@@ -34,7 +34,12 @@ export function sessionTable(
   { devices, sort, params = {}, withoutRepo = false }: Shown,
 ): Table<SessionItem> {
   const now = call.core.clock.now();
-  const personOf = peopleBySource(call.core, call.session.team.id, devices);
+  const ids = new Set(rows.map(({ deviceId }) => deviceId));
+  const personOf = peopleBySource(
+    call.core,
+    call.session.team.id,
+    devices.filter(({ id }) => ids.has(id)),
+  );
   const hasPeople = devices.some(({ person }) => person) || rows.some(({ userEmail }) => userEmail !== "");
   return {
     caption: "Sessions",

@@ -12,9 +12,14 @@ import { MAX_OPTIONS, selectFilter } from "./params.ts";
 export type Owned = Pick<Device, "id" | "person">;
 type Seen = Pick<Device, "lastSeenAt">;
 
-/** Machines in the order in which they were heard of last. */
-export const seenLastFirst = <D extends Seen>(devices: readonly D[]): D[] =>
-  devices.toSorted((a, b) => (b.lastSeenAt ?? 0) - (a.lastSeenAt ?? 0));
+const seenAt = ({ lastSeenAt }: Seen): number => lastSeenAt ?? 0;
+
+/** Machines in the order in which they were heard of last, as many as a choice offers; then all others, of which there may be very many. */
+export function seenLastFirst<D extends Seen>(devices: readonly D[]): D[] {
+  const least = Float64Array.from(devices, seenAt).sort().at(-MAX_OPTIONS) ?? 0;
+  const first = devices.filter((one) => seenAt(one) >= least).sort((a, b) => seenAt(b) - seenAt(a));
+  return first.length === devices.length ? first : [...first, ...devices.filter((one) => seenAt(one) < least)];
+}
 
 /** Stands for no person at all where an empty value means "all"; no id looks so. */
 export const NOBODY = "nobody";
@@ -41,8 +46,12 @@ export function personFilter(
   value: string,
   others: readonly SourcePerson[] = [],
 ): Filter[] {
-  const owners = seenLastFirst(devices.filter(({ person }) => person !== null)).flatMap(({ person }) => person ?? []);
-  const people = new Map([...owners, ...others].map((person) => [personParam(person), person]));
+  const owners = new Map<string, Seen & { readonly person: SourcePerson }>();
+  for (const { person, lastSeenAt } of devices)
+    if (person && (lastSeenAt ?? 0) >= (owners.get(person.id)?.lastSeenAt ?? 0))
+      owners.set(person.id, { person, lastSeenAt });
+  const heard = [...owners.values()].sort((a, b) => seenAt(b) - seenAt(a)).map(({ person }) => person);
+  const people = new Map([...heard, ...others].map((person) => [personParam(person), person]));
   if (people.size === 0 && value === "") return [];
   const all = Array.from(people, ([param, person]) => ({ value: param, label: personName(person) }));
   // Beside the one for nobody; those of whom nothing was heard for longest are left out.

@@ -1,4 +1,4 @@
-import { listDevices } from "../../../../identity/devices/devices.ts";
+import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import { nameSession } from "../../../../insight/sessions/sessions.ts";
 import type { Grouping, SpendFigures, SpendGroup, SpendReport } from "../../../../insight/spend/spend.ts";
@@ -163,9 +163,8 @@ function sessionNamer(call: Member): (group: SpendGroup) => Content {
 
 /** A device by its label, with the person whose it is. */
 function deviceNamer(call: Member): (group: Pick<SpendGroup, "deviceId">) => Content {
-  const devices = new Map(listDevices(call.core, call.session.team.id).map((device) => [device.id, device]));
   return ({ deviceId = "" }) => {
-    const device = devices.get(deviceId);
+    const device = findDeviceOf(call.core, call.session.team.id, deviceId);
     if (!device) return notTold("device");
     const name = deviceLink(call, { deviceId, deviceLabel: device.label });
     return html`${name}${device.person && html`<span class="muted"> · ${short(personName(device.person), 80)}</span>`}`;

@@ -3,6 +3,7 @@ import { listDevices } from "../../../../identity/devices/devices.ts";
 import { memberIds } from "../../../../identity/members/members.ts";
 import { currentPrices, type SpendReport, spendReportInSlices, spendVersion } from "../../../../insight/spend/spend.ts";
 import { dayNumber } from "../../../../kit/clock.ts";
+import { sha256Hex } from "../../../../kit/hash.ts";
 
 type Query = Parameters<typeof spendReportInSlices>[2];
 
@@ -11,6 +12,20 @@ const made = slot(() => ({ version: "", reports: new Map<string, SpendReport>() 
 const MAX_KEPT = 30;
 /** Larger ones are made anew: they are not to be held for ever. */
 const MAX_GROUPS = 20_000;
+
+/** Names whose devices are, and who is in the team, at the moment: shortly, for there may be very many. */
+async function ownersNow(core: Core, teamId: string): Promise<string> {
+  const devices = listDevices(core, teamId);
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  const emails = new Map<string, string>();
+  let owned = "";
+  for (const { id, person } of devices) {
+    if (!person) continue;
+    owned += `${id} ${person.id}\n`;
+    emails.set(person.id, person.email);
+  }
+  return sha256Hex(JSON.stringify([owned, [...emails], memberIds(core, teamId)]));
+}
 
 /** What `spendReportInSlices` says, kept as long as nothing was counted since and prices are the same. */
 export async function keptReport(core: Core, teamId: string, query: Query): Promise<SpendReport> {
@@ -21,11 +36,7 @@ export async function keptReport(core: Core, teamId: string, query: Query): Prom
     kept.reports.clear();
   }
   const { from, to, by, repoKey, deviceIds, sources, daily } = query;
-  // Whose devices are, and who is in the team, is of the moment.
-  const owners = by === "person" && [
-    listDevices(core, teamId).map(({ id, person }) => [id, person?.id, person?.email]),
-    memberIds(core, teamId),
-  ];
+  const owners = by === "person" && (await ownersNow(core, teamId));
   const days = [dayNumber(from), dayNumber(to)];
   const name = JSON.stringify([teamId, days, by, repoKey, deviceIds, sources, daily, owners]);
   const found = kept.reports.get(name);
