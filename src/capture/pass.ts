@@ -5,6 +5,7 @@ import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, isRejected, rejectionOf } from "./exchange.ts";
+import { endKnown } from "./known-sessions.ts";
 import { follow } from "./moved.ts";
 import {
   askPolicy,
@@ -125,6 +126,8 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (sending) await talk(exchange);
   // It may move while something is sent.
   if (await follow(exchange)) await talk(exchange);
+  const unread = quiet ?? (sweep.isFull ? "outbox-full" : undefined);
+  endKnown(exchange, unread === undefined);
   if (exchange.stopped === undefined) await rotateToken(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
@@ -136,7 +139,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent.size,
     rang,
-    quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
+    quiet: unread,
     stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
