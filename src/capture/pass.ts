@@ -70,9 +70,13 @@ export async function runPass(capture: Capture, options: PassOptions = {}): Prom
   }
 }
 
-/** What was recorded for one server must not reach the next: a process may have waited, or watched, while that changed. */
+/**
+ * What was recorded for one server must not reach the next, nor be read as an earlier program would: a process may have waited, or
+ * watched, while that changed.
+ */
 function mustBeInPlace(capture: Capture): void {
   if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
+  if (capture.isOutdated()) throw new Error("a newer version of this program is at work by now: start it again");
 }
 
 const combine = (a: PassResult, b: PassResult): PassResult => ({

@@ -303,6 +303,19 @@ it("takes nothing that was recorded before to another server through a process t
   expect(server.rows("SELECT * FROM telemetry_entries")).toEqual([]);
 });
 
+it("reads and sends nothing in a process that waited while a newer version changed the database", async () => {
+  const a = await startAgent();
+  const { machine, clock, log, places } = a.capture;
+  const newer = openCapture({ machine, clock, log });
+  onTestFinished(() => newer.close());
+  a.work("s1", 1);
+  newer.db.pragma(`user_version = ${(newer.db.pragma("user_version", { simple: true }) as number) + 1}`);
+  await expect(runPass(a.capture)).rejects.toThrow("a newer version of this program is at work by now: start it again");
+  expect(a.server.rows("SELECT * FROM trace_sessions")).toEqual([]);
+  expect(newer.rows.countSources.all()).toEqual([]);
+  expect(existsSync(places.credentials)).toBe(true);
+});
+
 it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {
   const state = newFolder();
   mkdirSync(join(state, "photos"));
