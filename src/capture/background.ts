@@ -50,16 +50,31 @@ async function waitForServer(capture: Capture, result: PassResult | undefined): 
   }
 }
 
-/** A pass now and whenever something rings or the interval is over, until the signal. @param everyMs between passes */
+/** What ends by itself: a disk that is full or does not answer, a lock that somebody else has. */
+const PASSES = /^(?:SQLITE_(?:FULL|IOERR|BUSY)|ENOSPC$|EDQUOT$|EIO$)/;
+
+/**
+ * A pass now and whenever something rings or the interval is over, until the signal.
+ * @param everyMs between passes
+ * @param onFailure told of one that could not be recorded, and is tried again
+ * @throws Error of what does not end by itself
+ */
 export async function watchOn(
   capture: Capture,
   everyMs: number,
   signal: AbortSignal,
   onPass: (result: PassResult) => void,
+  onFailure: (error: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    const result = await runPass(capture);
-    if (result) onPass(result);
+    let result: PassResult | undefined;
+    try {
+      result = await runPass(capture);
+      if (result) onPass(result);
+    } catch (error) {
+      if (!PASSES.test(String((error as NodeJS.ErrnoException).code))) throw error;
+      onFailure(capture.explained(error));
+    }
     await sleep(result?.retryInMs ?? everyMs, undefined, { signal }).catch(() => {});
   }
 }

@@ -10,6 +10,7 @@ import { readWritten, writeWritten } from "./brain/written.ts";
 import { type Answer, ask } from "./client.ts";
 import { clearRejection } from "./exchange.ts";
 import { makeHome, type Places } from "./home.ts";
+import { expectKnown } from "./known-sessions.ts";
 import { streamsThere, wasRestored } from "./restored-server.ts";
 import { chanceOf } from "./schedule.ts";
 import {
@@ -67,6 +68,7 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   if (before?.teamId === teamId)
     startAnew(capture, answer.body.previousErased === true ? "erased" : await keptBy(capture, before, credentials));
   else forgetAll(capture);
+  expectKnown(capture);
   writeCredentials(capture.places, credentials);
   clearRejection(capture);
   // Nobody has its token any more: it would take a seat, and be missed, until that runs out.

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { DAY_MS, isoInstant, MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
 import { quietWindows } from "./policy.ts";
-import { branchInHead, endOfFile, git, gitDirectory, IN_TABLES, repositoryFor } from "./repository.ts";
+import { type LoggedCommit, MAX_COMMITS, reflog } from "./reflog.ts";
+import { git, repositoryFor } from "./repository.ts";
 import type { SessionRow, SpanRow } from "./rows.ts";
 import { addCommit, type SessionHead } from "./session-head.ts";
 import type { Capture } from "./state.ts";
@@ -12,18 +12,6 @@ const AFTER_MS = 30 * MINUTE_MS;
 const BEFORE_MS = 5 * SECOND_MS;
 /** So long an agent may take to write down the edit that went into a commit. */
 const SETTLES_MS = MINUTE_MS;
-const MAX_LOG_BYTES = 256 * 1024;
-/** About as many as there are in so many bytes. */
-const MAX_LOG_LINES = 1_000;
-const MAX_COMMITS = 50;
-
-interface LoggedCommit {
-  readonly sha: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** The commits that it was put in place of one after the other, or is a copy of, as far as git writes that down where we read it. */
-  readonly amends: readonly string[];
-}
 
 interface FoundCommit extends LoggedCommit {
   /** The work tree that it was made in. */
@@ -42,7 +30,7 @@ export function findCommits(capture: Capture): void {
   const { rows, clock } = capture;
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
-  const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root)).get(root) ?? [];
+  const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root, clock.now() - DAY_MS)).get(root) ?? [];
   const files = new Map<string, string[]>();
   const edits = new Map<string, EditSpan[]>();
   // Once for all commits, and without the texts beside them.
@@ -93,57 +81,6 @@ function newCommits(
       .map((commit) => ({ ...commit, root, files: files.get(commit.sha) ?? [] }))
       .map((commit) => ({ ...commit, edited: commit.files.filter((file) => edited.has(file)) }))
       .filter((commit) => commit.edited.length > 0);
-  });
-}
-
-/** What git writes down of a commit, and of the copy of one that it makes while it rebases or picks it (git-rebase(1), git-cherry-pick(1)). */
-const MADE =
-  /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick)): ?(.*)$/;
-/** What of it puts the copy in place of the commit before, under a title that may be new. */
-const MELTS = /\((?:squash|fixup|reword)\)$/;
-
-/** The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work. */
-function reflog(root: string): LoggedCommit[] {
-  const bySha = new Map<string, LoggedCommit>();
-  const byTitle = new Map<string, LoggedCommit>();
-  return reflogLines(root).flatMap((line) => {
-    const [, before = "", sha = "", seconds, isAmend, isCopy, title = ""] = MADE.exec(line) ?? [];
-    const made = { sha: before, at: Number(seconds) * SECOND_MS, amends: [] };
-    const copied = isCopy && (byTitle.get(title) ?? (MELTS.test(isCopy) ? bySha.get(before) : undefined));
-    const earlier = isAmend ? (bySha.get(before) ?? made) : copied;
-    if (sha === "" || (isCopy && !earlier)) return [];
-    const amends = earlier ? [earlier.sha, ...earlier.amends].slice(0, MAX_COMMITS) : [];
-    const commit = { sha, at: (isCopy && earlier ? earlier : made).at, amends };
-    bySha.set(sha, commit);
-    byTitle.set(title, commit);
-    return [commit];
-  });
-}
-
-function reflogLines(root: string): string[] {
-  if (branchInHead(root) === IN_TABLES) return reflogInTables(root);
-  try {
-    return endOfFile(join(gitDirectory(join(root, ".git")), "logs", "HEAD"), MAX_LOG_BYTES).split("\n");
-  } catch {
-    return [];
-  }
-}
-
-/** The same lines where only git can read them, which tells of each what HEAD was then. */
-function reflogInTables(root: string): string[] {
-  const text = git(root, [
-    "reflog",
-    "show",
-    `-${MAX_LOG_LINES}`,
-    "--date=unix",
-    "--format=%H %gd%x09%gs",
-    "HEAD",
-    "--",
-  ]);
-  const entries = (text ?? "").split("\n").toReversed();
-  return entries.map((entry, i) => {
-    const [sha = "", at = "", said = ""] = entry.split(/ HEAD@\{|\}\t/);
-    return `${entries[i - 1]?.slice(0, sha.length) || "0".repeat(sha.length)} ${sha} - ${at} +0000\t${said}`;
   });
 }
 

@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { DAY_MS } from "../kit/clock.ts";
 import { local } from "../platform/store/store.ts";
-import { dropOldBriefings } from "./brain/briefing.ts";
 import { tendBrains } from "./brain/tend.ts";
 import { findCommits } from "./commits.ts";
 import { Exchange, isRejected, rejectionOf } from "./exchange.ts";
+import { endKnown } from "./known-sessions.ts";
 import { follow } from "./moved.ts";
 import {
   askPolicy,
@@ -15,25 +14,15 @@ import {
   quietNow,
   quietWindows,
 } from "./policy.ts";
-import { pruneReceipts } from "./receipts.ts";
-import { isDue, notBefore } from "./schedule.ts";
+import { prune } from "./prune.ts";
+import { isDue } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
-import { dropHeard, dropUnfinishedNotes, hasRings, takeRings } from "./sources/rings.ts";
+import { dropHeard, hasRings, takeRings } from "./sources/rings.ts";
 import { type Capture, FORGOTTEN, readCredentials, readSetting, SINCE, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
-const KEEP_SENT_MS = 7 * DAY_MS;
-const KEEP_SEEN_MS = 120 * DAY_MS;
-/** Agents begin in work trees of their own by the dozen; sessions that began in one know what it was of. */
-const KEEP_GONE_FOLDERS_MS = 30 * DAY_MS;
 const MAX_UNREADABLE = 20;
-/** Each may be as long as what is sent at once. */
-const MAX_REJECTED = 100;
-const PRUNED_AT_ONCE = 50_000;
-/** So many free pages are kept for what comes next, of 4 KiB; and so many given back in one transaction. */
-const KEPT_PAGES = 2_000;
-
 export interface PassOptions {
   /** Ask the server even while it is being left in peace after a failure. */
   readonly force?: boolean;
@@ -81,9 +70,13 @@ export async function runPass(capture: Capture, options: PassOptions = {}): Prom
   }
 }
 
-/** What was recorded for one server must not reach the next: a process may have waited, or watched, while that changed. */
+/**
+ * What was recorded for one server must not reach the next, nor be read as an earlier program would: a process may have waited, or
+ * watched, while that changed.
+ */
 function mustBeInPlace(capture: Capture): void {
   if (!capture.isInPlace()) throw new Error("this machine was disconnected meanwhile");
+  if (capture.isOutdated()) throw new Error("a newer version of this program is at work by now: start it again");
 }
 
 const combine = (a: PassResult, b: PassResult): PassResult => ({
@@ -125,6 +118,8 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
   if (sending) await talk(exchange);
   // It may move while something is sent.
   if (await follow(exchange)) await talk(exchange);
+  const unread = quiet ?? (sweep.isFull ? "outbox-full" : undefined);
+  endKnown(exchange, unread === undefined);
   if (exchange.stopped === undefined) await rotateToken(exchange);
   if (isDue(capture, "prune", DAY_MS)) prune(capture);
   capture.transact(() => {
@@ -136,7 +131,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     recorded: sweep.recorded,
     sessionsSent: exchange.sessionsSent.size,
     rang,
-    quiet: quiet ?? (sweep.isFull ? "outbox-full" : undefined),
+    quiet: unread,
     stopped: exchange.stopped ?? exchange.setback ?? rejectionOf(capture)?.reason,
     retryInMs: exchange.retryInMs,
     unreadable: sweep.unreadable,
@@ -153,46 +148,5 @@ async function talk(exchange: Exchange): Promise<void> {
   for (const step of [sendAll, tendBrains, sendHeartbeat]) {
     if (exchange.stopped !== undefined) return;
     await step(exchange);
-  }
-}
-
-/** Forgets what the server has had for a week, and what was read four months ago. */
-function prune(capture: Capture): void {
-  const { rows, clock } = capture;
-  const now = clock.now();
-  capture.transact(() => {
-    const horizon = Math.max(
-      readSetting<number>(capture, FORGOTTEN) ?? 0,
-      rows.seenBefore.get(now - KEEP_SEEN_MS) ?? 0,
-      rows.quietBefore.get(now - KEEP_SEEN_MS) ?? 0,
-    );
-    if (horizon > 0) writeSetting(capture, FORGOTTEN, horizon);
-    rows.pruneEntries.run(now - KEEP_SENT_MS);
-    rows.pruneSpans.run(now - KEEP_SENT_MS);
-    rows.pruneSeen.run(now - KEEP_SEEN_MS, PRUNED_AT_ONCE);
-    rows.pruneCalls.run(now - KEEP_SEEN_MS);
-    rows.pruneQuiet.run(now - KEEP_SEEN_MS);
-    rows.pruneRejected.run(now - KEEP_SEEN_MS, MAX_REJECTED);
-    pruneReceipts(capture);
-    // What comes back is from before the horizon.
-    for (const path of rows.sourcesBefore.all(now - KEEP_SEEN_MS)) if (!existsSync(path)) rows.dropSource.run(path);
-  });
-  dropOldBriefings(capture);
-  const gone = rows.foldersBefore.all(now - KEEP_GONE_FOLDERS_MS).filter((path) => !existsSync(path));
-  capture.transact(() => {
-    for (const path of gone) rows.dropFolder.run(path);
-  });
-  dropUnfinishedNotes(capture, now - DAY_MS);
-  notBefore(capture, "prune", DAY_MS);
-  giveRoomBack(capture);
-}
-
-/** What was read of thirty days when a machine was connected takes no room for ever. Files that an earlier version made stay as large. */
-function giveRoomBack({ db }: Capture): void {
-  const freePages = () => db.pragma("freelist_count", { simple: true }) as number;
-  for (let free = freePages(), before = Number.POSITIVE_INFINITY; free > KEPT_PAGES && free < before; ) {
-    db.pragma(`incremental_vacuum(${Math.min(KEPT_PAGES, free - KEPT_PAGES)})`);
-    before = free;
-    free = freePages();
   }
 }

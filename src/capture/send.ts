@@ -1,6 +1,7 @@
 import { asText } from "../formats/values.ts";
 import { DAY_MS, MINUTE_MS } from "../kit/clock.ts";
 import { type Exchange, rejectBinding } from "./exchange.ts";
+import { leaveKnown } from "./known-sessions.ts";
 import { isDue, notBefore } from "./schedule.ts";
 import { sendSessions } from "./send-sessions.ts";
 import { sendTelemetry } from "./send-telemetry.ts";
@@ -12,6 +13,7 @@ const ROTATE_BEFORE_MS = 30 * DAY_MS;
 
 /** Sends whatever waits, as far as the server takes it now; then what is due at intervals. */
 export async function sendAll(exchange: Exchange): Promise<void> {
+  if (!(await leaveKnown(exchange))) return;
   // First the streams, whose numbers tell that the server has lost something.
   if (exchange.mayDo("telemetry")) await sendTelemetry(exchange);
   if (exchange.stopped === undefined && exchange.mayDo("traces")) await sendSessions(exchange);

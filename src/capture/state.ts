@@ -38,6 +38,8 @@ export interface Capture {
   readonly rows: Rows;
   /** Whether the database is still the machine's: not once it was disconnected, and maybe connected anew to somebody else's server. */
   isInPlace(): boolean;
+  /** Whether a newer program has changed the database since it was opened: what it means by its rows is not known here. */
+  isOutdated(): boolean;
   /** An error of this database in words that a person can act on; any other as it is. */
   explained(error: unknown): unknown;
   /** Runs row changes in one transaction: all of them, or none. */
@@ -70,6 +72,7 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
     db,
     rows,
     isInPlace: () => statSync(places.database, { throwIfNoEntry: false })?.ino === ino,
+    isOutdated: () => (db.pragma("user_version", { simple: true }) as number) > SCHEMAS.length,
     explained: (error) => explained(error, places.database),
     transact: (change) => db.transaction(change).immediate(),
     close() {

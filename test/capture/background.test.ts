@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { passAndLookAgain } from "../../src/capture/background.ts";
+import { passAndLookAgain, watchOn } from "../../src/capture/background.ts";
+import { disconnectMachine, openCapture } from "../../src/capture/capture.ts";
 import { expectAgreement, startAgent } from "../support/capture.ts";
 
 it("what is written after a hook rang is found, though another hook's pass was at its last look", async () => {
@@ -27,4 +28,44 @@ it("what is written after a hook rang is found, though another hook's pass was a
   await passAndLookAgain(a.capture, [400]);
   expect(written).toBe(3);
   expectAgreement(a);
+});
+
+it("a watch goes on once there is room again on a disk that was full, and ends where the machine was disconnected", async () => {
+  const a = await startAgent();
+  await a.pass();
+  const { db, places } = a.capture;
+  const pages = db.pragma("page_count", { simple: true }) as number;
+  const failures: string[] = [];
+  const stop = new AbortController();
+  a.work("s1", 200);
+  // As where the disk has no room for one page more.
+  db.pragma(`max_page_count = ${pages}`);
+  const passes: number[] = [];
+  const watching = watchOn(
+    a.capture,
+    10,
+    stop.signal,
+    ({ recorded }) => {
+      passes.push(recorded);
+      stop.abort();
+    },
+    (error) => {
+      failures.push((error as Error).message);
+      db.pragma("max_page_count = 1000000");
+    },
+  );
+  await watching;
+  expect(failures).toEqual([`${places.database} cannot be used: database or disk is full`]);
+  expect(passes).toEqual([expect.any(Number)]);
+  expectAgreement(a);
+  await disconnectMachine(openCapture(a.capture), true);
+  await expect(
+    watchOn(
+      a.capture,
+      10,
+      new AbortController().signal,
+      () => {},
+      () => {},
+    ),
+  ).rejects.toThrow("disconnected");
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
 import {
   type ConnectPlan,
@@ -13,11 +13,30 @@ import {
   runPass,
 } from "../../src/capture/capture.ts";
 import { type Credentials, readCredentials, writeCredentials } from "../../src/capture/state.ts";
-import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
+import { readStatus } from "../../src/capture/status.ts";
+import { DAY_MS, HOUR_MS, isoInstant, MINUTE_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
-import { deviceOf, heldOf, startAgent, startServer } from "../support/capture.ts";
+import { deviceOf, flagsOf, heldOf, startAgent, startServer, type TestAgent } from "../support/capture.ts";
 import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
+import { git } from "../support/work-tree.ts";
+
+const KNOWN = "/api/agent-traces/known";
+
+/** Commits a file at an instant. */
+function commitIn(root: string, path: string, at: number): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), "one\n");
+  git(root, "init", "--quiet");
+  git(root, "add", path);
+  const when = isoInstant(at);
+  for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
+  try {
+    git(root, "-c", "user.name=Kim", "-c", "user.email=kim@example.com", "commit", "--quiet", "-m", "one");
+  } finally {
+    for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
+  }
+}
 
 it("is ended after the pass that is running, which ends well", async () => {
   const a = await startAgent();
@@ -129,6 +148,98 @@ it("anew leaves a session that the server has with the device that told it, and 
   expect(heldOf(server, old)).toEqual(before);
 });
 
+describe("after it was taken back, with nothing known here of what was told", () => {
+  const listed = (a: TestAgent) =>
+    a.server.rows("SELECT external_id AS id, device_id AS device FROM trace_sessions ORDER BY id").map(({ id }) => id);
+  const prompts = (a: TestAgent) =>
+    a.server
+      .rows("SELECT e.payload FROM telemetry_streams s JOIN telemetry_entries e ON e.stream_id = s.id")
+      .filter(({ payload }) => JSON.parse(payload).type === "prompt").length;
+  const again = async (a: TestAgent) => {
+    await disconnectMachine(a.capture, true);
+    a.reopen();
+    await a.connect();
+  };
+
+  it("tells nothing twice, and all that is new", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    a.work("s2", 1);
+    await a.pass();
+    const [old, before] = [deviceOf(a), heldOf(a.server, deviceOf(a))];
+    await again(a);
+    a.advance(HOUR_MS);
+    a.work("s3", 1);
+    expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
+    expect([listed(a), prompts(a)]).toEqual([["s1", "s2", "s3"], 4]);
+    expect(heldOf(a.server, old)).toEqual(before);
+    expect(heldOf(a.server, deviceOf(a)).sessions.map(({ id }) => id)).toEqual(["s3"]);
+    expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
+    // One that goes on is told as a whole, and in entries from there on.
+    a.work("s2", 1, 1);
+    await a.pass();
+    expect([listed(a), prompts(a)]).toEqual([["s1", "s2", "s2", "s3"], 5]);
+    expect(readStatus(a.capture).waiting).toMatchObject({ sessions: 0, entries: 0 });
+    // What is new is no more asked for.
+    const asked = a.server.asked.filter((path) => path === KNOWN).length;
+    a.work("s4", 1);
+    await a.pass();
+    expect(a.server.asked.filter((path) => path === KNOWN)).toHaveLength(asked);
+  });
+
+  it("tells one as a whole that went on meanwhile, or was not told to its end", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    a.work("s2", 1);
+    await a.pass();
+    a.server.rows("DELETE FROM trace_spans WHERE external_id = 'toolu_s2-0' RETURNING id");
+    await disconnectMachine(a.capture, true);
+    a.advance(HOUR_MS);
+    a.work("s1", 1, 1);
+    a.reopen();
+    await a.connect();
+    await a.pass();
+    const { sessions, spans } = heldOf(a.server, deviceOf(a));
+    expect(sessions.map(({ id }) => id)).toEqual(["s1", "s2"]);
+    expect(spans.map(({ id }) => id)).toEqual(expect.arrayContaining(["toolu_s1-0", "toolu_s1-1", "toolu_s2-0"]));
+    expect(prompts(a)).toBe(3);
+  });
+
+  it("tells a commit that was made since", async () => {
+    const a = await startAgent();
+    const root = join(a.home, "shop");
+    a.work("s1", 1);
+    await a.pass();
+    await disconnectMachine(a.capture, false);
+    const at = a.server.clock.now();
+    commitIn(root, "src/0.ts", at + 20_000);
+    a.advance(2 * MINUTE_MS);
+    a.reopen();
+    await a.connect();
+    await a.pass();
+    const { sessions } = heldOf(a.server, deviceOf(a));
+    expect(sessions.map(({ document }) => JSON.parse(document).commits.length)).toEqual([1]);
+  });
+
+  it("tells all to a server that does not say what it has, and waits for one that cannot now", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.pass();
+    await again(a);
+    a.server.between = (path, answer) => (path === KNOWN ? new Response("", { status: 503 }) : answer());
+    expect((await a.pass()).stopped).toBeTypeOf("string");
+    expect(listed(a)).toEqual(["s1"]);
+    a.server.between = undefined;
+    expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 0 });
+    expect(listed(a)).toEqual(["s1"]);
+    await again(a);
+    const headers = { "service-api-version": "1" };
+    a.server.between = (path, answer) => (path === KNOWN ? Response.json({}, { status: 404, headers }) : answer());
+    expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
+    expect(listed(a)).toEqual(["s1", "s1"]);
+  });
+});
+
 it("anew ends the binding that was, whose seat nobody would give back", async () => {
   const a = await startAgent();
   const bindings = () => a.server.rows("SELECT id FROM devices WHERE revoked_at IS NULL");
@@ -190,6 +301,19 @@ it("takes nothing that was recorded before to another server through a process t
   await expect(runPass(waiting)).rejects.toThrow("this machine was disconnected meanwhile");
   expect(server.rows("SELECT * FROM trace_sessions")).toEqual([]);
   expect(server.rows("SELECT * FROM telemetry_entries")).toEqual([]);
+});
+
+it("reads and sends nothing in a process that waited while a newer version changed the database", async () => {
+  const a = await startAgent();
+  const { machine, clock, log, places } = a.capture;
+  const newer = openCapture({ machine, clock, log });
+  onTestFinished(() => newer.close());
+  a.work("s1", 1);
+  newer.db.pragma(`user_version = ${(newer.db.pragma("user_version", { simple: true }) as number) + 1}`);
+  await expect(runPass(a.capture)).rejects.toThrow("a newer version of this program is at work by now: start it again");
+  expect(a.server.rows("SELECT * FROM trace_sessions")).toEqual([]);
+  expect(newer.rows.countSources.all()).toEqual([]);
+  expect(existsSync(places.credentials)).toBe(true);
 });
 
 it("takes away what is the client's own and nothing else of a folder that was somebody's before", async () => {

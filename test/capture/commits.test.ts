@@ -304,6 +304,73 @@ it("knows a session's commits again under a title that they got while they were 
   expect(commitsOf(a)).toEqual([...made, rebased[0], expect.any(String), rebased[1]]);
 });
 
+it("gives a commit that several sessions' were melted into while they were rebased to each of them, and to no other's", async () => {
+  const a = await startAgent();
+  const shop = realpathSync(join(a.home, "shop"));
+  const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
+  commit(a, "README.md", "base", after(-60));
+  git(shop, "checkout", "-q", "-b", "feature");
+  const ask = (session: string, n: number) =>
+    a.write(session, ...turn({ session, n, cwd: shop, at: after(n * 60), prompt: `Set ${n}` }));
+  // The last one's commit is rebased by itself, and the one before the branch is no part of it.
+  const made = ["s1", "s2", "s3", "s4"].map((session, n) => {
+    ask(session, n);
+    return commit(a, `src/${n}.ts`, `Set ${n}`, after(n * 60 + 10));
+  });
+  ask("s5", 5);
+  git(shop, "checkout", "-q", "main");
+  const upstream = commit(a, "src/5.ts", "Set 5", after(5 * 60 + 10));
+  a.advance(8 * MINUTE_MS);
+  await a.pass();
+  // Hours after the sessions ended.
+  a.advance(120 * MINUTE_MS);
+  git(shop, "checkout", "-q", "feature");
+  const editing = ["-c", "sequence.editor=sed -i -e 2s/pick/squash/ -e 3s/pick/fixup/", "-c", "core.editor=true"];
+  git(shop, ...AS, ...editing, "rebase", "-q", "-i", "main");
+  const [melted, rebased] = git(shop, "rev-list", "--reverse", "-2", "HEAD").trim().split("\n");
+  for (const session of ["s1", "s5"]) a.work(session, 1, 6);
+  await a.pass();
+  const shas = (session: string) =>
+    a.server
+      .rows("SELECT document ->> 'commits' AS commits FROM trace_sessions WHERE external_id = ?", session)
+      .flatMap(({ commits }) => JSON.parse(commits).map(({ sha }: { sha: string }) => sha));
+  expect([shas("s2"), shas("s3"), shas("s4")]).toEqual([
+    [made[1], melted],
+    [made[2], melted],
+    [made[3], rebased],
+  ]);
+  expect(shas("s1")).toEqual(expect.arrayContaining([made[0], melted]));
+  expect(shas("s5")).toEqual([upstream]);
+  const headers = { authorization: `Bearer ${readCredentials(a.capture.places)?.token}` };
+  for (const [n, session] of [
+    ["1", "s2"],
+    ["2", "s3"],
+  ]) {
+    const asked = await fetch(`${a.server.url}/api/prompt-for-line?path=src/${n}.ts&line=${n}&commit=${melted}`, {
+      headers,
+    });
+    expect(await asked.json()).toMatchObject({ matches: [{ sessionId: session, prompt: `Set ${n}` }] });
+  }
+  expectAgreement(a);
+});
+
+it("knows a session's commit again that was mailed and applied on another branch", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const shop = realpathSync(join(a.home, "shop"));
+  commit(a, "README.md", "base", at - 60 * SECOND_MS);
+  git(shop, "checkout", "-q", "-b", "feature");
+  a.write("s1", ...turn({ n: 0, cwd: shop, at }));
+  const made = commit(a, "src/0.ts", "Set it", at + 10 * SECOND_MS);
+  const patch = join(a.home, "set-it.patch");
+  writeFileSync(patch, git(shop, "format-patch", "-1", "--stdout"));
+  a.advance(120 * MINUTE_MS);
+  git(shop, "checkout", "-q", "main");
+  git(shop, ...AS, "am", "-q", patch);
+  await a.pass();
+  expect(commitsOf(a)).toEqual([made, git(shop, "rev-parse", "main").trim()]);
+});
+
 it("names files of other work trees of the repository as that does, and finds the commits that were made there", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();

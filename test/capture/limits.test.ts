@@ -14,7 +14,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { hasRings } from "../../src/capture/sources/rings.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
-import { deviceOf, expectAgreement, heldOf, startAgent } from "../support/capture.ts";
+import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent } from "../support/capture.ts";
 import { makeRepository, turn, turns } from "../support/turns.ts";
 
 describe("an outbox that is full", () => {
@@ -354,6 +354,35 @@ it("transcripts that went are forgotten after four months, and not read again sh
   writeFileSync(path, text);
   utimesSync(path, atime, mtime);
   expect(await a.pass()).toMatchObject({ recorded: 0 });
+});
+
+it("sessions whose transcripts went are forgotten after four months; one whose transcript stays goes on with all that it was asked", async () => {
+  const a = await startAgent();
+  const [gone, stays] = ["0198c0de-0000-4000-8000-000000000001", "0198c0df-0000-4000-8000-000000000001"] as const;
+  a.work(gone, 2);
+  a.work(stays, 2);
+  a.work("named-by-nothing", 1);
+  await a.pass();
+  const before = heldOf(a.server, deviceOf(a));
+  for (const name of [gone, "named-by-nothing"]) rmSync(a.path(name));
+  const kept = (table: string, column: string) =>
+    a.capture.db.prepare(`SELECT DISTINCT ${column} FROM ${table} ORDER BY 1`).pluck().all();
+  for (const days of [40, 40, 39]) {
+    a.advance(days * DAY_MS);
+    await a.pass();
+  }
+  expect(kept("sessions", "id")).toEqual([gone, stays, "named-by-nothing"]);
+  a.advance(2 * DAY_MS);
+  expect(await a.pass()).toMatchObject({ recorded: 0, stopped: undefined, sessionsSent: 0 });
+  expect(kept("sessions", "id")).toEqual([stays, "named-by-nothing"]);
+  expect(kept("prompts", "session")).toEqual(["named-by-nothing", stays].sort());
+  a.work(stays, 1, 2);
+  await a.pass();
+  const after = heldOf(a.server, deviceOf(a)).sessions;
+  expect(after.map(({ id }) => id)).toEqual(before.sessions.map(({ id }) => id));
+  expect(after[0]).toEqual(before.sessions[0]);
+  expect(JSON.parse(after[1]?.document ?? "{}").prompts).toHaveLength(3);
+  expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
 });
 
 it("work trees that went are forgotten after a month, though not by the sessions that began in them", async () => {

@@ -22,6 +22,13 @@ export interface UnlistedCount {
   readonly sessions: number;
 }
 
+/** A session that was told of as a whole. */
+export interface KnownRow {
+  readonly id: number;
+  readonly deviceId: string;
+  readonly endedAt: number | null;
+}
+
 /** All but the last two by the primary key or the unique index (device_id, external_id), and trace_sessions_by_name. */
 export const twinRows = statements((db, has) => ({
   exportedOf: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND s.exported = 0 AND o.exported > 0 ORDER BY o.id`),
@@ -32,6 +39,16 @@ export const twinRows = statements((db, has) => ({
     `${TWIN} WHERE s.id = ? AND s.user_email IS NOT NULL AND o.exported = 0 AND o.user_email IS NULL ORDER BY o.id`,
   ),
   otherWhole: db.prepare<[number], Twin>(`${TWIN} WHERE s.id = ? AND o.exported = 0 LIMIT 1`),
+  // By trace_sessions_by_name. Few devices were one machine.
+  known: db.prepare<[string, string], KnownRow>(
+    `SELECT id, device_id AS deviceId, ended_at AS endedAt FROM trace_sessions
+     WHERE team_id = ? AND external_id = ? AND exported = 0 ORDER BY id DESC LIMIT 20`,
+  ),
+  // By primary key, and by trace_spans_by_session alone.
+  sizeOf: db.prepare<[number], { spans: number; commits: number }>(
+    `SELECT coalesce(json_array_length(document, '$.commits'), 0) AS commits,
+       (SELECT count(*) FROM trace_spans WHERE session_id = s.id) AS spans FROM trace_sessions s WHERE id = ?`,
+  ),
   // By primary key.
   unlisted: db
     .prepare<[string], number>(

@@ -102,7 +102,7 @@ export function disconnectCommand(agent: Command, cli: Cli): void {
         for (const problem of problems) output.note(problem);
         output.result({ disconnected: wasConnected, changed: namesOf(changed), problems }, () =>
           wasConnected
-            ? "Disconnected. What was sent stays on the server; connected again, --since keeps it from being sent twice."
+            ? "Disconnected. What was sent stays on the server."
             : `This machine was not connected. ${changed.length > 0 ? "What was left of it is taken away." : "There was nothing to undo."}`,
         );
       }),

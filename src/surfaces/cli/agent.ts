@@ -70,9 +70,15 @@ async function watchUntilStopped(capture: Capture, output: Output): Promise<void
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   output.note("Watching; stop with Ctrl+C.");
-  await watchOn(capture, WATCH_EVERY_MS, stop.signal, (result) => {
-    if (result.recorded > 0 || result.stopped !== undefined) output.note(passLine(result));
-  });
+  await watchOn(
+    capture,
+    WATCH_EVERY_MS,
+    stop.signal,
+    (result) => {
+      if (result.recorded > 0 || result.stopped !== undefined) output.note(passLine(result));
+    },
+    (error) => output.note(`${(error as Error).message}; it is tried again.`),
+  );
 }
 
 interface ScanOptions extends CommonOptions {

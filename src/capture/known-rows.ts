@@ -1,0 +1,28 @@
+import type { LocalDatabase } from "./rows.ts";
+
+/** Statements that are asked for after the machine was connected alone. */
+export const prepareKnownRows = (db: LocalDatabase) => ({
+  // Nothing of them was sent, nor left with the device that did.
+  unsentSessions: db
+    .prepare<[], string>("SELECT id FROM sessions WHERE revision > sent AND sent = 0 AND sent_at IS NULL")
+    .pluck(),
+  leaveSession: db.prepare<[string]>("UPDATE sessions SET sent = revision WHERE id = ?"),
+  countSpans: db.prepare<[string], number>("SELECT count(*) FROM spans WHERE session = ?").pluck(),
+  // Of those that were never sent, by the session that they are of: until when they are to go, in milliseconds since the epoch.
+  dropEntries: db.prepare<[string]>(
+    `WITH known (session, until) AS MATERIALIZED (SELECT key, value FROM json_each(?))
+     DELETE FROM entries WHERE (repo, seq) IN (
+       SELECT e.repo, e.seq FROM streams s JOIN entries e ON e.repo = s.repo AND e.seq > max(s.attempted, s.acknowledged)
+       JOIN known k ON k.session = json_extract(e.payload, '$.sessionId')
+       WHERE coalesce(round(unixepoch(e.at, 'subsec') * 1000), 0) <= k.until)`,
+  ),
+  // Aside first, so that no number is there twice in between.
+  closeGaps: [
+    `UPDATE entries SET seq = -(@after + place) FROM (
+       SELECT seq AS old, row_number() OVER (ORDER BY seq) AS place FROM entries WHERE repo = @repo AND seq > @after)
+     WHERE repo = @repo AND seq = old`,
+    "UPDATE entries SET seq = -seq WHERE repo = @repo AND seq < 0 AND @after >= 0",
+    `UPDATE streams SET next_seq = 1 + @after + (SELECT count(*) FROM entries WHERE repo = @repo AND seq > @after)
+     WHERE repo = @repo`,
+  ].map((sql) => db.prepare<[{ repo: string; after: number }]>(sql)),
+});

@@ -1,0 +1,68 @@
+import { asCount, asObjects, asText, type Fields, readInstant } from "../formats/values.ts";
+import type { Exchange } from "./exchange.ts";
+import { prepareKnownRows } from "./known-rows.ts";
+import type { SessionHead } from "./session-head.ts";
+import { type Capture, readSetting, writeSetting } from "./state.ts";
+
+/* A machine that was disconnected has forgotten what it told; the server has it still, from a device that is no more. */
+
+/** A setting: whether sessions that wait may have been told before this machine was connected. */
+const MAY_BE_KNOWN = "mayBeKnown";
+/** Less than the service takes at once: their names stand in an address, of which proxies take 8 KiB. */
+const MAX_IDS = 50;
+const PATH = "/api/agent-traces/known";
+type KnownRows = ReturnType<typeof prepareKnownRows>;
+const FOR_EVER = Number.MAX_SAFE_INTEGER;
+
+/** Has sessions asked for before they are sent, where it is not known here what was. Call in a transaction. */
+export function expectKnown(capture: Capture): void {
+  const { sessions = 0 } = capture.rows.countSessions.get() ?? {};
+  if (sessions === 0) writeSetting(capture, MAY_BE_KNOWN, true);
+}
+
+/** Asks no more, once all that was there when the machine was connected was sent. @param isRead whether the pass read all that there is */
+export function endKnown({ capture, hasAnswered, stopped, setback }: Exchange, isRead: boolean): void {
+  const isSent = hasAnswered && stopped === undefined && setback === undefined;
+  if (isRead && isSent && readSetting(capture, MAY_BE_KNOWN)) capture.rows.dropSetting.run(MAY_BE_KNOWN);
+}
+
+/**
+ * Leaves sessions that wait, and what entries say of them, with the device that told them; one that went on since is told as a whole, and
+ * in entries from there on. A server that does not say what it has is sent everything. @returns false when it cannot say so now
+ */
+export async function leaveKnown(exchange: Exchange): Promise<boolean> {
+  const { capture } = exchange;
+  if (!readSetting(capture, MAY_BE_KNOWN)) return true;
+  const rows = prepareKnownRows(capture.db);
+  const waiting = rows.unsentSessions.all();
+  for (let at = 0; at < waiting.length; at += MAX_IDS) {
+    const ids = encodeURIComponent(waiting.slice(at, at + MAX_IDS).join(","));
+    const answer = await exchange.request(`${PATH}?ids=${ids}`, {}, "traces");
+    if (answer.kind !== "ok") return answer.kind === "refused" && exchange.stopped === undefined;
+    const { sessions } = answer.body;
+    capture.transact(() => leave(capture, rows, asObjects(sessions)));
+  }
+  return true;
+}
+
+function leave({ rows }: Capture, own: KnownRows, known: readonly Fields[]): void {
+  const until: Record<string, number> = {};
+  for (const there of known) {
+    const row = rows.session.get(asText(there.id) ?? "");
+    const endedAt = readInstant(there.endedAt);
+    if (!row || endedAt === null) continue;
+    const { endedAt: end, commits } = JSON.parse(row.head) as SessionHead;
+    const isWhole =
+      (readInstant(end) ?? FOR_EVER) <= endedAt &&
+      (own.countSpans.get(row.id) ?? 0) <= asCount(there.spans) &&
+      commits.length <= asCount(there.commits);
+    if (isWhole) own.leaveSession.run(row.id);
+    until[row.id] = isWhole ? FOR_EVER : endedAt;
+  }
+  own.dropEntries.run(JSON.stringify(until));
+  for (const { repo, acknowledged, attempted } of rows.streams.all()) {
+    // None of the numbers behind it was given to the server yet.
+    const after = Math.max(attempted, acknowledged);
+    for (const close of own.closeGaps) close.run({ repo, after });
+  }
+}

@@ -1,0 +1,72 @@
+import * as v from "valibot";
+import type { Core } from "../../core.ts";
+import { type DevicePrincipal, device, findDeviceOf } from "../../identity/devices/devices.ts";
+import { instantOrNull } from "../../kit/clock.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { endpoint } from "../../platform/http/endpoint.ts";
+import { Count, Instant, identifier } from "../../platform/http/fields.ts";
+import { type KnownRow, twinRows } from "./twin-rows.ts";
+
+const MAX_IDS = 100;
+
+const Known = v.object({
+  id: v.string(),
+  endedAt: v.pipe(v.nullable(Instant), v.description("When the session ended, as far as it was told.")),
+  spans: Count,
+  commits: Count,
+});
+
+/** Says what of some sessions was told by devices whose binding has ended: a machine that is connected anew need not tell it again. */
+export const known = endpoint(
+  {
+    id: "agentTracesKnown",
+    method: "GET",
+    path: "/api/agent-traces/known",
+    summary: "Ask which sessions were told by devices that are connected no more",
+    tag: "Agent traces",
+    auth: device,
+    query: v.object({
+      ids: v.pipe(
+        identifier(8_192),
+        v.check((ids) => ids.split(",").length <= MAX_IDS, `must name at most ${MAX_IDS} sessions`),
+        v.description(`Of at most ${MAX_IDS} sessions, as their agent named them, with commas between.`),
+      ),
+    }),
+    ok: v.object({
+      ok: v.boolean(),
+      sessions: v.pipe(
+        v.array(Known),
+        v.description("Those that were told as a whole, by a device that is not known to be another person's."),
+      ),
+    }),
+    faults: [],
+    limits: [],
+    example: {
+      query: { ids: "s-1,s-2" },
+      ok: { ok: true, sessions: [{ id: "s-1", endedAt: "2026-11-20T14:00:05.000Z", spans: 12, commits: 1 }] },
+    },
+  },
+  async ({ core, principal, query: { ids } }) => {
+    const letOthersIn = cooperative(core.clock);
+    const sessions: v.InferOutput<typeof Known>[] = [];
+    for (const id of new Set(ids.split(","))) {
+      const one = knownAs(core, principal, id);
+      const size = one && twinRows(core.store).sizeOf.get(one.id);
+      if (one && size) sessions.push({ id, endedAt: instantOrNull(one.endedAt), ...size });
+      await letOthersIn();
+    }
+    return { ok: true, sessions };
+  },
+);
+
+/** As it was told last by a device that can tell no more of it. */
+function knownAs(core: Core, { teamId, deviceId }: DevicePrincipal, externalId: string): KnownRow | undefined {
+  const person = findDeviceOf(core, teamId, deviceId)?.person?.id;
+  return twinRows(core.store)
+    .known.all(teamId, externalId)
+    .find((one) => {
+      const before = one.deviceId === deviceId ? undefined : findDeviceOf(core, teamId, one.deviceId);
+      if (before === undefined || before.status === "active") return false;
+      return person === undefined || before.person === null || before.person.id === person;
+    });
+}

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import { assignDevice, revokeDevice } from "../../src/identity/devices/devices.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
+import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { memberOf } from "../support/reads.ts";
+
+const PATH = "/api/agent-traces/known";
+const tell = (t: TestInstance, { token }: TestDevice, id: string) =>
+  t.post("/api/agent-traces/ingest", {
+    token,
+    json: {
+      sessions: [
+        {
+          ...{ id, outcome: "committed", startedAt: "2026-11-21T07:00:00Z", endedAt: "2026-11-21T07:30:00Z" },
+          ...{ commits: [{ sha: "a".repeat(40) }], spans: [{ id: "a" }, { id: "b" }] },
+        },
+      ],
+    },
+  });
+const knownTo = async (t: TestInstance, { token }: TestDevice, ...ids: string[]) =>
+  (await t.call("GET", `${PATH}?ids=${ids.join()}`, { token })).body.sessions;
+const s = (id: string) => ({ id, endedAt: "2026-11-21T07:30:00.000Z", spans: 2, commits: 1 });
+
+it("names what devices told of the team that are connected no more, and nothing else", async () => {
+  const t = await startInstance();
+  const old = await t.device();
+  const other = await t.device();
+  await tell(t, old, "s1");
+  await tell(t, old, "s2");
+  await tell(t, other, "s3");
+  const before = t.count("deliveries");
+  const now = await t.device(old.team);
+  expect(await knownTo(t, now, "s1")).toEqual([]);
+  for (const { deviceId } of [old, other]) await revokeDevice(t.instance.core, deviceId);
+  expect(await knownTo(t, now, "s1", "s1", "s3", "s4")).toEqual([s("s1")]);
+  // Neither its own, nor while another machine goes on with it.
+  const second = await t.device(old.team);
+  await tell(t, second, "s2");
+  expect(await knownTo(t, second, "s2")).toEqual([s("s2")]);
+  expect(await knownTo(t, now, "s2")).toEqual([s("s2")]);
+  expect(t.count("deliveries")).toBe(before + 1);
+  expect((await t.call("GET", `${PATH}?ids=${Array(101).fill("s1")}`, { token: now.token })).status).toBe(400);
+});
+
+it("names what a device told whose token ran out, and nothing of another person's", async () => {
+  const t = await startInstance();
+  const old = await t.device();
+  await tell(t, old, "s1");
+  t.clock.advance(91 * DAY_MS);
+  const now = await t.device(old.team);
+  const [kim, lee] = [await memberOf(t, old.team), await memberOf(t, old.team)];
+  const { core } = t.instance;
+  expect(await knownTo(t, now, "s1")).toEqual([s("s1")]);
+  await assignDevice(core, old.deviceId, kim.id);
+  expect(await knownTo(t, now, "s1")).toEqual([s("s1")]);
+  await assignDevice(core, now.deviceId, lee.id);
+  expect(await knownTo(t, now, "s1")).toEqual([]);
+  await assignDevice(core, now.deviceId, kim.id);
+  expect(await knownTo(t, now, "s1")).toEqual([s("s1")]);
+});
