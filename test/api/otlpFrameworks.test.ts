@@ -78,6 +78,21 @@ describe("what Langfuse observes", () => {
     expect(await spend(t, device)).toEqual([1, 200, 800, 0, 50]);
   });
 
+  it("is asked what stands before the definitions of tools, and nothing by what these bring", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const definition = { role: "tool", content: { type: "function", function: { name: "get_weather" } } };
+    const given = (id: string, ...messages: object[]): Sent => {
+      const input = JSON.stringify([...messages, definition, definition]);
+      return { id, name: "ChatOpenAI", values: observed("generation", { input, output: "It is." }) };
+    };
+    const question = { role: "user", content: "Is it sunny?" };
+    const answer = { role: "tool", content: "sunny", tool_call_id: "c-1" };
+    await send(t, device, given(CALL, question), given(TOOL, question, { role: "assistant", content: "" }, answer));
+    expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?", id: "1" }] }]);
+    expect(sessions(t)[0].prompts).toHaveLength(1);
+  });
+
   it.each([
     [
       "LangChain",
