@@ -160,6 +160,21 @@ it("takes nothing out of an input that the total says is without what was cached
   expect(told(1050)).toMatchObject({ input: 100, context: 1000 });
 });
 
+it("takes for thought what Gemini's total has besides input and output, and of no other model", () => {
+  const read = (model: string, total: number) =>
+    readAttributeUsage({
+      "gen_ai.response.model": model,
+      "gen_ai.usage.input_tokens": 3101,
+      "gen_ai.usage.cache_read.input_tokens": 3000,
+      "gen_ai.usage.output_tokens": 21,
+      "gen_ai.usage.total_tokens": total,
+    });
+  expect(read("gemini-2.5-pro", 3131)).toMatchObject({ input: 101, cacheRead: 3000, output: 30, context: 3101 });
+  expect(read("gemini-2.5-pro", 3122)).toMatchObject({ input: 101, output: 21 });
+  expect(read("gemini-2.5-pro", 5)).toMatchObject({ input: 101, output: 21 });
+  expect(read("gpt-5", 3131)).toMatchObject({ input: 101, output: 21 });
+});
+
 it.each([
   ["Codex", "cache_read.input_tokens", "cache_write.input_tokens"],
   ["the conventions as released", "cache_read.input_tokens", "cache_creation.input_tokens"],
