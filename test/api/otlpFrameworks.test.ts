@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { spansOf } from "../support/otlp.ts";
 
@@ -282,6 +283,26 @@ it("counts what Anthropic told the AI SDK, whose version 5 says less, and once w
     call("5".repeat(16), 20, 2, '{"anthropic":{"usage":{'),
   );
   expect(await spend(t, device)).toEqual([4, 239, 6000, 800, 52]);
+});
+
+it("counts the same where only metadata may be kept", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'));
+  const call = (id: string, model: string, total: number): Sent => ({
+    id,
+    name: "chat",
+    values: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": model,
+      "gen_ai.usage.input_tokens": 1000,
+      "gen_ai.usage.output_tokens": 50,
+      "gen_ai.usage.cache_read.input_tokens": 800,
+      "gen_ai.usage.total_tokens": total,
+    },
+  });
+  await send(t, device, call(CALL, "anthropic.claude-sonnet-4-5", 1850), call(TOOL, "gemini-2.5-pro", 1060));
+  expect(await spend(t, device)).toEqual([2, 1200, 1600, 0, 110]);
 });
 
 it("reads what instruments say that a call cost, and none where they know no price", async () => {
