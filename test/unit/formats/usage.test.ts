@@ -216,6 +216,13 @@ describe("of spans below each other", () => {
     expect(idsOf([span("a", null, some, agent), span("b", "a", null)])).toEqual(["a"]);
   });
 
+  it("a call's stays beside what a tool of it started, also under LiteLLM's names", () => {
+    const tool = span("t", "a", null, { operation: "execute_tool" });
+    for (const operation of ["chat", "acompletion", "anthropic_messages", "aresponses"])
+      expect(idsOf([span("a", null, some, { operation }), tool, span("b", "t", some)])).toEqual(["a", "b"]);
+    expect(idsOf([span("a", null, some, { operation: "step" }), tool, span("b", "t", some)])).toEqual(["b"]);
+  });
+
   it("an agent's gives way to calls below spans that nobody told of, if these began in its time and used what it says", () => {
     const at = (startedAt: number, endedAt: number) => ({ startedAt, endedAt });
     const agent = (from: number, to: number, input_tokens = 20, output_tokens = 2) =>
