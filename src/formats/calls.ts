@@ -1,6 +1,6 @@
 import { each, type Slices } from "../kit/slices.ts";
 import { type Stray, type Sum, sumsOf, type Timed } from "./stray-calls.ts";
-import { total, type Usage } from "./usage.ts";
+import { isModelCall, total, type Usage } from "./usage.ts";
 
 /** A span as far as it matters for what is counted. */
 export interface Call extends Timed {
@@ -24,7 +24,7 @@ function partOf({ operation, kind, name }: Call): Part {
   if (operation !== null) {
     if (operation === "execute_tool") return "tool";
     if (/^(?:invoke|create)_(?:agent|workflow)$/.test(operation)) return "sum";
-    return /^(?:chat|text_completion|generate_content)$/.test(operation) ? "call" : "unknown";
+    return isModelCall(operation) ? "call" : "unknown";
   }
   const [ofKind, called] = [kind?.toLowerCase() ?? "", name ?? ""];
   if (ofKind === "tool" || /^execute_tool\b/.test(called)) return "tool";

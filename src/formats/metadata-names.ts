@@ -54,7 +54,7 @@ export const COUNT_DETAILS = [
 ];
 
 const TOKENS = [
-  ...["input_tokens", "prompt_tokens", "output_tokens", "completion_tokens"],
+  ...["input_tokens", "prompt_tokens", "output_tokens", "completion_tokens", "total_tokens"],
   ...["cache_read.input_tokens", "cache_read_input_tokens", "cache_read_tokens", "cached_input_tokens"],
   ...["input_tokens.cached", "cache_write.input_tokens", "cache_creation.input_tokens", "cache_write_input_tokens"],
   ...["cache_creation_input_tokens", "cache_write_tokens", "cache_creation_tokens", "input_tokens.cache_write"],

@@ -210,13 +210,17 @@ export function readAttributeUsage(attributes: Fields): Usage | null {
   const tokens = (names: readonly string[]) => firstOf(attributes, names, tokenCount);
   const [cacheRead, cacheWrite] = [tokens(CACHE_READ), tokens(CACHE_WRITE)];
   const [input, output] = [tokens(INPUT), tokens(OUTPUT)];
+  const all = tokens(TOTAL);
   // Amazon Bedrock's input excludes what was cached, and some pass that on: the total tells.
-  const isApart = tokens(TOTAL) === sum(input, output, cacheRead, cacheWrite);
+  const isApart = all === sum(input, output, cacheRead, cacheWrite);
+  // Gemini tells what was thought beside its answer, and some leave it out of the output: it is what the total has besides.
+  const isGemini = /gemini/i.test(readAttributeModel(attributes) ?? "");
+  const thought = isGemini && !isApart && all !== null ? all - (sum(input, output) ?? 0) : 0;
   return usageOf(
     { id: readAnswerId(attributes), requestId: readRequestId(attributes) },
     {
       input: isApart ? input : outside(input, sum(cacheRead, cacheWrite)),
-      output,
+      output: thought > 0 ? sum(output, thought) : output,
       cacheWrite,
       cacheWrite1h: null,
       cacheRead,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { spansOf } from "../support/otlp.ts";
 
@@ -78,11 +79,45 @@ describe("what Langfuse observes", () => {
     expect(await spend(t, device)).toEqual([1, 200, 800, 0, 50]);
   });
 
-  it("counts what was cached once where it is told apart from the input", async () => {
+  it("is asked what stands before the definitions of tools, and nothing by what these bring", async () => {
     const t = await startInstance();
     const device = await t.device();
-    await send(t, device, call({ input: 900, output: 50, input_cache_read: 800, input_cache_creation: 100 }));
-    expect(await spend(t, device)).toEqual([1, 900, 800, 100, 50]);
+    const definition = { role: "tool", content: { type: "function", function: { name: "get_weather" } } };
+    const given = (id: string, ...messages: object[]): Sent => {
+      const input = JSON.stringify([...messages, definition, definition]);
+      return { id, name: "ChatOpenAI", values: observed("generation", { input, output: "It is." }) };
+    };
+    const question = { role: "user", content: "Is it sunny?" };
+    const answer = { role: "tool", content: "sunny", tool_call_id: "c-1" };
+    await send(t, device, given(CALL, question), given(TOOL, question, { role: "assistant", content: "" }, answer));
+    expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?", id: "1" }] }]);
+    expect(sessions(t)[0].prompts).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      "LangChain",
+      100,
+      { input: 900, output: 42, output_reasoning: 8, input_cache_read: 800, input_cache_creation: 100 },
+    ],
+    [
+      "OpenAI",
+      0,
+      {
+        input: 890,
+        output: 42,
+        output_reasoning_tokens: 8,
+        input_audio_tokens: 10,
+        input_cached_tokens: 800,
+        total: 1750,
+      },
+    ],
+    ["a program", 100, { input: 900, output: 50, cache_read_input_tokens: 800, cache_creation_input_tokens: 100 }],
+  ])("counts each kind once where it is told apart from the input, as beside %s", async (_, written, usage) => {
+    const t = await startInstance();
+    const device = await t.device();
+    await send(t, device, call(usage));
+    expect(await spend(t, device)).toEqual([1, 900, 800, written, 50]);
   });
 });
 
@@ -198,6 +233,76 @@ it("counts a call once that an agent's spans and LiteLLM's proxy tell of by its 
   );
   expect(await spend(t, device)).toEqual([1, 102, 3000, 0, 22]);
   expect(attributesOf(t, TOOL)).toMatchObject({ "error.type": "InternalServerError", "error.message": "boom" });
+});
+
+it("counts what Anthropic told the AI SDK, whose version 5 says less, and once where an outer span says the last of it again", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const told = (input: number, output: number): Sent["values"] => ({
+    "ai.model.id": "claude-sonnet-4-5",
+    "ai.usage.promptTokens": input,
+    "ai.usage.completionTokens": output,
+    "ai.response.providerMetadata": JSON.stringify({
+      anthropic: {
+        usage: {
+          input_tokens: input,
+          output_tokens: output,
+          cache_read_input_tokens: 3000,
+          cache_creation_input_tokens: 400,
+          cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 },
+        },
+        stopSequence: null,
+      },
+    }),
+  });
+  const call = (id: string, input: number, output: number, metadata?: string): Sent => ({
+    id,
+    parent: ROOT,
+    name: "ai.generateText.doGenerate",
+    values: {
+      ...told(input, output),
+      "gen_ai.request.model": "claude-sonnet-4-5",
+      "gen_ai.usage.input_tokens": input,
+      "gen_ai.usage.output_tokens": output,
+      ...(metadata === undefined ? {} : { "ai.response.providerMetadata": metadata }),
+    },
+  });
+  const outer: Sent = { id: ROOT, name: "ai.generateText", values: told(105, 25) };
+  await send(t, device, call(CALL, 104, 24), call(TOOL, 105, 25), outer);
+  expect(await spend(t, device)).toEqual([2, 209, 6000, 800, 49]);
+  expect(
+    JSON.parse(t.rows("SELECT document FROM trace_spans WHERE external_id = ?", CALL)[0]?.document as string),
+  ).toMatchObject({
+    usage: { cache_creation: { ephemeral_1h_input_tokens: 300 } },
+  });
+  // What another provider says, or what is cut off, leaves what the names of OpenTelemetry say.
+  await send(
+    t,
+    device,
+    call("4".repeat(16), 10, 1, '{"openai":{}}'),
+    call("5".repeat(16), 20, 2, '{"anthropic":{"usage":{'),
+  );
+  expect(await spend(t, device)).toEqual([4, 239, 6000, 800, 52]);
+});
+
+it("counts the same where only metadata may be kept", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'));
+  const call = (id: string, model: string, total: number): Sent => ({
+    id,
+    name: "chat",
+    values: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.request.model": model,
+      "gen_ai.usage.input_tokens": 1000,
+      "gen_ai.usage.output_tokens": 50,
+      "gen_ai.usage.cache_read.input_tokens": 800,
+      "gen_ai.usage.total_tokens": total,
+    },
+  });
+  await send(t, device, call(CALL, "anthropic.claude-sonnet-4-5", 1850), call(TOOL, "gemini-2.5-pro", 1060));
+  expect(await spend(t, device)).toEqual([2, 1200, 1600, 0, 110]);
 });
 
 it("reads what instruments say that a call cost, and none where they know no price", async () => {

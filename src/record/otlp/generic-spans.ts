@@ -2,7 +2,7 @@ import { asAnswerId, isModelCall, readAttributeUsage } from "../../formats/usage
 import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { costOf, countOf, keptText, type Span, usageOf } from "./happening.ts";
 import { keptMessages } from "./messages.ts";
-import { readObserved, usageOfLangfuse, usageOfLiteLlm } from "./observed.ts";
+import { readObserved, usageOfAnthropic, usageOfLangfuse, usageOfLiteLlm } from "./observed.ts";
 import type { SpanRecord } from "./records.ts";
 
 /**
@@ -117,7 +117,7 @@ const isAgent = (operation = "", hasUsage: boolean) =>
 function readUsage(attributes: Fields): Fields | undefined {
   const named = asText(attributes["langsmith.metadata.usage_metadata"]);
   if (named !== undefined) return ofLangSmith(asObject(parseJson(named)));
-  const observed = usageOfLangfuse(attributes) ?? usageOfLiteLlm(attributes);
+  const observed = usageOfLangfuse(attributes) ?? usageOfLiteLlm(attributes) ?? usageOfAnthropic(attributes);
   if (observed) return observed;
   for (const { counts, details, parts } of DIALECTS) {
     const usage = usageOf(attributes, counts);

@@ -56,11 +56,17 @@ export function askedLast(record: SpanRecord): { readonly text: string; readonly
 export const asksAgent = ({ attributes, parentId }: SpanRecord): boolean =>
   parentId === undefined && attributes[ASKED_OF_AGENT] !== undefined;
 
+/** How the last message of a user begins, or a definition, which may stand behind it. */
+const LAST_OF_USER = /^"role"\s*:\s*"(?:user"|tool"\s*,\s*"content"\s*:\s*\{)/;
+
+/** Langfuse puts definitions of tools behind what LangChain was given, as messages of tools. */
+const isDefinition = ({ role, content }: Fields) => role === "tool" && asObject(content).type === "function";
+
 /** Whether the last message is a user's, as far as is known without reading all of them. */
 function endsWithUser({ attributes, structured }: SpanRecord): boolean {
   const text = textOf(attributes);
   if (text !== undefined && attributes[ASKED_OF_AGENT] === text) return true;
-  if (text !== undefined) return /^"role"\s*:\s*"user"/.test(text.slice(text.lastIndexOf('"role"'), -1));
+  if (text !== undefined) return LAST_OF_USER.test(text.slice(text.lastIndexOf('"role"'), -1));
   return structured[INPUT] === undefined || asObjects([lastOf(structured[INPUT])]).some(isUsers);
 }
 
@@ -86,7 +92,7 @@ function messagesOf({ attributes, structured }: SpanRecord): readonly Fields[] {
 function messagesIn(text: string, isQuestion: boolean): readonly Fields[] {
   if (!/^\s*[[{]/.test(text)) return isQuestion ? [{ role: "user", content: text }] : [];
   const value = parseJson(text);
-  return asObjects(Array.isArray(value) ? value : asObject(value).messages);
+  return asObjects(Array.isArray(value) ? value : asObject(value).messages).filter((one) => !isDefinition(one));
 }
 
 const isLangSmith = (attributes: Fields) => attributes["langsmith.span.kind"] !== undefined;

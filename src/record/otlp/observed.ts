@@ -1,8 +1,11 @@
 import { asAnswerId, readUsage } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
-import { keptText } from "./happening.ts";
+import { countOf, keptText } from "./happening.ts";
 
-/** Spans of functions that a program has observed by Langfuse (`langfuse.observation.*`) or Traceloop (`traceloop.entity.*`). */
+/**
+ * Spans of functions that a program has observed by Langfuse (`langfuse.observation.*`) or Traceloop (`traceloop.entity.*`), and tokens
+ * that Langfuse, LiteLLM and the AI SDK tell in texts of their own.
+ */
 
 const NAMES = [
   { role: "langfuse.observation.type", entity: "langfuse.observation" },
@@ -38,16 +41,27 @@ export function readObserved(attributes: Fields, name: string): Fields {
   };
 }
 
-/** Tokens as Langfuse tells them: as the provider did, or, as beside LangChain, with what was cached taken out of the input. */
+/**
+ * Tokens as Langfuse tells them: as the provider did, or each kind apart, with what was cached, thought or heard taken out of `input` and
+ * `output`. Programs that tell them by hand name what was cached as Anthropic does.
+ */
 export function usageOfLangfuse(attributes: Fields): Fields | undefined {
   const text = asText(attributes["langfuse.observation.usage_details"]);
   if (text === undefined) return undefined;
   const details = asObject(parseJson(text));
-  const { input, output, input_cache_read: read, input_cache_creation: written } = details;
-  const isApart = read !== undefined || written !== undefined;
-  const cached = { cache_read_input_tokens: read ?? 0, cache_creation_input_tokens: written };
-  const usage = isApart ? { input_tokens: input, output_tokens: output, ...cached } : details;
-  return readUsage(usage) === null ? undefined : usage;
+  if (countOf(details.input) === undefined) return readUsage(details) === null ? undefined : details;
+  const { input_cache_read, input_cached_tokens, input_cache_creation, ...parts } = details;
+  const sumOf = (kind: string) =>
+    Object.entries(parts).reduce(
+      (sum, [name, value]) => sum + (((name === kind || name.startsWith(`${kind}_`)) && countOf(value)) || 0),
+      0,
+    );
+  return {
+    input_tokens: sumOf("input"),
+    output_tokens: sumOf("output"),
+    cache_read_input_tokens: input_cache_read ?? input_cached_tokens ?? parts.cache_read_input_tokens ?? 0,
+    cache_creation_input_tokens: input_cache_creation ?? parts.cache_creation_input_tokens,
+  };
 }
 
 /** Tokens as LiteLLM tells them beside `gen_ai.usage.*`, which has not what was cached: a dictionary of numbers as Python prints it. */
@@ -62,4 +76,20 @@ export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
   const id = asAnswerId(attributes["gen_ai.response.id"]);
   const usage = { id, prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens, cache_write_tokens } };
   return readUsage(usage) === null ? undefined : usage;
+}
+
+/**
+ * Tokens as Anthropic told them to the AI SDK. Its version 5 says as `ai.usage.*` only what was neither read from a cache nor written to
+ * one, and of calls that do not stream nothing of either.
+ */
+export function usageOfAnthropic(attributes: Fields): Fields | undefined {
+  const text = asText(attributes["ai.response.providerMetadata"]);
+  if (!text?.includes('"anthropic"')) return undefined;
+  const { usage } = asObject(asObject(parseJson(text)).anthropic);
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cache_creation } =
+    asObject(usage);
+  // The name of one is there where the input excludes what was cached.
+  const cached = { cache_read_input_tokens: cache_read_input_tokens ?? 0, cache_creation_input_tokens, cache_creation };
+  const isWhole = countOf(input_tokens) !== undefined && countOf(output_tokens) !== undefined;
+  return isWhole ? { input_tokens, output_tokens, ...cached } : undefined;
 }

@@ -32,6 +32,8 @@ describe("of metadata", () => {
     ["usage", { id: "msg_1", input_tokens: 3, cache_creation: { ephemeral_1h_input_tokens: 2 } }],
     ["usageMetadata", { promptTokenCount: 5, thoughtsTokenCount: 1 }],
     ["attributes", { "gen_ai.request.model": "gpt-5", "gen_ai.usage.input_tokens": 4 }],
+    // By it is known whether the input includes what was cached, and what was thought.
+    ["attributes", { "gen_ai.usage.input_tokens": 4, "gen_ai.usage.total_tokens": 9 }],
     ["attributes", [{ key: "gen_ai.usage.output_tokens", value: { intValue: "12" } }]],
   ])("%s stays", (name, value) => {
     for (const kind of ["payload", "session", "span"] as const)

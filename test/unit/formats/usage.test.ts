@@ -160,6 +160,21 @@ it("takes nothing out of an input that the total says is without what was cached
   expect(told(1050)).toMatchObject({ input: 100, context: 1000 });
 });
 
+it("takes for thought what Gemini's total has besides input and output, and of no other model", () => {
+  const read = (model: string, total: number) =>
+    readAttributeUsage({
+      "gen_ai.response.model": model,
+      "gen_ai.usage.input_tokens": 3101,
+      "gen_ai.usage.cache_read.input_tokens": 3000,
+      "gen_ai.usage.output_tokens": 21,
+      "gen_ai.usage.total_tokens": total,
+    });
+  expect(read("gemini-2.5-pro", 3131)).toMatchObject({ input: 101, cacheRead: 3000, output: 30, context: 3101 });
+  expect(read("gemini-2.5-pro", 3122)).toMatchObject({ input: 101, output: 21 });
+  expect(read("gemini-2.5-pro", 5)).toMatchObject({ input: 101, output: 21 });
+  expect(read("gpt-5", 3131)).toMatchObject({ input: 101, output: 21 });
+});
+
 it.each([
   ["Codex", "cache_read.input_tokens", "cache_write.input_tokens"],
   ["the conventions as released", "cache_read.input_tokens", "cache_creation.input_tokens"],
@@ -199,6 +214,13 @@ describe("of spans below each other", () => {
       idsOf([span("a", null, some, agent), span("t", "a", null, { operation: "execute_tool" }), span("b", "t", some)]),
     ).toEqual(["b"]);
     expect(idsOf([span("a", null, some, agent), span("b", "a", null)])).toEqual(["a"]);
+  });
+
+  it("a call's stays beside what a tool of it started, also under LiteLLM's names", () => {
+    const tool = span("t", "a", null, { operation: "execute_tool" });
+    for (const operation of ["chat", "acompletion", "anthropic_messages", "aresponses"])
+      expect(idsOf([span("a", null, some, { operation }), tool, span("b", "t", some)])).toEqual(["a", "b"]);
+    expect(idsOf([span("a", null, some, { operation: "step" }), tool, span("b", "t", some)])).toEqual(["b"]);
   });
 
   it("an agent's gives way to calls below spans that nobody told of, if these began in its time and used what it says", () => {
