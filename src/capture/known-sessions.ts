@@ -40,7 +40,8 @@ export async function leaveKnown(exchange: Exchange): Promise<boolean> {
     const answer = await exchange.request(`${PATH}?ids=${ids}`, {}, "traces");
     if (answer.kind !== "ok") return answer.kind === "refused" && exchange.stopped === undefined;
     const { sessions } = answer.body;
-    capture.transact(() => leave(capture, rows, asObjects(sessions)));
+    const known = asObjects(sessions);
+    if (known.length > 0) capture.transact(() => leave(capture, rows, known));
   }
   return true;
 }

@@ -205,6 +205,21 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect(prompts(a)).toBe(3);
   });
 
+  it("tells nothing twice where only the database was deleted, as one that is damaged", async () => {
+    const a = await startAgent();
+    a.work("s1", 2);
+    await a.pass();
+    a.capture.close();
+    const { home } = a.capture.places;
+    for (const name of readdirSync(home)) if (name.startsWith("agent.db")) rmSync(join(home, name));
+    a.reopen();
+    await a.connect();
+    a.work("s2", 1);
+    expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
+    expect([listed(a), prompts(a)]).toEqual([["s1", "s2"], 3]);
+    expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
+  });
+
   it("tells a commit that was made since", async () => {
     const a = await startAgent();
     const root = join(a.home, "shop");

@@ -37,7 +37,7 @@ function index(call: Visit, reference: Reference) {
   const { href } = call;
   const { tags, schemes, shapes, headers } = reference;
   const row = ({ id, method, path, summary, auth }: Operation) =>
-    html`<li><a href="${href(`/docs/api/${id}`)}"><span class="verb ${method.toLowerCase()}">${method}</span><span class="op-path">${path}</span>${auth ? html`<span></span>` : html`<em>no token</em>`}<span class="op-says">${summary}</span></a></li>`;
+    html`<li><a href="${href(`/docs/api/${id}`)}"><span class="verb ${method.toLowerCase()}">${method}</span><span class="op-path">${path}</span>${!auth && html`<em>no token</em>`}<span class="op-says">${summary}</span></a></li>`;
   return html`<h1>API reference</h1>
 <p class="says">${SUMMARY} The <a href="${href("/docs/using-the-api")}">guide</a> explains how they work together; programs read <a href="${href("/openapi.json")}">openapi.json</a>.</p>
 ${codeBlock(call.baseUrl, { label: "Base URL", titled: true })}
