@@ -5,7 +5,7 @@ import { eraseOldSessions } from "../../identity/web-sessions/web-sessions.ts";
 import { eraseDeviceReads, eraseOldReads } from "../../insight/ask/ask.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { DAY_MS, dayNumber, MINUTE_MS } from "../../kit/clock.ts";
-import { type EraseStep, whileAny } from "../../kit/erase-steps.ts";
+import { type EraseStep, inFew, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Portion, timedWalk } from "../../log/log.ts";
 import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
@@ -146,13 +146,17 @@ async function* stepsOfKind(
     for (const portion of free) yield* eraseBrain(core, portion, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);
   }
-  if (kind === "reads")
-    for (const { deviceId } of free) {
-      yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));
-      yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, deviceId, until));
-    }
+  if (kind === "reads") yield* inFew(ofDevices(core, free, until));
   if (kind === "audit") yield* eraseOldEvents(core, teamId, until, { id: run.erasureId, kind: "retention" });
-  if (kind === "reads" || kind === "web-sessions") yield* ofPeople(core, teamId, kind, run.now);
+  if (kind === "reads" || kind === "web-sessions") yield* inFew(ofPeople(core, teamId, kind, run.now));
+}
+
+/** Of most machines nothing ran out: a transaction for each would take a large team's night. */
+function* ofDevices(core: Core, portions: readonly Portion[], until: number): Generator<EraseStep> {
+  for (const { deviceId } of portions) {
+    yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));
+    yield* whileAny("views of sessions", () => sessionViewErasure.ofDevice(core, deviceId, until));
+  }
 }
 
 /** People are in several teams at times: what is theirs goes once none of these keeps it. */

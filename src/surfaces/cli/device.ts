@@ -7,7 +7,7 @@ import {
   renameDevice,
   revokeDevice,
 } from "../../identity/devices/devices.ts";
-import { getTeam } from "../../identity/teams/teams.ts";
+import { listTeams } from "../../identity/teams/teams.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
@@ -57,6 +57,7 @@ function addList(device: Command, cli: Cli): void {
           core,
           devices.map(({ id }) => id),
         );
+        const teams = new Map(listTeams(core).map(({ id, name }) => [id, name]));
         const asJson = (one: Device) => {
           const { deliveries, lastAt } = violations(one.id);
           return { ...deviceAsJson(one), againstPolicy: deliveries, againstPolicyAt: instantOrNull(lastAt) };
@@ -66,7 +67,7 @@ function addList(device: Command, cli: Cli): void {
             ["ID", "TEAM", "LABEL", "STATUS", "PERSON", "LAST SEEN"],
             devices.map((one) => [
               one.id,
-              getTeam(core, one.teamId).name,
+              teams.get(one.teamId) ?? one.teamId,
               one.label,
               one.status,
               one.person?.email ?? null,

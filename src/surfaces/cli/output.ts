@@ -62,8 +62,12 @@ export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
   };
 }
 
+/** Most of what is printed, found sooner than what is not to be. */
+const PLAIN = /^[ -~]*$/;
+
 /** Control characters in what agents named things would act on a terminal, and signs of direction show one name as another. */
-export const printable = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu, "?");
+export const printable = (text: string) =>
+  PLAIN.test(text) ? text : text.replace(/[\p{Cc}\u2028\u2029]|(?![\u200c\u200d])\p{Cf}/gu, "?");
 
 /** The same of several lines: remarks and errors quote files and servers. */
 export const printableLines = (text: string) => text.replace(/[^\n\t]+/g, printable);

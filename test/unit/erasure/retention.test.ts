@@ -10,7 +10,7 @@ import {
   resolveTarget,
   setRetention,
 } from "../../../src/share/erasure/erasure.ts";
-import { retentionJob } from "../../../src/share/erasure/nightly.ts";
+import { retentionJob, runRetention } from "../../../src/share/erasure/nightly.ts";
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
@@ -352,4 +352,27 @@ it("looks whether a night has come without walking through all nights of all tea
   t.clock.advance(DAY);
   await retentionJob.run(core);
   expect(t.rows("SELECT count(*) AS n FROM erasures WHERE requested_at = ?", t.clock.now())).toEqual([{ n: TEAMS }]);
+});
+
+it("looks for what many machines and people asked in few transactions, and lets all of it go", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  core.store.db
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+       INSERT INTO devices (id, team_id, consent_version, created_at) SELECT 'dev_' || i, ?, '1', i FROM n`,
+    )
+    .run(device.team.id);
+  core.store.db
+    .prepare("INSERT INTO device_reads (device_id, at, tool, total, shown) SELECT id, ?, 'search', 1, 1 FROM devices")
+    .run(t.clock.now());
+  await setRetention(core, device.team.id, "reads", 5);
+  t.clock.advance(8 * DAY);
+  const before = core.store.stats.transactions;
+  await runRetention(core, device.team.id);
+  expect(t.rows("SELECT count(*) AS n FROM device_reads")).toEqual([{ n: 0 }]);
+  expect(JSON.parse(t.rows("SELECT counts FROM erasures")[0].counts)).toEqual({ reads: 1_001 });
+  // Each waits for the disk.
+  expect(core.store.stats.transactions - before).toBeLessThan(200);
 });
