@@ -38,8 +38,9 @@ export function findDeviceOf(core: Core, teamId: string, deviceId: string): Devi
   return row?.teamId === teamId ? shown(core, [row])[0] : undefined;
 }
 
-/** The ids of a team's devices, whatever their state. */
-export const deviceIdsOf = (core: Core, teamId: string): string[] => rows(core.store).idsOfTeam.all(teamId);
+/** The ids of the devices of a team, or of a person in whatever team, whatever their state. Asks the database alone, also while it is walked through. */
+export const deviceIdsOf = (core: Core, of: { readonly teamId: string } | { readonly personId: string }): string[] =>
+  "teamId" in of ? rows(core.store).idsOfTeam.all(of.teamId) : rows(core.store).idsOfPerson.all(of.personId);
 
 function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
   const now = core.clock.now();

@@ -165,6 +165,10 @@ export const rows = statements((db) => ({
   devicesOfPerson: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.person_id = ? ORDER BY d.created_at, d.id`),
   // By devices_by_person.
   hasMore: db.prepare<[string, number], number>("SELECT 1 FROM devices WHERE person_id = ? LIMIT 1 OFFSET ?").pluck(),
+  // By devices_by_person.
+  idsOfPerson: db
+    .prepare<[string], string>("SELECT id FROM devices WHERE person_id = ? ORDER BY created_at, id")
+    .pluck(),
   idsOfTeam: db.prepare<[string], string>("SELECT id FROM devices WHERE team_id = ?").pluck(),
   device: db.prepare<[string], DeviceRow>(`${DEVICE} WHERE d.id = ?`),
   // By primary key.

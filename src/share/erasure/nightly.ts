@@ -127,7 +127,7 @@ async function* stepsOfKind(
   run: Run,
 ): AsyncGenerator<EraseStep> {
   const through = await timedWalk.lastUpTo(core, teamId, until);
-  const portions = deviceIdsOf(core, teamId).map(
+  const portions = deviceIdsOf(core, { teamId }).map(
     (deviceId): Portion => ({ teamId, deviceId, repoKey: null, until, through, erasureId: run.erasureId }),
   );
   const { devices, isSession, ofNote } = heldOf(core, teamId);

@@ -46,7 +46,7 @@ export function resolveTarget(core: Core, request: TargetRequest): Resolved {
     fail(invalid, "Name one thing to erase: a person, a device, a session, an entry or a repository.");
   if (person !== undefined) {
     const { id: personId, email } = getUser(core, person);
-    const deviceIds = listDevices(core, undefined, personId).map(({ id }) => id);
+    const deviceIds = deviceIdsOf(core, { personId });
     return { target: { kind: "person", personId, deviceIds }, teamId: null, label: email, deviceIds };
   }
   if (ofDevice !== undefined) {
@@ -71,7 +71,7 @@ function oneRepository(core: Core, repoKey: string, team: string | undefined): R
     fail(invalid, 'What agents export is of no repository: --repo "" erases it, with all else that names none.');
   const teams = team === undefined ? listTeams(core) : [getTeam(core, team)];
   const teamIds = teams.map(({ id }) => id);
-  const deviceIds = teamIds.flatMap((teamId) => deviceIdsOf(core, teamId));
+  const deviceIds = teamIds.flatMap((teamId) => deviceIdsOf(core, { teamId }));
   const teamId = teamIds.length === 1 ? (teamIds[0] as string) : null;
   return { target: { kind: "repo", teamIds, repoKey }, teamId, label: repoKey, deviceIds };
 }
@@ -143,10 +143,9 @@ export function portionsOf(core: Core, target: Target, extent: Extent, erasureId
 export function devicesOf(core: Core, target: Target): readonly string[] {
   if (target.kind === "person") {
     // A restored backup may know of devices that were taken from the person since.
-    const now = listDevices(core, undefined, target.personId).map(({ id }) => id);
-    return [...new Set([...target.deviceIds, ...now])];
+    return [...new Set([...target.deviceIds, ...deviceIdsOf(core, { personId: target.personId })])];
   }
-  if (target.kind === "repo") return target.teamIds.flatMap((teamId) => deviceIdsOf(core, teamId));
+  if (target.kind === "repo") return target.teamIds.flatMap((teamId) => deviceIdsOf(core, { teamId }));
   return [target.deviceId];
 }
 

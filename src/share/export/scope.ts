@@ -33,7 +33,7 @@ export function resolveScope(core: Core, { team, repo, person }: ExportRequest):
   const withDevices = ({ id: teamId, name }: { readonly id: string; readonly name: string }) => ({
     teamId,
     name,
-    deviceIds: deviceIdsOf(core, teamId),
+    deviceIds: deviceIdsOf(core, { teamId }),
   });
   if (person === undefined) {
     const teams = (team === undefined ? listTeams(core) : [getTeam(core, team)]).map(withDevices);

@@ -32,7 +32,9 @@ export function packRows(core: Core, ids: readonly string[]): RankedRow[] {
   const { packs, countInstalls } = rows(core.store);
   const current = packs.all({ since, versionIds: JSON.stringify(versionIds) });
   const teams = teamsById(core, [...new Set(current.map(({ teamId }) => teamId))]);
-  const publishers = new Map(teams.map((team) => [team.id, { team, own: JSON.stringify(deviceIdsOf(core, team.id)) }]));
+  const publishers = new Map(
+    teams.map((team) => [team.id, { team, own: JSON.stringify(deviceIdsOf(core, { teamId: team.id })) }]),
+  );
   return current.flatMap((row) => {
     const publisher = publishers.get(row.teamId);
     if (!publisher) return [];

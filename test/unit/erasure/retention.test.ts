@@ -295,7 +295,7 @@ it("gives way to a hold that is placed while it runs, though another is released
     const entries = [{ seq: 1, payload: { text: `of ${deviceId}` } }];
     expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
   }
-  const [first, , , last] = deviceIdsOf(core, team.id) as [string, string, string, string];
+  const [first, , , last] = deviceIdsOf(core, { teamId: team.id }) as [string, string, string, string];
   await placeHold(core, { device: first, reason: "a claim" });
   await setRetention(core, "Acme", "telemetry", 30);
   t.clock.advance(60 * DAY);
