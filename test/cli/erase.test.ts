@@ -2,10 +2,12 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { rowsOf, withDirectory } from "../faults/support/data.ts";
 import { mountDisk, noPowerCut } from "../faults/support/disk.ts";
 import { launch, until } from "../faults/support/process.ts";
 import { testData, testServer } from "../faults/support/test.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, filesWith } from "../support/erasure.ts";
 import { startInstance } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
@@ -225,4 +227,20 @@ it("a file of an older make is vacuumed by the next start, and what was removed 
   const after = new Sqlite(join(data, "reckon.db"), { readonly: true });
   expect(after.pragma("auto_vacuum", { simple: true })).toBe(2);
   after.close();
+});
+
+it("verifies the ledger once a person was erased, with the server gone", async () => {
+  const t = await startInstance();
+  const team = await t.team({ name: "Acme" });
+  const { id } = await makeAccount(t.instance.core, {
+    email: "ada@example.com",
+    team: { id: team.id, role: "member" },
+  });
+  const device = await t.device(team);
+  await assignDevice(t.instance.core, device.deviceId, id);
+  await deliverAll(t, device, "shop", "marigold");
+  await t.close();
+  expect((await run(t.directory, "erase", "--person", id, "--reason", "x", "--yes")).code).toBe(0);
+  const verified = await run(t.directory, "ledger", "verify");
+  expect([verified.stderr, verified.result]).toMatchObject(["", { deliveries: 4, erased: 4, faults: [] }]);
 });
