@@ -120,10 +120,14 @@ export const sessionOf = (...all: readonly Fields[]): string | undefined => {
 const EMAIL_NAMES = ["user.email", "metadata.user_api_key_user_email"];
 
 /** An e-mail address as it stands in an attribute. */
-export const emailOf = (...all: readonly Fields[]): string | undefined =>
-  EMAIL_NAMES.flatMap((name) => all.map((attributes) => readId(attributes[name]))).find((email) =>
-    email?.includes("@"),
-  );
+export const emailOf = (...all: readonly Fields[]): string | undefined => {
+  for (const name of EMAIL_NAMES)
+    for (const attributes of all) {
+      const email = readId(attributes[name]);
+      if (email?.includes("@")) return email;
+    }
+  return undefined;
+};
 
 /** The instant so many milliseconds before another. @param at in RFC 3339 */
 export function before(at: string | undefined, milliseconds: number | undefined): string | undefined {

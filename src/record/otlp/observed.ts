@@ -64,10 +64,13 @@ export function usageOfLangfuse(attributes: Fields): Fields | undefined {
   };
 }
 
+/** Many times what numbers of one call take. */
+const MAX_PRINTED_CHARS = 16 * 1024;
+
 /** Tokens as LiteLLM tells them beside `gen_ai.usage.*`, which has not what was cached: a dictionary of numbers as Python prints it. */
 export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
   const text = asText(attributes["metadata.usage_object"]);
-  if (text === undefined) return undefined;
+  if (text === undefined || text.length > MAX_PRINTED_CHARS) return undefined;
   const printed = text.replaceAll("'", '"').replace(/\bNone\b/g, "null");
   const { prompt_tokens, completion_tokens, prompt_tokens_details, cache_creation_input_tokens } = asObject(
     parseJson(printed),
