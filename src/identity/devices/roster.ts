@@ -93,12 +93,8 @@ async function readBeside(core: Core, roster: Roster): Promise<void> {
   }
 }
 
-/** Whether they are kept in memory anyhow, as a server does; commands ask for few, also in the middle of a query, when nothing can be begun. */
-const isWatching = slot(() => ({ now: false }));
-
 /** Begins to read them; part of starting, so that the first page finds them read. */
 export function watchDevices(core: Core): void {
-  isWatching(core).now = true;
   void readBeside(core, rosterOf(core));
 }
 
@@ -126,7 +122,7 @@ const FEW = 500;
 /** A person's devices, in whatever team, the one bound first first. */
 export function rowsOfPerson(core: Core, personId: string): readonly DeviceRow[] {
   const { devicesOfPerson, hasMore } = rows(core.store);
-  if (!isWatching(core).now || !hasMore.get(personId, FEW)) return devicesOfPerson.all(personId);
+  if (!hasMore.get(personId, FEW) || rosterOf(core).teams === undefined) return devicesOfPerson.all(personId);
   const theirs = deviceRows(core).filter((one) => one.personId === personId);
   return theirs.sort((a, b) => a.createdAt - b.createdAt || compareText(a.id, b.id));
 }

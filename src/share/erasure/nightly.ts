@@ -53,10 +53,10 @@ export const retentionJob: Job = {
 async function runDue(core: Core): Promise<void> {
   const rules = retentionRows(core.store).all.all();
   // One that was cut short is ended, though everything is kept for ever since.
-  const cutShort = rows(core.store)
+  const unfinished = rows(core.store)
     .unfinished.all()
     .filter(({ kind }) => kind === "retention");
-  const teamIds = new Set([...rules, ...cutShort].flatMap(({ teamId }) => teamId ?? []));
+  const teamIds = new Set([...rules, ...unfinished].flatMap(({ teamId }) => teamId ?? []));
   const proven = isProven(core);
   for (const teamId of teamIds) if (isDue(core, teamId, proven)) await runRetention(core, teamId);
 }
