@@ -8,6 +8,7 @@ import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { eraseNow } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
+import { stopTime } from "../../support/time.ts";
 
 async function send(t: TestInstance, { token }: TestDevice, count: number) {
   const sessions = Array.from({ length: count }, (_, i) => ({
@@ -26,6 +27,7 @@ it("erases many sessions in few transactions", async () => {
   const { core } = t.instance;
   await send(t, device, 100);
   await t.instance.settle();
+  stopTime();
   const made = core.store.stats.transactions;
   expect(await eraseNow(core, { device: device.deviceId })).toMatchObject({ sessions: 100, spans: 100, usages: 100 });
   expect(t.rows("SELECT count(*) AS n FROM trace_sessions")).toEqual([{ n: 0 }]);

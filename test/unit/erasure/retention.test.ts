@@ -14,6 +14,7 @@ import { retentionJob, runRetention } from "../../../src/share/erasure/nightly.t
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { stopTime } from "../../support/time.ts";
 
 const DAY = 86_400_000;
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
@@ -369,6 +370,7 @@ it("looks for what many machines and people asked in few transactions, and lets 
     .run(t.clock.now());
   await setRetention(core, device.team.id, "reads", 5);
   t.clock.advance(8 * DAY);
+  stopTime();
   const before = core.store.stats.transactions;
   await runRetention(core, device.team.id);
   expect(t.rows("SELECT count(*) AS n FROM device_reads")).toEqual([{ n: 0 }]);

@@ -5,17 +5,11 @@ import { reprice } from "../../../src/insight/spend/price-sessions.ts";
 import { rows } from "../../../src/insight/spend/rows.ts";
 import { catchUpSpend, spendReport } from "../../../src/insight/spend/spend.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { stopTime } from "../../support/time.ts";
 import { recount, rolledUp } from "./recount.ts";
 
 const AT = "2026-11-20T10:00:00Z";
 const DAY = Date.parse(AT);
-
-/** What is done in steps takes as many as there is to do: on a machine that others keep busy a step ends earlier. */
-function stopTime(): void {
-  const now = performance.now();
-  const clock = vi.spyOn(performance, "now").mockReturnValue(now);
-  onTestFinished(() => clock.mockRestore());
-}
 
 /** Counts what spend's statements read and how often they run, from now on. */
 function countWork(t: TestInstance): { runs: number; rowsRead: number; inTransaction: number } {
