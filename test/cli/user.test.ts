@@ -223,7 +223,7 @@ describe("reckon user", () => {
 
   it("refuses to read a password from a terminal", async () => {
     const data = folder();
-    const command = `${process.execPath} ${MAIN} user create ada@example.com --password-stdin --data ${data}`;
+    const command = `"${process.execPath}" "${MAIN}" user create ada@example.com --password-stdin --data "${data}"`;
     const done = await reckonUnderTerminal(command);
     expect(done).toContain("the password is read from standard input, not typed here");
   });
