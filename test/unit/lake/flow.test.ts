@@ -440,6 +440,7 @@ it("makes files in a thread of its own where there are none for bodies, byte for
 
 it.skipIf(process.getuid?.() === 0)("says when it may not write there", async () => {
   const { t, lake } = await started();
+  await sendEntries(t, await t.device());
   chmodSync(lake, 0o500);
   await expect(flowAll(t)).rejects.toThrow("EACCES");
 });
