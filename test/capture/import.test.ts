@@ -1,7 +1,7 @@
-import { copyFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { examine, importTranscripts, openCapture, recording } from "../../src/capture/capture.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
@@ -41,7 +41,10 @@ it.skipIf(process.getuid?.() === 0)("goes on behind a folder that is closed", as
   const a = await startAgent();
   await a.pass();
   const folder = join(a.home, "elsewhere");
-  mkdirSync(join(folder, "a"), { recursive: true, mode: 0 });
+  mkdirSync(folder);
+  mkdirSync(join(folder, "a"), { mode: 0 });
+  // What may not be looked into cannot be removed either.
+  onTestFinished(() => chmodSync(join(folder, "a"), 0o700));
   writeFileSync(join(folder, "b.jsonl"), textOf(turns("s1", 1, a.server.clock.now(), 0, join(a.home, "shop"))));
   const results = await importTranscripts(a.capture, [folder], undefined, () => {});
   expect(results.map(({ path, recorded, problem }) => [path, recorded, problem])).toEqual([

@@ -48,7 +48,9 @@ async function twice(make: typeof makeDeb): Promise<string> {
   return first;
 }
 
-const ask = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: "utf8" });
+/** What another program says, of times in UTC. */
+const ask = (command: string, ...args: string[]) =>
+  execFileSync(command, args, { encoding: "utf8", env: { ...process.env, TZ: "UTC", LC_ALL: "C" } });
 
 describe("packages", () => {
   it.skipIf(noDeb)("for Debian are the same each time, and own what they should", async () => {
