@@ -33,10 +33,9 @@ const LISTEN_MS = 150;
 export function hookCommand({ platform }: Machine, { hook }: Places): HookCommand {
   if (platform === "win32") {
     const { file, args } = helperCommand("agent", ["hook"]);
-    const program = [file, ...args].map((part) => `"${part}"`).join(" ");
     return {
-      line: (agent, event) => `${program} ${agent} ${event}`,
-      owns: (line) => /reckon[^"]*" (?:"[^"]*" )?"?agent"? "?hook"? /i.test(line),
+      line: (agent, event) => `${forWindows(agent, [file, ...args])} ${agent} ${event}`,
+      owns: (line) => /reckon[^"']*["']? (?:["'][^"']*["'] )?["']?agent["']? ["']?hook["']? /i.test(line),
     };
   }
   const script = shellQuoted(hook);
@@ -46,16 +45,31 @@ export function hookCommand({ platform }: Machine, { hook }: Places): HookComman
   };
 }
 
+/** Agents that run hooks in PowerShell on Windows, which takes what begins with a quote for a text. */
+const IN_POWERSHELL = new Set(["gemini-cli", "copilot-cli"]);
+
+/** A command in the shell of an agent on Windows: Claude Code's is bash where Git is, and PowerShell elsewhere, which both take plain words. */
+function forWindows(agent: string, words: readonly string[]): string {
+  if (IN_POWERSHELL.has(agent)) return ["&", ...words.map((word) => `'${word.replaceAll("'", "''")}'`)].join(" ");
+  const plain = words.map((word) => word.replaceAll("\\", "/"));
+  if (agent === "claude-code" && plain.every((word) => /^[\w.:/-]+$/.test(word))) return plain.join(" ");
+  return words.map((word) => `"${word}"`).join(" ");
+}
+
 /** As `hookCommand`, for every person of a machine: it does nothing for those who are not connected. */
 export function hookForAll(system: NodeJS.Platform): HookCommand {
   // As `agentHome` has it; whose agents have the variable, their client has it, too.
   const folder = system === "darwin" ? "$HOME/Library/Application Support" : `\${XDG_STATE_HOME:-$HOME/.local/state}`;
   const script = `"${folder}/reckon/agent/hook"`;
   return {
-    line: (agent, event) =>
-      system === "win32"
-        ? `where reckon >nul 2>nul && reckon agent hook ${agent} ${event}`
-        : `[ -x ${script} ] && ${script} ${agent} ${event} || true`,
+    line(agent, event) {
+      const call = `reckon agent hook ${agent} ${event}`;
+      if (system !== "win32") return `[ -x ${script} ] && ${script} ${agent} ${event} || true`;
+      if (IN_POWERSHELL.has(agent)) return `if (Get-Command reckon -ErrorAction Ignore) { ${call} }`;
+      // In bash that would make a file of the name "nul".
+      if (agent === "claude-code") return `command -v reckon >/dev/null && ${call} || true`;
+      return `where reckon >nul 2>nul && ${call}`;
+    },
     owns: () => false,
   };
 }

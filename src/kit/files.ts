@@ -15,8 +15,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+/** Where modes say nothing, a file is flushed only by who may write to it, and no folder is: names are in the journal of its file system. */
+export const isWindows = process.platform === "win32";
+
 function sync(path: string): void {
-  const fd = openSync(path, "r");
+  if (isWindows && statSync(path).isDirectory()) return;
+  const fd = openSync(path, isWindows ? "r+" : "r");
   try {
     fsyncSync(fd);
   } finally {

@@ -16,7 +16,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { BRIEFING_FILE } from "../../src/capture/brain/briefing-files.ts";
 import { examine, readStatus } from "../../src/capture/capture.ts";
 import { agentHome, placesIn } from "../../src/capture/home.ts";
-import { hookForAll, writeHookScript } from "../../src/capture/hook.ts";
+import { hookCommand, hookForAll, writeHookScript } from "../../src/capture/hook.ts";
 import { installHooks } from "../../src/capture/setup.ts";
 import { shellQuoted } from "../../src/kit/strings.ts";
 import { deviceOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
@@ -186,6 +186,29 @@ it.each([{}, { XDG_STATE_HOME: "" }, { XDG_STATE_HOME: "my state" }])(
     expect(called()).toBe("claude-code Stop\n");
   },
 );
+
+it("is called on Windows in the form that the agent's shell takes, and is known again in whatever form it stands", async () => {
+  const a = await startAgent();
+  const command = hookCommand({ ...a.capture.machine, platform: "win32" }, a.capture.places);
+  const inBash = (line: string) => execFileSync("/bin/bash", ["-c", line], { env: { PATH: "" }, encoding: "utf8" });
+  expect(inBash(`printf '%s ' ${command.line("claude-code", "Stop")}`)).toMatch(
+    /^\S*node \S* ?agent hook claude-code Stop $/,
+  );
+  // PowerShell takes what begins with a quote for a text, and runs it after an ampersand.
+  expect(command.line("gemini-cli", "SessionEnd")).toMatch(
+    /^& '[^']+' (?:'[^']+' )*'agent' 'hook' gemini-cli SessionEnd$/,
+  );
+  for (const line of [
+    "C:/Users/kim/reckon.exe agent hook claude-code Stop",
+    "& 'C:\\Users\\Kim Lee\\reckon.exe' 'agent' 'hook' copilot-cli agentStop",
+    '"C:\\Users\\Kim Lee\\reckon-0.1.0-win32-x64.exe" "agent" "hook" cursor stop',
+  ])
+    expect([line, command.owns(line)]).toEqual([line, true]);
+  expect(command.owns("C:/Users/kim/other.exe agent hook claude-code Stop")).toBe(false);
+  const everybody = hookForAll("win32").line("claude-code", "Stop");
+  expect(inBash(everybody)).toBe("");
+  expect(existsSync("nul")).toBe(false);
+});
 
 it("that starts a program which is elsewhere by now, or is gone itself, is told by the doctor", async () => {
   const a = await startAgent();

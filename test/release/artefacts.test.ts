@@ -1,11 +1,24 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../../build/bundle.ts";
+import { rowsOf } from "../faults/support/data.ts";
 import { until } from "../faults/support/process.ts";
 import { freePort } from "../support/free-port.ts";
+import { makeRepository, textOf, turn } from "../support/turns.ts";
 
 /*
  * What `npm run release` left in dist/release, installed and run. It takes minutes and fetches a Debian, so only with
@@ -39,8 +52,19 @@ function mountProc(root: string): void {
   onTestFinished(() => void execFileSync("umount", [join(root, "proc")]));
 }
 
-/** Starts a server, waits until it is healthy, and ends it as a service manager does. */
-async function expectServes(start: (env: Record<string, string>) => ChildProcess): Promise<void> {
+/** Runs programs for Windows: Wine 10 or newer, since Node.js does not start in older ones. */
+const WINE = process.env.RECKON_TEST_WINE;
+
+/**
+ * Starts a server, waits until it is healthy, and ends it as a service manager does.
+ * @param use what is done with it, by its address, before it ends
+ * @param end how it ends
+ */
+async function expectServes(
+  start: (env: Record<string, string>) => ChildProcess,
+  use: (url: string) => void = () => {},
+  end: readonly [number | null, string | null] = [0, null],
+): Promise<void> {
   const port = await freePort();
   const child = start({ RECKON_PORT: String(port), PATH: process.env.PATH ?? "" });
   const exited = once(child, "exit");
@@ -51,10 +75,11 @@ async function expectServes(start: (env: Record<string, string>) => ChildProcess
         () => false,
       );
     await until("it is healthy", health, 100_000);
+    use(`http://127.0.0.1:${port}`);
   } finally {
     child.kill("SIGTERM");
   }
-  expect(await exited).toEqual([0, null]);
+  expect(await exited).toEqual(end);
 }
 
 /** Unpacks the image for an architecture as an engine does. @returns the root of its file system */
@@ -100,6 +125,47 @@ describe.skipIf(skipped)("a finished release", () => {
         stdio: "ignore",
       }),
     );
+  });
+
+  it.skipIf(!WINE)("has an executable for Windows that serves, and captures what an agent did there", async () => {
+    const folder = scratch();
+    const env = { PATH: process.env.PATH, WINEPREFIX: folder, WINEDEBUG: "-all", NODE_SKIP_PLATFORM_CHECK: "1" };
+    const executable = join(RELEASE, named(/-win32-x64\.exe$/));
+    const said = join(folder, "said.txt");
+    const ran = (...args: string[]) => {
+      // It takes files alone for its streams.
+      const out = openSync(said, "w");
+      const { status } = spawnSync(WINE as string, [executable, ...args], { env, stdio: ["ignore", out, out] });
+      closeSync(out);
+      expect([args[1], status, readFileSync(said, "utf8")]).toEqual([args[1], 0, expect.any(String)]);
+      return readFileSync(said, "utf8");
+    };
+    const onC = (...path: string[]) => join(folder, "drive_c", ...path);
+    const data = "C:\\reckon";
+    ran("team", "create", "Acme", "--data", data);
+    const { code } = JSON.parse(
+      /^\{.*^\}/ms.exec(ran("code", "create", "--team", "Acme", "--json", "--data", data))?.[0] ?? "",
+    );
+    const [user = ""] = readdirSync(onC("users")).filter((name) => name !== "Public");
+    const at = Date.now() - 3_600_000;
+    mkdirSync(onC("users", user, ".claude/projects/C--shop"), { recursive: true });
+    writeFileSync(onC("users", user, ".claude/projects/C--shop/s1.jsonl"), textOf(turn({ n: 1, at, cwd: "C:\\shop" })));
+    makeRepository(onC("shop"), "github.com/acme/shop");
+    await expectServes(
+      (own) =>
+        spawn(WINE as string, [executable, "serve", "--data", data], { env: { ...own, ...env }, stdio: "ignore" }),
+      (url) => {
+        expect(ran("agent", "connect", url, code, "--yes")).toContain("1 session sent");
+        expect(readFileSync(onC("users", user, ".claude/settings.json"), "utf8")).toContain("claude-code Stop");
+        ran("agent", "disconnect");
+        expect(existsSync(onC("users", user, ".claude/settings.json"))).toBe(false);
+      },
+      [null, "SIGTERM"],
+    );
+    expect(ran("doctor", "--data", data)).not.toMatch(/\t(?:warning|failed)\t/);
+    expect(rowsOf(onC("reckon"), "SELECT repo_key FROM trace_sessions")).toEqual([
+      { repo_key: "github.com/acme/shop" },
+    ]);
   });
 
   it.skipIf(without("debootstrap") || process.arch !== "x64")(

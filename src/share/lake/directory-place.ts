@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { whereFull } from "../../kit/errors.ts";
+import { isWindows } from "../../kit/files.ts";
 import type { Place } from "./place.ts";
 
 /** A directory of this machine, or what is mounted there. */
@@ -52,6 +53,7 @@ async function openNew(root: string, path: string) {
 
 /** A name survives a power cut once its folder is flushed. */
 async function flush(folder: string): Promise<void> {
+  if (isWindows) return;
   const handle = await open(folder, "r");
   try {
     await handle.sync();

@@ -2,6 +2,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
+import { isWindows } from "../../kit/files.ts";
 import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
 import { ledgerKeys, type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
@@ -38,14 +39,8 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
   if (orphan) add("references", "failed", damageAdvice(directory, gone));
   else add("references", "ok", "every row's references hold");
 
-  const mode = statSync(directory).mode & 0o077;
-  add(
-    "directory",
-    mode === 0 ? "ok" : "warning",
-    mode === 0
-      ? "only its owner can read the data directory"
-      : `others can reach the data directory: chmod 700 ${directory}`,
-  );
+  if (isOpen(directory)) add("directory", "warning", `others can reach the data directory: chmod 700 ${directory}`);
+  else if (!isWindows) add("directory", "ok", "only its owner can read the data directory");
   findings.push(await examineKey(core), examineLogKey(core), examinePrices(core));
 
   const { bavail, bsize } = statfsSync(directory);
@@ -71,6 +66,9 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
   return findings;
 }
 
+/** Whether others may reach a path. On Windows modes do not say that. */
+const isOpen = (path: string): boolean => !isWindows && (statSync(path).mode & 0o077) !== 0;
+
 async function examineKey(core: Core): Promise<Finding> {
   const check = "signing key";
   if (core.config.signing === "off") return { check, status: "ok", detail: "signing is off" };
@@ -78,7 +76,7 @@ async function examineKey(core: Core): Promise<Finding> {
   try {
     const key = await ensureSigningKey(core);
     const path = join(core.store.directory, BESIDE.key);
-    if (existsSync(path) && (statSync(path).mode & 0o077) !== 0)
+    if (existsSync(path) && isOpen(path))
       return { check, status: "warning", detail: `others can read the key: chmod 600 ${path}` };
     return { check, status: "ok", detail: `key ${key.kid}` };
   } catch (error) {
