@@ -52,7 +52,7 @@ const NAMING = new Set(["device.renamed"]);
 /** Everything that an erasure takes, in steps that can be made again. */
 export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<EraseStep> {
   const { id, target } = erasure;
-  const portions = portionsOf(core, target, extentOf(core, erasure), id);
+  const portions = await portionsOf(core, target, extentOf(core, erasure), id);
   const erased = { id, kind: target.kind };
   switch (target.kind) {
     case "session":
