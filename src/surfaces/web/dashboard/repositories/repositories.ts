@@ -27,7 +27,7 @@ const PAGE_SIZE = 100;
 async function repositoriesPage(call: Member): Promise<Html> {
   const { core, query } = call;
   await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
-  const { q, from: asked = 0, sort: by = "last", dir } = readParams(PARAMS, query);
+  const { q, from: place = 0, sort: by = "last", dir } = readParams(PARAMS, query);
   const all = await repoFacts(call);
   const title = "Repositories";
   if (all.length === 0)
@@ -36,7 +36,7 @@ async function repositoriesPage(call: Member): Promise<Html> {
       main: html`${pageHead({ title })}${nothingSent(call, "No repositories yet", "A repository is here once anything of it was sent.")}`,
     });
   const found = all.filter(({ repoKey }) => repoKey.toLowerCase().includes(q.toLowerCase()));
-  const from = asked < found.length ? asked : 0;
+  const from = place < found.length ? place : 0;
   const ascending = dir === "asc";
   const sort = sorter(call, { path: PATH, query: { q }, by, ascending, usual: "last" });
   return listPage(call, {
