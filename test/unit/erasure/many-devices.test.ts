@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
+import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
 /** A repository is erased in a team of many machines, of which few have anything of it. */
@@ -35,4 +35,25 @@ it("takes no longer for those that sent nothing of it, and misses none that told
   expect(filesWith(many.t.directory, "rosemary")).not.toEqual([]);
   expect(many.counts).toEqual(few.counts);
   expect(many.transactions).toBe(few.transactions);
+});
+
+it("takes few transactions for machines of a person that sent nothing", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team();
+  const device = await t.device(team);
+  await deliverAll(t, device, "shop", "marigold");
+  const person = await personWith(t, device, "ann@example.com");
+  const many = 300;
+  const insert = core.store.db.prepare(
+    "INSERT INTO devices (id, team_id, label, consent_version, created_at, person_id) VALUES (?, ?, 'marigold', '1', 1, ?)",
+  );
+  await core.store.write(() => {
+    for (let i = 0; i < many; i++) insert.run(`dev_${i}`, team.id, person.id);
+  });
+  const before = core.store.stats.transactions;
+  await eraseNow(core, { person: "ann@example.com" });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(t.rows("SELECT count(*) AS n FROM devices WHERE revoked_at IS NOT NULL")).toEqual([{ n: many + 1 }]);
+  expect(core.store.stats.transactions - before).toBeLessThan(many);
 });
