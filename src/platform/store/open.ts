@@ -223,6 +223,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     },
     close() {
       queue.drain();
+      if (queue.stats.changes > 0) checkpoints.end();
       db.close();
       leftovers.close();
     },

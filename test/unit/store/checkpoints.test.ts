@@ -87,3 +87,22 @@ it("moves what another process wrote, too: a command beside the server ends befo
   expect(log).toBeGreaterThan(100);
   expect(checkpointed).toBe(log);
 });
+
+it("moves the much that a command wrote in one go before the command ends, and leaves a little to the server", async () => {
+  const { store: server, write } = open();
+  await write(1);
+  server.checkpoint();
+  const command = openStore(server.directory, { now: Date.now });
+  const insert = (bytes: number) =>
+    command.write(() => command.db.prepare("INSERT INTO texts (text) VALUES (?)").run(Buffer.alloc(bytes, 7)));
+  await insert(4_096 * 5_000);
+  command.close();
+  const { log, checkpointed } = look(server.db);
+  expect(log).toBeGreaterThan(5_000);
+  expect(checkpointed).toBe(log);
+  const next = openStore(server.directory, { now: Date.now });
+  await next.write(() => next.db.prepare("INSERT INTO texts (text) VALUES ('x')").run());
+  next.close();
+  expect(look(server.db).checkpointed).toBe(0);
+  expect(server.db.prepare("SELECT count(*) FROM texts").pluck().get()).toBe(3);
+});
