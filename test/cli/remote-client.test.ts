@@ -234,4 +234,30 @@ describe("what stays on the server's machine", () => {
     const { out } = await ran(["--server", url, "team", "list"], { RECKON_TOKEN: token }, true);
     expect(out).toBe('No teams yet. Make one: reckon team create "My team"\n');
   });
+
+  it("is a list of any size, the same as on the server's own machine", async () => {
+    const t = await startInstance({ settings: { port: "0" } });
+    const [url, { token }] = [await t.instance.listen(), await adminToken(t)];
+    const team = await t.team();
+    const long = "x".repeat(1_000);
+    const many = 30_000;
+    const insert = t.instance.core.store.db.prepare(
+      "INSERT INTO devices (id, team_id, label, consent_version, created_at) VALUES (?, ?, ?, '1', 1)",
+    );
+    await t.instance.core.store.write(() => {
+      for (let i = 0; i < many; i++) insert.run(`dev_${String(i).padStart(8, "0")}`, team.id, `${i} ${long}`);
+    });
+    const elsewhere = await ran(["--server", url, "device", "list", "--json"], { RECKON_TOKEN: token });
+    expect([elsewhere.code, elsewhere.err]).toEqual([0, ""]);
+    const devices = JSON.parse(elsewhere.out) as { deviceId: string; label: string }[];
+    expect([devices.length, devices.at(-1)]).toMatchObject([
+      many,
+      { deviceId: "dev_00029999", label: `29999 ${long}`, againstPolicy: 0 },
+    ]);
+    expect(elsewhere.out).toBe(`${JSON.stringify(devices, null, 2)}\n`);
+    const lines = await ran(["--server", url, "device", "list"], { RECKON_TOKEN: token });
+    const here = await ran(["device", "list", "--data", t.directory]);
+    expect(lines).toEqual(here);
+    expect(here.out.split("\n")).toHaveLength(many + 1);
+  });
 });

@@ -58,6 +58,41 @@ it("lists repositories with their figures, in the order that somebody chooses", 
   await page.getByRole("heading", { level: 1, name: TILL }).waitFor();
 });
 
+it("shows a hundred of very many at a time, in the same order from page to page", async () => {
+  const site = await startSite();
+  const ada = await site.person({ email: "ada@example.com" });
+  const device = await site.t.device(ada.team);
+  const keys = Array.from({ length: 230 }, (_, i) => `github.com/acme/r${String(i).padStart(3, "0")}`);
+  for (const repoKey of keys)
+    expect(
+      (
+        await site.t.post("/api/telemetry/ingest", {
+          token: device.token,
+          json: { repoKey, entries: [{ seq: 1, payload: { type: "prompt", text: "x" } }] },
+        })
+      ).status,
+    ).toBe(200);
+  const { page, go } = await site.open(ada);
+  await go("/repositories?sort=name&dir=asc");
+  const names = () => page.locator("tbody th").allTextContents();
+  const pages = [await names()];
+  for (const shown of ["101 to 200 of 230 repositories", "201 to 230 of 230 repositories"]) {
+    await page.getByRole("link", { name: "Next" }).click();
+    await page.getByText(shown).waitFor();
+    pages.push(await names());
+  }
+  expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
+  expect(pages.flat()).toEqual(keys);
+  expect(await page.getByRole("link", { name: "Next" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Previous" }).click();
+  await page.getByText("101 to 200 of 230 repositories").waitFor();
+  expect(await names()).toEqual(pages[1]);
+  await go("/repositories?sort=name&dir=asc&from=900");
+  expect(await names()).toEqual(pages[0]);
+  await go("/repositories?q=r00");
+  expect([(await names()).length, await page.locator("#results").getAttribute("data-count")]).toEqual([10, "10"]);
+});
+
 it("shows all of one repository, each part leading on", async () => {
   const { site, ada } = await withRepositories();
   const { page, go, judge } = await site.open(ada);

@@ -33,6 +33,9 @@ export async function ran(argv: readonly string[], env: Record<string, string> =
     out: (text: string) => {
       out += text;
     },
+    piece: async (text: string) => {
+      out += text;
+    },
     err: (text: string) => {
       err += text;
     },

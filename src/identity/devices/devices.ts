@@ -11,10 +11,10 @@ export { deviceErasure } from "./erase.ts";
 export {
   type Device,
   deviceIdsOf,
+  devicesInPortions,
   findDeviceOf,
   listDevices,
   renameDevice,
-  reportingDevices,
   revokeDevice,
   revokeDevicesOf,
 } from "./manage.ts";

@@ -23,8 +23,18 @@ export function listDevices(core: Core, teamId?: string, personId?: string): Dev
   return shown(core, rowsOfPerson(core, personId)).filter((one) => teamId === undefined || one.teamId === teamId);
 }
 
+/** Devices looked at in one go where there may be very many. */
+const PORTION = 500;
+
+/** The same in portions, between which others may get their turn: devices as they are when it is asked for them. */
+export function* devicesInPortions(core: Core, teamId?: string, personId?: string): Generator<readonly Device[]> {
+  const all = personId === undefined ? deviceRows(core, teamId) : rowsOfPerson(core, personId);
+  const meant = all.filter((one) => teamId === undefined || one.teamId === teamId);
+  for (let from = 0; from < meant.length; from += PORTION) yield shown(core, meant.slice(from, from + PORTION));
+}
+
 /** A person's devices that can report. @param teamId only those of this team */
-export const reportingDevices = (core: Core, personId: string, teamId?: string): Device[] =>
+const reportingDevices = (core: Core, personId: string, teamId?: string): Device[] =>
   listDevices(core, teamId, personId).filter(({ status }) => status === "active");
 
 /** Ends the bindings of a person's devices that can report; call inside a transaction. @param teamId only of this team's */

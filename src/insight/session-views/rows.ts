@@ -32,8 +32,10 @@ export const rows = statements((db) => ({
     `DELETE FROM session_views WHERE (session_id, user_id, day) IN (
        SELECT session_id, user_id, day FROM session_views WHERE session_id = ? LIMIT ?)`,
   ),
-  // Both by session_views_by_device.
-  ofDevice: db.prepare<[string, number], ViewRow>(`${VIEW} WHERE device_id = ? ORDER BY at DESC LIMIT ?`),
+  // Both by session_views_by_device, the first for each.
+  ofDevices: db.prepare<[string, number], ViewRow>(
+    `${VIEW.replace("FROM", "FROM json_each(?) d CROSS JOIN")} ON device_id = d.value ORDER BY at DESC LIMIT ?`,
+  ),
   eraseOfDevice: db.prepare<[string, number, number]>(
     `DELETE FROM session_views WHERE (session_id, user_id, day) IN (
        SELECT session_id, user_id, day FROM session_views WHERE device_id = ? AND at <= ? LIMIT ?)`,

@@ -181,7 +181,6 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
   let listeners = 0;
   const statements = new Map<unknown, unknown>();
   const opened = statSync(db.name);
-  let dirtySince = 0;
   return {
     db,
     directory,
@@ -195,11 +194,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     get failing() {
       return queue.lastFailure !== undefined;
     },
-    checkpoint() {
-      if (dirtySince === queue.stats.changes) return;
-      dirtySince = queue.stats.changes;
-      checkpoints.run();
-    },
+    checkpoint: () => checkpoints.run(),
     reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),
@@ -228,6 +223,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     },
     close() {
       queue.drain();
+      if (queue.stats.changes > 0) checkpoints.end();
       db.close();
       leftovers.close();
     },

@@ -62,6 +62,10 @@ export async function listPulses(core: Core, teamId: string, from = 0): Promise<
   return { pulses, counts: Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1))), shared };
 }
 
+/** Whether there is one of a device and a repository. */
+export const hasPulse = (core: Core, deviceId: string, repoKey: string): boolean =>
+  rows(core.store).at.get(deviceId, repoKey) !== undefined;
+
 /** Row change: what a device told last, of a portion. @returns how many rows went */
 export const erasePulses = (core: Core, { deviceId, repoKey, until }: Omit<Portion, "erasureId">): number =>
   rows(core.store).drop.run({ deviceId, repoKey, until, limit: MAX_ERASED_ROWS }).changes;

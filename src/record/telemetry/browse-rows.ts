@@ -36,7 +36,6 @@ export interface DeviceTotals {
 /** Which streams; null narrows nothing. */
 interface StreamRange {
   readonly teamId: string;
-  readonly deviceId: string | null;
   /** JSON array of keys. */
   readonly repoKeys: string | null;
   /** 1 for those alone that something is missing of, or contradicts. */
@@ -53,13 +52,31 @@ export interface StreamFlaws {
   readonly rollbacks: number;
 }
 
+/** Those of some devices. */
+interface StreamsOf {
+  readonly teamId: string;
+  /** JSON array of ids. */
+  readonly deviceIds: string;
+  readonly most: number;
+}
+
+const STREAM = `SELECT s.id, device_id AS deviceId, repo_key AS repoKey, max_seq AS maxSeq, entry_count AS entryCount,
+  conflict_count AS conflictCount, created_at AS createdAt, updated_at AS updatedAt`;
+// By the unique index (device_id, repo_key) for each of them, and never by the team, which may have very many others: hence the plus.
+const OF_DEVICES =
+  "FROM json_each(@deviceIds) d CROSS JOIN telemetry_streams s ON s.device_id = d.value WHERE +team_id = @teamId";
+
 export const browseRows = statements((db) => ({
+  streamsOf: db.prepare<[StreamsOf], StreamFacts>(
+    `${STREAM} ${OF_DEVICES} ORDER BY updated_at DESC, s.id DESC LIMIT @most`,
+  ),
+  repoKeysOf: db
+    .prepare<[StreamsOf], string>(`SELECT DISTINCT repo_key ${OF_DEVICES} ORDER BY repo_key LIMIT @most`)
+    .pluck(),
   // Both by telemetry_streams_by_team, the first from its end.
   streams: db.prepare<[StreamRange], StreamFacts>(
-    `SELECT id, device_id AS deviceId, repo_key AS repoKey, max_seq AS maxSeq, entry_count AS entryCount,
-       conflict_count AS conflictCount, created_at AS createdAt, updated_at AS updatedAt
-     FROM telemetry_streams s WHERE team_id = @teamId AND (@deviceId IS NULL OR device_id = @deviceId)
-       AND (@repoKeys IS NULL OR repo_key IN (SELECT value FROM json_each(@repoKeys)))
+    `${STREAM}
+     FROM telemetry_streams s WHERE team_id = @teamId AND (@repoKeys IS NULL OR repo_key IN (SELECT value FROM json_each(@repoKeys)))
        AND (@flawed = 0 OR conflict_count > 0 OR EXISTS (SELECT 1 FROM telemetry_gaps WHERE stream_id = s.id))
      ORDER BY updated_at DESC, id DESC LIMIT @most`,
   ),

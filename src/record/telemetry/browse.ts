@@ -26,38 +26,42 @@ const MAX_GAPS = 20;
 /** Streams that are listed at most. */
 export const MAX_STREAMS = 1_000;
 
-/** Which of a team's streams; absent members do not narrow. */
-interface StreamQuery {
-  readonly repoKeys?: readonly string[];
-  /** Something is missing of it, or contradicts. */
-  readonly flawed?: true;
+/** Which of a team's streams: those of some devices, or by what they are; absent members do not narrow. */
+type StreamQuery =
+  | { readonly deviceIds: readonly string[] }
+  | {
+      readonly repoKeys?: readonly string[];
+      /** Something is missing of it, or contradicts. */
+      readonly flawed?: true;
+    };
+
+/** A team's streams, the one that grew last first; the newest thousand. */
+export function listStreams(core: Core, teamId: string, query: StreamQuery = {}): Stream[] {
+  const sql = browseRows(core.store);
+  return withDeviceLabels(core, findStreams(core, teamId, query)).map((stream) => ({
+    ...stream,
+    gaps: sql.gaps.all(stream.id, MAX_GAPS),
+    missing: sql.missing.get(stream.id) as number,
+  }));
 }
 
-/** A team's streams, or those of one of its devices, the one that grew last first; the newest thousand. */
-export function listStreams(
-  core: Core,
-  teamId: string,
-  deviceId: string | null = null,
-  { repoKeys, flawed }: StreamQuery = {},
-): Stream[] {
-  const sql = browseRows(core.store);
-  const narrowed = { repoKeys: repoKeys ? JSON.stringify(repoKeys) : null, flawed: Number(flawed ?? false) };
-  return withDeviceLabels(core, sql.streams.all({ teamId, deviceId, ...narrowed, most: MAX_STREAMS })).map(
-    (stream) => ({
-      ...stream,
-      gaps: sql.gaps.all(stream.id, MAX_GAPS),
-      missing: sql.missing.get(stream.id) as number,
-    }),
-  );
+function findStreams(core: Core, teamId: string, query: StreamQuery): StreamFacts[] {
+  const { streams, streamsOf } = browseRows(core.store);
+  if ("deviceIds" in query)
+    return streamsOf.all({ teamId, deviceIds: JSON.stringify(query.deviceIds), most: MAX_STREAMS });
+  const repoKeys = query.repoKeys ? JSON.stringify(query.repoKeys) : null;
+  return streams.all({ teamId, repoKeys, flawed: Number(query.flawed ?? false), most: MAX_STREAMS });
 }
 
 /** What is wrong in all of a team's streams, however many there are. */
 export const streamFlaws = (core: Core, teamId: string): StreamFlaws =>
   browseRows(core.store).flaws.get({ teamId }) as StreamFlaws;
 
-/** The repositories that a team's streams are of, by key, for a list to choose from; the first thousand. */
-export function listRepoKeys(core: Core, teamId: string): string[] {
-  return browseRows(core.store).repoKeys.all(teamId, MAX_STREAMS);
+/** The repositories that a team's streams are of, by key, for a list to choose from; the first thousand. @param deviceIds only of these */
+export function listRepoKeys(core: Core, teamId: string, deviceIds?: readonly string[]): string[] {
+  const { repoKeys, repoKeysOf } = browseRows(core.store);
+  if (!deviceIds) return repoKeys.all(teamId, MAX_STREAMS);
+  return repoKeysOf.all({ teamId, deviceIds: JSON.stringify(deviceIds), most: MAX_STREAMS });
 }
 
 /** What each of some devices sent, by device id; devices that sent nothing are absent. */

@@ -36,15 +36,22 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     yield* eraseBrain(core, portion, false);
     await deriveWhatWaits(core);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
-    yield* sessionErasure.eraseUnused(core, portion.deviceId);
-    yield* whileAny("pulses", () => erasePulses(core, portion));
-    const { deviceId, repoKey } = portion;
-    const repoKeys = repoKey === null ? brainErasure.repositoriesOf(core, deviceId, null) : [repoKey];
-    yield* whileAny("notices", () => eraseNotices(core, portion, repoKeys));
   }
+  yield* inFew(besideContent(core, portions));
   yield* whileAny("causes of failures", () => eraseCauses(core));
   for (const teamId of new Set(portions.map((portion) => portion.teamId)))
     yield* brainErasure.eraseUnusedFiles(core, teamId);
+}
+
+/** Erases what was told of some portions beside what was delivered. */
+function* besideContent(core: Core, portions: readonly Portion[]): Generator<EraseStep> {
+  for (const portion of portions) {
+    const { deviceId, repoKey } = portion;
+    yield* sessionErasure.eraseUnused(core, deviceId);
+    yield* whileAny("pulses", () => erasePulses(core, portion));
+    const repoKeys = repoKey === null ? brainErasure.repositoriesOf(core, deviceId, null) : [repoKey];
+    yield* whileAny("notices", () => eraseNotices(core, portion, repoKeys));
+  }
 }
 
 type Session = Parameters<typeof traceErasure.eraseSession>[1];

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { findUser } from "../../identity/people/people.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { cooperative } from "../../kit/yield.ts";
+import type { Portion } from "../../log/log.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { type Hold, heldOf } from "./holds.ts";
 import type { Target } from "./journal.ts";
@@ -13,10 +14,12 @@ import { addressesOf, EVERYTHING, portionsOf, sessionsNaming, teamsOf } from "./
  */
 export async function holdOfNotes(core: Core, target: Target): Promise<Hold | undefined> {
   const yieldNow = cooperative(core.clock);
+  let portions: readonly Portion[] | undefined;
   for (const teamId of teamsOf(core, target)) {
     const { all, ofNote } = heldOf(core, teamId);
     if (all.length === 0) continue;
-    for (const ids of notesOf(core, target, teamId)) {
+    portions ??= await portionsOf(core, target, EVERYTHING, "");
+    for (const ids of notesOf(core, target, teamId, portions)) {
       for (const id of ids) {
         const { deviceId, sessions } = traceErasure.factsOfNote(core, id);
         const hold = ofNote(deviceId, sessions);
@@ -29,9 +32,14 @@ export async function holdOfNotes(core: Core, target: Target): Promise<Hold | un
 }
 
 /** The numbers of the notes of a team that would go, some at a time. */
-function* notesOf(core: Core, target: Target, teamId: string): Generator<readonly number[]> {
+function* notesOf(
+  core: Core,
+  target: Target,
+  teamId: string,
+  portions: readonly Portion[],
+): Generator<readonly number[]> {
   if (target.kind === "entry") return;
-  for (const portion of portionsOf(core, target, EVERYTHING, "")) {
+  for (const portion of portions) {
     if (portion.teamId !== teamId) continue;
     if (target.kind !== "session") yield traceErasure.notesOf(core, portion, [], true);
     for (const some of traceErasure.sessionsOfPortion(core, portion))

@@ -38,7 +38,7 @@ export async function planErasure(core: Core, resolved: Resolved): Promise<Erasu
   const target = await withNamed(core, resolved.target);
   requireNotHeld(core, target);
   await requireNotesNotHeld(core, target);
-  const portions = portionsOf(core, target, EVERYTHING, "");
+  const portions = await portionsOf(core, target, EVERYTHING, "");
   const endsDevices = target.kind === "person" || target.kind === "device";
   return {
     target: `${target.kind} ${label}`,
@@ -48,7 +48,7 @@ export async function planErasure(core: Core, resolved: Resolved): Promise<Erasu
   };
 }
 
-async function countsOf(core: Core, target: Resolved["target"], portions: ReturnType<typeof portionsOf>) {
+async function countsOf(core: Core, target: Resolved["target"], portions: Awaited<ReturnType<typeof portionsOf>>) {
   const { countEntries, ofSession } = telemetryErasure;
   const counts = { entries: 0, sessions: 0, spans: 0, labels: 0, snapshots: 0 };
   const notes = new Set<number>();

@@ -25,7 +25,7 @@ export const watchRefilled = (core: Core): unknown => ofRestored(core);
 
 async function isThere(core: Core, { id, target }: Erasure): Promise<boolean> {
   const isMeant = (session: string) => target.kind === "session" && sha256Hex(session) === target.sessionSha256;
-  for (const portion of portionsOf(core, target, EVERYTHING, id)) {
+  for (const portion of await portionsOf(core, target, EVERYTHING, id)) {
     const begun = traceErasure.sessionsBegunInPortion(core, portion);
     if ((await whichOf(core, begun, ({ externalId }) => isMeant(externalId))).length > 0) return true;
   }

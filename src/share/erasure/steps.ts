@@ -24,7 +24,7 @@ import { causeErasure } from "../../insight/causes/causes.ts";
 import { sessionViewErasure } from "../../insight/session-views/session-views.ts";
 import { spendErasure } from "../../insight/spend/spend.ts";
 import { triageErasure } from "../../insight/triage/triage.ts";
-import { type EraseStep, once, whileAny } from "../../kit/erase-steps.ts";
+import { type EraseStep, inFew, once, whileAny } from "../../kit/erase-steps.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { type Actor, eraseNames, type Forgotten, SYSTEM } from "../../platform/audit/audit.ts";
 import { eraseMakerOfPolicies } from "../../record/policy/policy.ts";
@@ -52,7 +52,7 @@ const NAMING = new Set(["device.renamed"]);
 /** Everything that an erasure takes, in steps that can be made again. */
 export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<EraseStep> {
   const { id, target } = erasure;
-  const portions = portionsOf(core, target, extentOf(core, erasure), id);
+  const portions = await portionsOf(core, target, extentOf(core, erasure), id);
   const erased = { id, kind: target.kind };
   switch (target.kind) {
     case "session":
@@ -72,9 +72,9 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       yield* eraseNames(core, forgottenOf(core, target, [], undefined), erased);
       return;
     case "device":
-      yield* endBindings(core, devicesOf(core, target));
+      yield* inFew(endBindings(core, devicesOf(core, target)));
       yield* eraseContent(core, portions);
-      yield* readsOf(core, devicesOf(core, target));
+      yield* inFew(readsOf(core, devicesOf(core, target)));
       yield* eraseNames(core, forgottenOf(core, target, devicesOf(core, target), undefined), erased);
       return;
     case "person": {
@@ -82,14 +82,14 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
       const person = user && { id: user.id, email: user.email, name: user.name, mark: markOf(user.id) };
       // First, as with bindings: whoever signs in, or connects a machine, meanwhile would leave something again.
       if (person) yield* once("accounts", () => userErasure.close(core, person.id));
-      yield* endBindings(core, devicesOf(core, target));
+      yield* inFew(endBindings(core, devicesOf(core, target)));
       // Before what their own machines exported, which may be all that says that a session is theirs.
       yield* eraseNamed(core, target, id);
       yield* eraseContent(core, portions);
       if (person) yield* spendErasure.eraseUser(core, addressesOf(core, person));
       for (const email of person ? addressesOf(core, person) : [])
         for (const teamId of teamsOf(core, target)) yield* eraseNotesNaming(core, teamId, email, id);
-      yield* readsOf(core, devicesOf(core, target));
+      yield* inFew(readsOf(core, devicesOf(core, target)));
       const forgotten = forgottenOf(core, target, devicesOf(core, target), person);
       const last = yield* eraseNames(core, forgotten, erased);
       if (!person) return;

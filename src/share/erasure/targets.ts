@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { OTLP_STREAM, streamKeys } from "../../formats/exported.ts";
-import { type Device, deviceFinder, deviceIdsOf, listDevices } from "../../identity/devices/devices.ts";
+import { type Device, deviceFinder, deviceIdsOf, findDeviceOf } from "../../identity/devices/devices.ts";
 import { membershipsOf } from "../../identity/members/members.ts";
 import { emailKey, findUser, formerAddresses, getUser, markOf } from "../../identity/people/people.ts";
 import { getTeam, listTeams } from "../../identity/teams/teams.ts";
@@ -9,6 +9,7 @@ import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryExport, type Portion } from "../../log/log.ts";
 import { leafOfAct } from "../../platform/audit/audit.ts";
+import { hasPulse } from "../../record/pulses/pulses.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
 import { traceErasure } from "../../record/traces/traces.ts";
 import { type Erasure, readTarget, type Target } from "./journal.ts";
@@ -78,7 +79,7 @@ function oneRepository(core: Core, repoKey: string, team: string | undefined): R
 
 /** @throws Problem when there is no such device */
 export function oneDevice(core: Core, id: string): Device {
-  const device = listDevices(core).find((one) => one.id === id);
+  const device = findDeviceOf(core, deviceFinder(core)(id)?.teamId ?? "", id);
   return device ?? fail(notFound, `there is no device with the id "${id}" (see: reckon device list)`);
 }
 
@@ -123,20 +124,26 @@ export function extentOf(core: Core, { id, requestedAt, target }: Erasure): Exte
 
 /**
  * Everything delivered that a target is of, or a part of it. Of a device and of a person's it is all, whenever it came: their bindings
- * end, so nothing that comes later is another's.
+ * end, so nothing that comes later is another's. Of a repository it is what devices sent that have anything of it: of the team's there may
+ * be very many, which are looked at in slices.
  * @param extent of the others what comes later is new
  */
-export function portionsOf(core: Core, target: Target, extent: Extent, erasureId: string): Portion[] {
+export async function portionsOf(core: Core, target: Target, extent: Extent, erasureId: string): Promise<Portion[]> {
   const { until, through } = target.kind === "device" || target.kind === "person" ? EVERYTHING : extent;
   const repoKeys =
     target.kind === "repo" ? streamKeys(target.repoKey) : [target.kind === "entry" ? target.repoKey : null];
   const deviceOf = deviceFinder(core);
-  // A backup from before it was connected does not know a device.
-  return devicesOf(core, target).flatMap((deviceId) => {
+  const yieldNow = cooperative(core.clock);
+  const portions: Portion[] = [];
+  for (const deviceId of devicesOf(core, target)) {
+    await yieldNow();
+    if (!hasOf(core, target, deviceId)) continue;
     const teamId = deviceOf(deviceId)?.teamId;
-    if (teamId === undefined) return [];
-    return repoKeys.map((repoKey) => ({ teamId, deviceId, repoKey, until, through, erasureId }));
-  });
+    // A backup from before it was connected does not know a device.
+    if (teamId === undefined) continue;
+    for (const repoKey of repoKeys) portions.push({ teamId, deviceId, repoKey, until, through, erasureId });
+  }
+  return portions;
 }
 
 /** The devices that a target is of. */
@@ -155,6 +162,7 @@ export const hasOf = (core: Core, target: Target, deviceId: string): boolean =>
   streamKeys(target.repoKey).some(
     (repoKey) =>
       deliveryExport.hasDelivered(core, deviceId, repoKey) ||
+      hasPulse(core, deviceId, repoKey) ||
       traceErasure
         .sessionsOfPortion(core, { teamId: "", deviceId, repoKey, ...EVERYTHING })
         .some((some) => some.length > 0),

@@ -24,7 +24,6 @@ import {
   teamNamed,
   withCore,
 } from "./context.ts";
-import { table } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -111,11 +110,13 @@ function addList(token: Command, cli: Cli): void {
     .action((options: CommonOptions & { team?: string }) =>
       withCore(cli, options, (core, output, caller) => {
         const team = teamIdNamed(core, caller, options.team);
-        const tokens = listApiTokens(core, team).map((one) => described(core, one));
-        output.result(tokens, () =>
-          table(
-            ["ID", "TEAM", "USER", "NAME", "SCOPE", "STATUS", "LAST USED", "TODAY", "EXPIRES"],
-            tokens.map((one) => [
+        const tokens = listApiTokens(core, team).values();
+        return output.list(
+          tokens.map((one) => described(core, one)),
+          {
+            json: (one) => one,
+            headings: ["ID", "TEAM", "USER", "NAME", "SCOPE", "STATUS", "LAST USED", "TODAY", "EXPIRES"],
+            cells: (one) => [
               one.id,
               one.team ?? "all teams",
               one.user,
@@ -125,9 +126,9 @@ function addList(token: Command, cli: Cli): void {
               one.lastUsedAt,
               String(one.readsToday),
               one.expiresAt,
-            ]),
-            "No API tokens yet. Make one: reckon api-token create --team TEAM --name NAME",
-          ),
+            ],
+            empty: "No API tokens yet. Make one: reckon api-token create --team TEAM --name NAME",
+          },
         );
       }),
     );

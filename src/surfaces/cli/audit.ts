@@ -3,7 +3,6 @@ import { findTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { listEvents } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, teamIdNamed, withCore } from "./context.ts";
-import { table } from "./output.ts";
 import { instant, wholeNumber } from "./values.ts";
 
 const SHOWN = 50;
@@ -44,22 +43,19 @@ export function auditCommand(program: Command, cli: Cli): void {
         const { team, action, text, since: from, until: to, limit } = options;
         const teamId = teamIdNamed(core, caller, team) ?? null;
         const { rows, older } = await listEvents(core, { teamId, action, text, from, to }, limit);
-        output.result(
-          rows.map((event) => ({ ...event, at: isoInstant(event.at) })),
-          () =>
-            table(
-              ["AT", "WHO", "ACTION", "TARGET", "TEAM", "FROM"],
-              rows.map((event) => [
-                isoInstant(event.at),
-                event.actorLabel,
-                event.action,
-                event.targetLabel ?? event.targetId,
-                event.teamId && (findTeam(core, event.teamId)?.name ?? event.teamId),
-                event.ip,
-              ]),
-              "No such event.",
-            ),
-        );
+        await output.list(rows, {
+          json: (event) => ({ ...event, at: isoInstant(event.at) }),
+          headings: ["AT", "WHO", "ACTION", "TARGET", "TEAM", "FROM"],
+          cells: (event) => [
+            isoInstant(event.at),
+            event.actorLabel,
+            event.action,
+            event.targetLabel ?? event.targetId,
+            event.teamId && (findTeam(core, event.teamId)?.name ?? event.teamId),
+            event.ip,
+          ],
+          empty: "No such event.",
+        });
         if (older !== undefined)
           output.note("There are older ones: --limit shows more, --until those before an instant.");
       }),

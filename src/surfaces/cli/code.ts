@@ -10,7 +10,6 @@ import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
-import { table } from "./output.ts";
 import { atMost, duration, wholeNumber } from "./values.ts";
 
 /** From one up to a ceiling. */
@@ -99,22 +98,21 @@ function addList(code: Command, cli: Cli): void {
   ofTeam(code.command("list").description("list the codes that can still be used")).action(
     (options: CommonOptions & { team: string }) =>
       withCore(cli, options, (core, output, caller) => {
-        const codes = listOpenCodes(core, teamNamed(core, caller, options.team).id, null, -1).map((one) => ({
-          id: one.id,
-          createdBy: one.createdBy,
-          createdAt: isoInstant(one.createdAt),
-          expiresAt: isoInstant(one.expiresAt),
-          uses: one.uses,
-          usesLeft: one.uses - one.used,
-          bindsForMs: one.bindsForMs,
-        }));
-        output.result(codes, () =>
-          table(
-            ["ID", "MADE BY", "EXPIRES", "USES LEFT", "OF"],
-            codes.map((one) => [one.id, one.createdBy, one.expiresAt, one.usesLeft, one.uses]),
-            "No open code. Mint one with: reckon code create --team T",
-          ),
-        );
+        const codes = listOpenCodes(core, teamNamed(core, caller, options.team).id, null, -1);
+        return output.list(codes, {
+          json: (one) => ({
+            id: one.id,
+            createdBy: one.createdBy,
+            createdAt: isoInstant(one.createdAt),
+            expiresAt: isoInstant(one.expiresAt),
+            uses: one.uses,
+            usesLeft: one.uses - one.used,
+            bindsForMs: one.bindsForMs,
+          }),
+          headings: ["ID", "MADE BY", "EXPIRES", "USES LEFT", "OF"],
+          cells: (one) => [one.id, one.createdBy, isoInstant(one.expiresAt), one.uses - one.used, one.uses],
+          empty: "No open code. Mint one with: reckon code create --team T",
+        });
       }),
   );
 }

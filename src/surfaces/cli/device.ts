@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
+import type { Core } from "../../core.ts";
 import {
   assignDevice,
   type Device,
   deviceFinder,
-  listDevices,
+  devicesInPortions,
   renameDevice,
   revokeDevice,
 } from "../../identity/devices/devices.ts";
@@ -12,7 +13,6 @@ import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
-import { table } from "./output.ts";
 
 /** As commands print a device. */
 export const deviceAsJson = (one: Device) => ({
@@ -49,37 +49,44 @@ function addList(device: Command, cli: Cli): void {
     .action((options: Listed) =>
       withCore(cli, options, (core, output, caller) => {
         const personId = options.person === undefined ? undefined : personNamed(core, caller, options.person).id;
-        const isListed = (one: Device) =>
-          options.nobody ? one.personId === null : personId === undefined || one.personId === personId;
         const teamId = teamIdNamed(core, caller, options.team);
-        const devices = listDevices(core, teamId).filter(isListed);
-        const violations = violationsOf(
-          core,
-          devices.map(({ id }) => id),
-        );
         const teams = new Map(listTeams(core).map(({ id, name }) => [id, name]));
-        const asJson = (one: Device) => {
-          const { deliveries, lastAt } = violations(one.id);
-          return { ...deviceAsJson(one), againstPolicy: deliveries, againstPolicyAt: instantOrNull(lastAt) };
-        };
-        output.result(devices.map(asJson), () =>
-          table(
-            ["ID", "TEAM", "LABEL", "STATUS", "PERSON", "LAST SEEN"],
-            devices.map((one) => [
-              one.id,
-              teams.get(one.teamId) ?? one.teamId,
-              one.label,
-              one.status,
-              one.person?.email ?? null,
-              instantOrNull(one.lastSeenAt),
-            ]),
+        return output.list(listed(core, options.nobody, teamId, personId), {
+          json: ({ device, againstPolicy, againstPolicyAt }) => ({
+            ...deviceAsJson(device),
+            againstPolicy,
+            againstPolicyAt: instantOrNull(againstPolicyAt),
+          }),
+          headings: ["ID", "TEAM", "LABEL", "STATUS", "PERSON", "LAST SEEN"],
+          cells: ({ device: one }) => [
+            one.id,
+            teams.get(one.teamId) ?? one.teamId,
+            one.label,
+            one.status,
+            one.person?.email ?? null,
+            instantOrNull(one.lastSeenAt),
+          ],
+          empty:
             options.nobody || personId !== undefined
               ? "No such device."
               : "No devices yet. Mint a code with: reckon code create --team T",
-          ),
-        );
+        });
       }),
     );
+}
+
+function* listed(core: Core, nobody: boolean, teamId: string | undefined, personId: string | undefined) {
+  for (const some of devicesInPortions(core, teamId, personId)) {
+    const violations = violationsOf(
+      core,
+      some.map(({ id }) => id),
+    );
+    for (const device of some) {
+      if (nobody && device.personId !== null) continue;
+      const { deliveries, lastAt } = violations(device.id);
+      yield { device, againstPolicy: deliveries, againstPolicyAt: lastAt };
+    }
+  }
 }
 
 function addAssign(device: Command, cli: Cli): void {

@@ -19,7 +19,7 @@ import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
-import { facts, type Output, printableLines, table } from "./output.ts";
+import { facts, type Output, printableLines } from "./output.ts";
 import { instant, oneOf, wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
@@ -91,31 +91,31 @@ function addList(error: Command, cli: Cli): void {
           owner: options.nobody ? "" : options.owner && personNamed(core, caller, options.owner).id,
           ...{ sort: "last", ascending: false, limit: options.limit },
         });
-        printList(core, output, rows);
+        await printList(core, output, rows);
         if (older !== undefined) output.note(`There are more than ${rows.length}: narrow the list, or raise --limit.`);
       }),
     );
 }
 
-function printList(core: Core, output: Output, rows: Awaited<ReturnType<typeof pageOfErrors>>["rows"]): void {
+function printList(core: Core, output: Output, rows: Awaited<ReturnType<typeof pageOfErrors>>["rows"]): Promise<void> {
   const owners = ownersOf(
     core,
     rows.map(({ ownerId }) => ownerId),
   );
-  const asJson = rows.map(({ fingerprint, title, rule, state, occurrences, firstSeen, lastSeen, ...row }) => ({
-    ...{ class: fingerprint, title, rule, state, owner: owners.get(row.ownerId ?? "") ?? null },
-    ...{ occurrences, firstSeen, lastSeen, repoKeys: JSON.parse(row.repos) as string[] },
-    ...{ snoozedUntil: state === "snoozed" ? instantOrNull(row.snoozedUntil) : null, tracker: row.tracker },
-  }));
-  output.result(asJson, () =>
-    table(
-      ["CLASS", "STATE", "ENTRIES", "LAST SEEN", "OWNER", "TITLE"],
-      asJson.map((one) => [
-        ...[one.class, one.state, one.occurrences, one.lastSeen, one.owner?.email ?? null, one.title],
-      ]),
-      "No such errors.",
-    ),
-  );
+  const ownerOf = ({ ownerId }: (typeof rows)[number]) => owners.get(ownerId ?? "") ?? null;
+  return output.list(rows, {
+    json: (row) => ({
+      ...{ class: row.fingerprint, title: row.title, rule: row.rule, state: row.state, owner: ownerOf(row) },
+      ...{ occurrences: row.occurrences, firstSeen: row.firstSeen, lastSeen: row.lastSeen },
+      repoKeys: JSON.parse(row.repos) as string[],
+      ...{ snoozedUntil: row.state === "snoozed" ? instantOrNull(row.snoozedUntil) : null, tracker: row.tracker },
+    }),
+    headings: ["CLASS", "STATE", "ENTRIES", "LAST SEEN", "OWNER", "TITLE"],
+    cells: (row) => [
+      ...[row.fingerprint, row.state, row.occurrences, row.lastSeen, ownerOf(row)?.email ?? null, row.title],
+    ],
+    empty: "No such errors.",
+  });
 }
 
 function addShow(error: Command, cli: Cli): void {

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { type ExportRequest, exportArchive, resolveScope } from "../../share/export/export.ts";
 import { exportParquet } from "../../share/lake/lake.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import type { Output } from "./output.ts";
 
 export function exportCommand(program: Command, cli: Cli): void {
   const command = common(program.command("export"))
@@ -25,11 +26,11 @@ export function exportCommand(program: Command, cli: Cli): void {
       cli.place.requireNewFile(options.out, "an export never overwrites one");
       return withCore(cli, options, async (core, output, { by }) => {
         const { out: file } = options;
-        const onFile = (files: number) => {
-          if (files % 100 === 0) output.note(`${files} files`);
-        };
         const write = (archive: AsyncIterable<Uint8Array>) => cli.place.writeArchive(file, archive);
-        const done = { file, ...(await exportArchive(core, resolveScope(core, options), write, onFile, by)) };
+        const done = {
+          file,
+          ...(await exportArchive(core, resolveScope(core, options), write, fileCounter(output), by)),
+        };
         output.result(
           done,
           () => `${done.file} (${done.files} files, ${done.bytes} bytes)\nMANIFEST.json ${done.manifestSha256}`,
@@ -38,14 +39,23 @@ export function exportCommand(program: Command, cli: Cli): void {
     });
 }
 
+const TELL_EVERY_MS = 5_000;
+
+/** Says now and then how far it is. */
+function fileCounter(output: Output): (files: number) => void {
+  let since = performance.now();
+  return (files) => {
+    if (performance.now() - since < TELL_EVERY_MS) return;
+    since = performance.now();
+    output.note(`${files} files`);
+  };
+}
+
 function writeTables(cli: Cli, options: CommonOptions & { team?: string | undefined; out: string }): Promise<void> {
   cli.place.requireNewFile(options.out, "an export never overwrites one");
   return withCore(cli, options, async (core, output, { by }) => {
     const { out: directory, team } = options;
-    const onFile = (files: number) => {
-      if (files % 100 === 0) output.note(`${files} files`);
-    };
-    const done = { directory, ...(await exportParquet(core, directory, team, onFile, by)) };
+    const done = { directory, ...(await exportParquet(core, directory, team, fileCounter(output), by)) };
     output.result(done, () => `${directory} (${done.files} files, ${done.rows} rows, ${done.bytes} bytes)`);
   });
 }

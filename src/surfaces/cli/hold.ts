@@ -2,7 +2,6 @@ import { type Command, Option } from "commander";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Hold, listHolds, placeHold, releaseHold } from "../../share/erasure/erasure.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { table } from "./output.ts";
 
 const asJson = ({ id, placedAt, releasedAt, ...hold }: Hold) => ({
   holdId: id,
@@ -48,22 +47,21 @@ export function holdCommands(program: Command, cli: Cli): void {
     (options: CommonOptions) =>
       withCore(cli, options, (core, output) => {
         const holds = listHolds(core.store.db);
-        output.result(holds.map(asJson), () =>
-          table(
-            ["ID", "OF", "TEAM", "DEVICE", "SESSION", "PLACED", "RELEASED", "REASON"],
-            holds.map((one) => [
-              one.id,
-              one.kind,
-              one.teamId,
-              one.deviceId,
-              one.session,
-              isoInstant(one.placedAt),
-              instantOrNull(one.releasedAt),
-              one.reason,
-            ]),
-            "No holds.",
-          ),
-        );
+        return output.list(holds, {
+          json: asJson,
+          headings: ["ID", "OF", "TEAM", "DEVICE", "SESSION", "PLACED", "RELEASED", "REASON"],
+          cells: (one) => [
+            one.id,
+            one.kind,
+            one.teamId,
+            one.deviceId,
+            one.session,
+            isoInstant(one.placedAt),
+            instantOrNull(one.releasedAt),
+            one.reason,
+          ],
+          empty: "No holds.",
+        });
       }),
   );
 }

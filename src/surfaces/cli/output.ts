@@ -1,9 +1,13 @@
 import { styleText } from "node:util";
+import { systemClock } from "../../kit/clock.ts";
+import { cooperative } from "../../kit/yield.ts";
 
 /** What a command prints on: the process's own streams, or those of whoever runs it from elsewhere. */
 export interface Io {
   /** Results. */
   out(text: string): void;
+  /** A part of a long result; to be awaited before the next, since its reader may be slower. */
+  piece(text: string): Promise<void>;
   /** Everything else. */
   err(text: string): void;
   /** Whether results are read by a person, on a terminal. */
@@ -14,6 +18,8 @@ export interface Io {
 
 export const PROCESS_IO: Io = {
   out: (text) => void process.stdout.write(text),
+  // A reader that has gone away is not waited for.
+  piece: (text) => new Promise((resolve) => process.stdout.write(text, () => resolve())),
   err: (text) => void process.stderr.write(text),
   get isTerminal() {
     return process.stdout.isTTY;
@@ -28,12 +34,27 @@ export interface Output {
   readonly json: boolean;
   /** Prints the result: one JSON document with `--json`, else what `plain` gives. */
   result(value: unknown, plain: () => string | Table): void;
+  /** Prints a list, however long: in pieces, between which others get their turn, and of which none is larger than is sent. */
+  list<T>(items: Iterable<T>, listing: Listing<T>): Promise<void>;
   /** A remark for a person; never part of the result. */
   note(text: string): void;
   /** Shows how far long work is, on a terminal and from the first second on. */
   progress(label: string): (share: number) => void;
 }
 
+type Cell = string | number | null;
+
+/** How a list is shown. */
+export interface Listing<T> {
+  /** What `--json` has of each. */
+  readonly json: (item: T) => unknown;
+  readonly headings: readonly string[];
+  readonly cells: (item: T) => readonly Cell[];
+  /** What a person reads where there is nothing. */
+  readonly empty: string;
+}
+
+const PIECE_CHARS = 64 * 1024;
 const BAR_CHARS = 30;
 const SHOW_AFTER_MS = 1_000;
 
@@ -44,6 +65,20 @@ export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
       const shown = json ? JSON.stringify(value, null, 2) : plain();
       const text = typeof shown === "string" ? shown : shown.render(io.isTerminal);
       if (text !== "") io.out(text.endsWith("\n") ? text : `${text}\n`);
+    },
+    async list(items, listing) {
+      const yieldNow = cooperative(systemClock);
+      let piece = "";
+      for (const text of json ? jsonOf(items, listing.json) : linesOf(items, listing, io.isTerminal)) {
+        piece += text;
+        if (piece.length > PIECE_CHARS) {
+          await io.piece(piece);
+          piece = "";
+        }
+        const wait = yieldNow();
+        if (wait) await wait;
+      }
+      if (piece !== "") await io.piece(piece);
     },
     note: (text) => io.err(`${printableLines(text)}\n`),
     progress(label) {
@@ -72,30 +107,56 @@ export const printable = (text: string) =>
 /** The same of several lines: remarks and errors quote files and servers. */
 export const printableLines = (text: string) => text.replace(/[^\n\t]+/g, printable);
 
-/** Rows for a person: aligned under a heading on a terminal, tab-separated lines in a pipe. */
+/** The text of a document as `JSON.stringify` makes it of the whole list. */
+function* jsonOf<T>(items: Iterable<T>, asJson: (item: T) => unknown): Generator<string> {
+  let before = "[";
+  for (const item of items) {
+    yield `${before}\n  ${JSON.stringify(asJson(item), null, 2).replaceAll("\n", "\n  ")}`;
+    before = ",";
+  }
+  yield before === "[" ? "[]\n" : "\n]\n";
+}
+
+const shownCell = (cell: Cell) => printable(cell === null ? "-" : String(cell));
+
+/** Lines for a person: aligned under a heading on a terminal, tab-separated in a pipe. Nothing at times, while it reads what there is. */
+function* linesOf<T>(
+  items: Iterable<T>,
+  { headings, cells, empty }: Omit<Listing<T>, "json">,
+  isTerminal: boolean,
+): Generator<string> {
+  const rows: (readonly string[])[] = [];
+  const widths = headings.map(({ length }) => length);
+  for (const item of items) {
+    const row = cells(item).map(shownCell);
+    for (const [i, { length }] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, length);
+    if (isTerminal) rows.push(row);
+    yield isTerminal ? "" : `${row.join("\t")}\n`;
+  }
+  if (!isTerminal) return;
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join("  ")
+      .trimEnd();
+  yield rows.length === 0 ? `${empty}\n` : `${styleText("bold", line(headings))}\n`;
+  for (const row of rows) yield `${line(row)}\n`;
+}
+
+/** Rows for a person. */
 class Table {
   readonly #headings: readonly string[];
-  readonly #cells: readonly (readonly string[])[];
+  readonly #rows: readonly (readonly Cell[])[];
   readonly #empty: string;
-  constructor(headings: readonly string[], cells: readonly (readonly string[])[], empty: string) {
+  constructor(headings: readonly string[], rows: readonly (readonly Cell[])[], empty: string) {
     this.#headings = headings;
-    this.#cells = cells;
+    this.#rows = rows;
     this.#empty = empty;
   }
 
   render(isTerminal: boolean): string {
-    const cells = this.#cells;
-    if (!isTerminal) return cells.map((row) => row.join("\t")).join("\n");
-    if (cells.length === 0) return this.#empty;
-    const widths = this.#headings.map((heading, i) =>
-      Math.max(heading.length, ...cells.map((row) => row[i]?.length ?? 0)),
-    );
-    const line = (row: readonly string[]) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join("  ")
-        .trimEnd();
-    return [styleText("bold", line(this.#headings)), ...cells.map(line)].join("\n");
+    const shown = { headings: this.#headings, cells: (row: readonly Cell[]) => row, empty: this.#empty };
+    return [...linesOf(this.#rows, shown, isTerminal)].join("").replace(/\n$/, "");
   }
 
   /** For this process's own output. */
@@ -107,16 +168,8 @@ class Table {
 export type { Table };
 
 /** Makes a table. @param empty what a person reads where there are no rows */
-export const table = (
-  headings: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-  empty: string,
-): Table =>
-  new Table(
-    headings,
-    rows.map((row) => row.map((cell) => printable(cell === null ? "-" : String(cell)))),
-    empty,
-  );
+export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[], empty: string): Table =>
+  new Table(headings, rows, empty);
 
 /** Facts of one thing, a line each. */
 export function facts(rows: readonly (readonly [string, string | number | null])[]): string {

@@ -12,7 +12,6 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { readsToday } from "../../insight/ask/ask.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { table } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
 
 /** For an option that may be given several times. */
@@ -72,11 +71,10 @@ function addList(token: Command, cli: Cli): void {
       withCore(cli, options, (core, output) => {
         const tokens =
           options.user === undefined ? listAllReadTokens(core) : listReadTokens(core, getUser(core, options.user).id);
-        const emails = new Map(tokens.map(({ userId }) => [userId, getUser(core, userId).email]));
-        output.result(
-          tokens.map((one) => ({
+        return output.list(tokens, {
+          json: (one) => ({
             id: one.id,
-            user: emails.get(one.userId),
+            user: getUser(core, one.userId).email,
             name: one.name,
             scope: one.scope,
             status: one.status,
@@ -85,22 +83,19 @@ function addList(token: Command, cli: Cli): void {
             lastUsedAt: instantOrNull(one.lastUsedAt),
             revokedAt: instantOrNull(one.revokedAt),
             readsToday: readsToday(core, one.id),
-          })),
-          () =>
-            table(
-              ["ID", "USER", "NAME", "STATUS", "LAST USED", "EXPIRES", "SCOPE"],
-              tokens.map((one) => [
-                one.id,
-                emails.get(one.userId) ?? null,
-                one.name,
-                one.status,
-                instantOrNull(one.lastUsedAt),
-                instantOrNull(one.expiresAt),
-                scopeText(one),
-              ]),
-              "No read tokens yet. Make one: reckon read-token create --user EMAIL --name NAME",
-            ),
-        );
+          }),
+          headings: ["ID", "USER", "NAME", "STATUS", "LAST USED", "EXPIRES", "SCOPE"],
+          cells: (one) => [
+            one.id,
+            getUser(core, one.userId).email,
+            one.name,
+            one.status,
+            instantOrNull(one.lastUsedAt),
+            instantOrNull(one.expiresAt),
+            scopeText(one),
+          ],
+          empty: "No read tokens yet. Make one: reckon read-token create --user EMAIL --name NAME",
+        });
       }),
     );
 }

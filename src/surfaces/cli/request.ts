@@ -13,7 +13,6 @@ import {
 } from "../../share/feature-requests/feature-requests.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import type { Output } from "./output.ts";
-import { table } from "./output.ts";
 import { oneOf, wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
@@ -48,13 +47,12 @@ export function requestCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output) => {
         const filter = { status: options.status, text: options.search };
         const { rows, older } = await listRequests(core, filter, Math.max(1, options.limit));
-        output.result(rows.map(asJson), () =>
-          table(
-            ["ID", "STATUS", "RECEIVED", "TEXT"],
-            rows.map((one) => [one.id, statusOf(one), isoInstant(one.createdAt), titleOf(one)]),
-            "No such requests.",
-          ),
-        );
+        await output.list(rows, {
+          json: asJson,
+          headings: ["ID", "STATUS", "RECEIVED", "TEXT"],
+          cells: (one) => [one.id, statusOf(one), isoInstant(one.createdAt), titleOf(one)],
+          empty: "No such requests.",
+        });
         if (older !== undefined) output.note(`There are more than ${rows.length}: raise --limit to see them.`);
       }),
     );

@@ -73,7 +73,7 @@ async function follow(server: Server, body: string, cli: Cli, options: CommonOpt
   try {
     const response = await request(server, body, silence.signal);
     for await (const frame of framesOf(response, () => timer.refresh())) {
-      if ("out" in frame) cli.io.out(frame.out);
+      if ("out" in frame) await cli.io.piece(frame.out);
       else if ("err" in frame) cli.io.err(frame.err);
       else if ("file" in frame) await file.take(Buffer.from(frame.file, "base64"));
       else if ("exit" in frame) {

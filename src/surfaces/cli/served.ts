@@ -19,14 +19,14 @@ export interface Sent {
   readonly argv: readonly string[];
   readonly input: string | undefined;
   readonly isTerminal: boolean;
-  /** Whether the token works still, and so may have more of a file. */
+  /** Whether the token works still, and so may have more of a file or a list. */
   readonly mayHave: () => boolean;
 }
 
 /** At once, with one token. */
 const MAX_RUNNING = 4;
 const MAX_OUTPUT_CHARS = 32 * 1024 * 1024;
-/** What waits for its reader before a file is read on. */
+/** What waits for its reader before a file or a list is read on. */
 const MAX_WAITING_CHARS = 1024 * 1024;
 
 const running = slot(() => new Map<string, number>());
@@ -67,15 +67,15 @@ class Frames {
     this.#wake();
   }
 
-  /** A piece of a file, at its reader's pace. @throws Problem when they have left, or may have no more */
-  async send(bytes: Uint8Array): Promise<void> {
+  /** A piece of a file or of a list, at its reader's pace. @throws Problem when they have left, or may have no more */
+  async send(frame: Frame): Promise<void> {
     if (!this.#isGone && this.#chars > MAX_WAITING_CHARS)
       await new Promise<void>((resolve) => {
         this.#room = resolve;
       });
     if (this.#isGone) fail(unavailable, "nobody reads any more");
     if (!this.#mayHave()) fail(forbidden, "the token does not work any more");
-    this.push({ file: Buffer.from(bytes).toString("base64") });
+    this.push(frame);
   }
 
   end(): void {
@@ -106,7 +106,7 @@ class Frames {
 }
 
 /**
- * Runs a command for somebody elsewhere. Once begun it goes on to its end, whether they read on or not; only what is a file ends.
+ * Runs a command for somebody elsewhere. Once begun it goes on to its end, whether they read on or not; only what is a file or a list ends.
  * @param onEnd called when it is done
  * @returns what they are sent
  */
@@ -156,6 +156,7 @@ function ioOf(frames: Frames, isTerminal: boolean): Io {
       if (chars > MAX_OUTPUT_CHARS) fail(tooLarge, "the result is larger than is sent: ask for less of it at once");
       frames.push({ out: text });
     },
+    piece: (text) => frames.send({ out: text }),
     err: (text) => frames.push({ err: text }),
     isTerminal,
     showsProgress: false,
@@ -165,6 +166,7 @@ function ioOf(frames: Frames, isTerminal: boolean): Io {
 function placeOf(core: Core, caller: Caller, { name, input }: Sent, frames: Frames): Place {
   // Links are for the people of this server.
   const here = { ...core, config: { ...core.config, baseUrl: baseUrlOf(core.config) } };
+  const send = (bytes: Uint8Array) => frames.send({ file: Buffer.from(bytes).toString("base64") });
   const text = async () => input ?? fail(invalid, "the text that the command reads did not come along");
   return {
     admit(parsed, options) {
@@ -180,11 +182,11 @@ function placeOf(core: Core, caller: Caller, { name, input }: Sent, frames: Fram
     // Whatever the file is called: it is one of theirs, and was read there.
     readText: text,
     requireNewFile() {},
-    writeText: (_, content) => frames.send(Buffer.from(content)),
+    writeText: (_, content) => send(Buffer.from(content)),
     async writeArchive(_, content) {
       let bytes = 0;
       for await (const piece of content) {
-        await frames.send(piece);
+        await send(piece);
         bytes += piece.length;
       }
       return bytes;

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Core } from "../../core.ts";
-import { reportingDevices } from "../../identity/devices/devices.ts";
+import { listDevices } from "../../identity/devices/devices.ts";
 import { membershipsOf, ROLES, type Role, setRole } from "../../identity/members/members.ts";
 import { createInvitation, createResetLink } from "../../identity/one-time-links/one-time-links.ts";
 import { getUser, hasUsers, type ListedUser, listUsers, setOperator } from "../../identity/people/people.ts";
@@ -22,7 +22,6 @@ import {
 } from "./context.ts";
 import { deviceAsJson } from "./device.ts";
 import type { Output } from "./output.ts";
-import { table } from "./output.ts";
 import { oneOf } from "./values.ts";
 
 const statusOf = (user: { readonly disabledAt: number | null }) => (user.disabledAt === null ? "active" : "disabled");
@@ -139,28 +138,24 @@ function addCreate(user: Command, cli: Cli): void {
 
 function addList(user: Command, cli: Cli): void {
   common(user.command("list").description("list the people")).action((options: CommonOptions) =>
-    withCore(cli, options, (core, output) => {
-      const users = listUsers(core);
-      output.result(
-        users.map((user) => asJson(core, user)),
-        () =>
-          table(
-            ["ID", "E-MAIL", "NAME", "STATUS", "OPERATOR", "TEAMS", "LAST SEEN"],
-            users.map((one) => [
-              one.id,
-              one.email,
-              one.name,
-              statusOf(one),
-              one.operator === 1 ? "yes" : "no",
-              membershipsOf(core, one.id)
-                .map(({ name, role }) => `${name} (${role})`)
-                .join(", ") || null,
-              instantOrNull(lastSeenAt(core, one.id)),
-            ]),
-            "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
-          ),
-      );
-    }),
+    withCore(cli, options, (core, output) =>
+      output.list(listUsers(core), {
+        json: (one) => asJson(core, one),
+        headings: ["ID", "E-MAIL", "NAME", "STATUS", "OPERATOR", "TEAMS", "LAST SEEN"],
+        cells: (one) => [
+          one.id,
+          one.email,
+          one.name,
+          statusOf(one),
+          one.operator === 1 ? "yes" : "no",
+          membershipsOf(core, one.id)
+            .map(({ name, role }) => `${name} (${role})`)
+            .join(", ") || null,
+          instantOrNull(lastSeenAt(core, one.id)),
+        ],
+        empty: "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
+      }),
+    ),
   );
 }
 
@@ -207,10 +202,12 @@ function addSwitches(user: Command, cli: Cli): void {
     .action((who: string, options: CommonOptions & { revokeDevices: boolean }) =>
       withCore(cli, options, async (core, output, { by }) => {
         const { id, email } = getUser(core, who);
-        const before = reportingDevices(core, id);
+        const canReport = () => listDevices(core, undefined, id).filter(({ status }) => status === "active");
+        const before = canReport();
         const changed = await setDisabled(core, id, true, by, options.revokeDevices);
-        const reporting = reportingDevices(core, id);
-        const revoked = before.filter((one) => !reporting.some((left) => left.id === one.id));
+        const reporting = canReport();
+        const left = new Set(reporting.map(({ id }) => id));
+        const revoked = before.filter(({ id }) => !left.has(id));
         output.result(
           {
             userId: id,

@@ -57,3 +57,52 @@ it("leaves alone what another reader has yet to read, and moves it once that is 
   store.checkpoint();
   expect(look(store.db)).toMatchObject({ log: look(store.db).checkpointed });
 });
+
+it("goes on in between after a reader kept all of it in the log for a while", async () => {
+  const { store, write } = open();
+  const reader = new Sqlite(databasePath(store.directory), { readonly: true });
+  onTestFinished(() => void reader.close());
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM texts").get();
+  for (let i = 0; i < 20; i++) await write(4_096 * 100);
+  expect(look(store.db).checkpointed).toBe(0);
+  reader.exec("COMMIT");
+  let longest = 0;
+  for (let i = 0; i < 200; i++) {
+    await write(4_096 * 100);
+    longest = Math.max(longest, look(store.db).log);
+  }
+  // As a command does it, which has no interval at which it is asked for.
+  expect(longest).toBeLessThan(15_000);
+});
+
+it("moves what another process wrote, too: a command beside the server ends before all of it is moved", async () => {
+  const { store, write } = open();
+  await write(4_096 * 100);
+  const server = openStore(store.directory, { now: Date.now });
+  onTestFinished(() => server.close());
+  expect(look(server.db).checkpointed).toBe(0);
+  server.checkpoint();
+  const { log, checkpointed } = look(server.db);
+  expect(log).toBeGreaterThan(100);
+  expect(checkpointed).toBe(log);
+});
+
+it("moves the much that a command wrote in one go before the command ends, and leaves a little to the server", async () => {
+  const { store: server, write } = open();
+  await write(1);
+  server.checkpoint();
+  const command = openStore(server.directory, { now: Date.now });
+  const insert = (bytes: number) =>
+    command.write(() => command.db.prepare("INSERT INTO texts (text) VALUES (?)").run(Buffer.alloc(bytes, 7)));
+  await insert(4_096 * 5_000);
+  command.close();
+  const { log, checkpointed } = look(server.db);
+  expect(log).toBeGreaterThan(5_000);
+  expect(checkpointed).toBe(log);
+  const next = openStore(server.directory, { now: Date.now });
+  await next.write(() => next.db.prepare("INSERT INTO texts (text) VALUES ('x')").run());
+  next.close();
+  expect(look(server.db).checkpointed).toBe(0);
+  expect(server.db.prepare("SELECT count(*) FROM texts").pluck().get()).toBe(3);
+});

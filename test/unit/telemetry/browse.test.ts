@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { browseRows } from "../../../src/record/telemetry/browse-rows.ts";
 import {
   type EntryFilter,
   exportEntries,
   listConflicts,
   listEntries,
+  listRepoKeys,
   listStreams,
 } from "../../../src/record/telemetry/telemetry.ts";
 import { apiToken } from "../../support/api.ts";
@@ -224,6 +226,32 @@ it("lists streams with their holes, the one that grew last first", async () => {
     { repoKey: "a", gaps: [{ from: 2, to: 3 }], missing: 2, deviceId: device.deviceId },
   ]);
   expect(streams[0]?.gaps).toHaveLength(20);
+});
+
+it("lists the streams of some devices, the one that grew last first, without a walk through all of the team's", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const one = await t.device();
+  const [two, three] = [await t.device(one.team), await t.device(one.team)];
+  await send(t, two, "shop", [1]);
+  t.clock.advance(1_000);
+  await send(t, three, "hidden", [1]);
+  t.clock.advance(1_000);
+  await send(t, one, "till", [1, 3]);
+  const of = { deviceIds: [two.deviceId, one.deviceId] };
+  expect(listStreams(core, one.team.id, of)).toMatchObject([
+    { repoKey: "till", deviceId: one.deviceId, missing: 1 },
+    { repoKey: "shop", deviceId: two.deviceId, missing: 0 },
+  ]);
+  expect(listRepoKeys(core, one.team.id, of.deviceIds)).toEqual(["shop", "till"]);
+  expect([listStreams(core, "other", of), listRepoKeys(core, "other", of.deviceIds)]).toEqual([[], []]);
+  for (const { source } of [browseRows(core.store).streamsOf, browseRows(core.store).repoKeysOf]) {
+    const plan = core.store.db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${source}`);
+    const steps = plan.all({ teamId: "", deviceIds: "[]", most: 1 }).map(({ detail }) => detail);
+    expect(steps.join("\n")).toMatch(
+      /SEARCH s USING (?:COVERING )?INDEX sqlite_autoindex_telemetry_streams_1 \(device_id=\?/,
+    );
+  }
 });
 
 it("counts what is missing of more streams than an integer has room for", async () => {

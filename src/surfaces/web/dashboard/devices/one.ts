@@ -48,7 +48,7 @@ function devicePage(call: Member, error?: FormError): Html {
   const { core, session, href } = call;
   const device = getDevice(call);
   const now = core.clock.now();
-  const streams = listStreams(core, session.team.id, device.id);
+  const streams = listStreams(core, session.team.id, { deviceIds: [device.id] });
   const query = new URLSearchParams({ device: device.id });
   const main = html`${pageHead({
     title: deviceName(device),

@@ -56,7 +56,7 @@ function flawsOf({ core, session }: Member): Flaws {
   const flags = recentFlags(core, team, FLAGS, false);
   const flagged = (flag: string) => flags.filter(({ flagged }) => flagged === flag).length;
   return {
-    streams: listStreams(core, team, null, { flawed: true }),
+    streams: listStreams(core, team, { flawed: true }),
     flags,
     gaps: gaps + flagged("gap"),
     rollbacks: rollbacks + flagged("rollback"),

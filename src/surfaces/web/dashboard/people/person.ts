@@ -1,4 +1,4 @@
-import { reportingDevices, revokeDevicesOf } from "../../../../identity/devices/devices.ts";
+import { listDevices, revokeDevicesOf } from "../../../../identity/devices/devices.ts";
 import { changeRole, getMember, type Member, removeMember, roleName } from "../../../../identity/members/members.ts";
 import { createMemberResetLink, createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { lastSeenAt } from "../../../../identity/web-sessions/web-sessions.ts";
@@ -39,7 +39,7 @@ function personPage(call: ByAdmin, member: Member) {
   const self = member.userId === session.userId;
   const outranked = member.role === "owner" && session.team.role !== "owner";
   const base = `/people/${member.userId}`;
-  const reporting = reportingDevices(core, member.userId, session.team.id);
+  const reporting = listDevices(core, session.team.id, member.userId).filter(({ status }) => status === "active");
   const main = html`${pageHead({
     title: who,
     crumbs: [{ label: "People", href: href("/people") }, { label: who }],

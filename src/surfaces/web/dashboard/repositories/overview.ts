@@ -49,7 +49,7 @@ export async function overviewPage(call: Member): Promise<Html> {
   await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
   const repoKey = repoOfStream(repoKeyIn(repoOf(call)) ?? "");
   const team = session.team.id;
-  const streams = listStreams(core, team, null, { repoKeys: streamKeys(repoKey) });
+  const streams = listStreams(core, team, { repoKeys: streamKeys(repoKey) });
   const brain = listRepositories(core, team).find((one) => one.repoKey === repoKey);
   const latest = await findSessions(core, team, { repoKey, limit: SESSIONS });
   if (streams.length === 0 && !brain && latest.rows.length === 0)

@@ -5,13 +5,13 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type Page, page } from "../../../../platform/http/page.ts";
 import type { Table } from "../../ui/list.ts";
 import { anchor, empty, none, pageHead } from "../../ui/parts.ts";
-import { ago, number } from "../../ui/units.ts";
+import { ago, number, plural } from "../../ui/units.ts";
 import { nothingSent } from "../devices/connect.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { link, repoLink, repoValue } from "../shared/links.ts";
-import { listPage } from "../shared/list.ts";
-import { readParams, words } from "../shared/params.ts";
+import { listPage, type Pages, PREVIOUS_NEXT } from "../shared/list.ts";
+import { readParams, rowNumber, words } from "../shared/params.ts";
 import { sorter, sortParams } from "../shared/sort.ts";
 import { costCell } from "../spend/labels.ts";
 import { ORDERS, type OrderBy, type RepoFacts, repoFacts, SHOWN_DAYS } from "./facts.ts";
@@ -21,12 +21,13 @@ import { overviewPage } from "./overview.ts";
 /** The team's repositories. */
 
 const PATH = "/repositories";
-const PARAMS = { q: words(256), ...sortParams(ORDERS) };
+const PARAMS = { q: words(256), from: rowNumber, ...sortParams(ORDERS) };
+const PAGE_SIZE = 100;
 
 async function repositoriesPage(call: Member): Promise<Html> {
   const { core, query } = call;
   await Promise.all([freshenSessions(core), freshenSpend(core), freshenEntries(core)]);
-  const { q, sort: by = "last", dir } = readParams(PARAMS, query);
+  const { q, from: place = 0, sort: by = "last", dir } = readParams(PARAMS, query);
   const all = await repoFacts(call);
   const title = "Repositories";
   if (all.length === 0)
@@ -35,6 +36,7 @@ async function repositoriesPage(call: Member): Promise<Html> {
       main: html`${pageHead({ title })}${nothingSent(call, "No repositories yet", "A repository is here once anything of it was sent.")}`,
     });
   const found = all.filter(({ repoKey }) => repoKey.toLowerCase().includes(q.toLowerCase()));
+  const from = place < found.length ? place : 0;
   const ascending = dir === "asc";
   const sort = sorter(call, { path: PATH, query: { q }, by, ascending, usual: "last" });
   return listPage(call, {
@@ -48,8 +50,24 @@ async function repositoriesPage(call: Member): Promise<Html> {
     filters: all.length > 5 && [
       { kind: "search", name: "q", label: "Search", value: q, placeholder: "Part of its name" },
     ],
-    table: repositoryTable(call, ordered(found, by, ascending), sort),
+    count: found.length,
+    table: repositoryTable(call, ordered(found, by, ascending).slice(from, from + PAGE_SIZE), sort),
+    pages: pagesAround(from, found.length),
   });
+}
+
+/** They stand in an order that their figures give, so a page goes by places. */
+function pagesAround(from: number, all: number): Pages {
+  const [before, next] = [from - PAGE_SIZE, from + PAGE_SIZE];
+  return {
+    labels: PREVIOUS_NEXT,
+    first: from > 0,
+    newer: { from: before > 0 ? before : undefined },
+    older: { from: next < all ? next : undefined },
+    intro:
+      all > PAGE_SIZE &&
+      `${number(from + 1)} to ${number(Math.min(next, all))} of ${plural(all, "repository", "repositories")}`,
+  };
 }
 
 function ordered(all: readonly RepoFacts[], by: OrderBy, ascending: boolean): RepoFacts[] {

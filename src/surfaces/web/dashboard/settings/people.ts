@@ -1,4 +1,4 @@
-import { reportingDevices } from "../../../../identity/devices/devices.ts";
+import { listDevices } from "../../../../identity/devices/devices.ts";
 import { membershipsOf } from "../../../../identity/members/members.ts";
 import { createResetLink } from "../../../../identity/one-time-links/one-time-links.ts";
 import { getListedUser, type ListedUser, pageOfUsers, setOperator } from "../../../../identity/people/people.ts";
@@ -77,7 +77,7 @@ function onePage(call: ByOperator, user: ListedUser) {
   const self = user.id === session.userId;
   const open = user.disabledAt === null;
   const operator = user.operator === 1;
-  const reporting = reportingDevices(core, user.id);
+  const reporting = listDevices(core, undefined, user.id).filter(({ status }) => status === "active");
   const body = html`${facts([
     { label: "E-mail address", value: user.email },
     { label: "Account", value: state(user) },

@@ -1,3 +1,4 @@
+import { slot } from "../../../../core.ts";
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
 import { sourcesOf } from "../../../../identity/ownership/ownership.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
@@ -12,9 +13,17 @@ import { NOBODY } from "./people.ts";
 /** Whether somebody sees only what is theirs. */
 export const seesOwn = ({ session }: Member): boolean => session.team.role === "own_only";
 
+/** Looked up once for a page, whose parts each ask: there may be tens of thousands. */
+const ofPages = slot(() => new WeakMap<Member, Device[]>());
+
 /** The devices whose record whoever looks sees; only their own are looked up where they see no others. */
-export const devicesSeen = (call: Member): Device[] =>
-  listDevices(call.core, call.session.team.id, seesOwn(call) ? call.session.userId : undefined);
+export function devicesSeen(call: Member): readonly Device[] {
+  const known = ofPages(call.core).get(call);
+  if (known) return known;
+  const devices = listDevices(call.core, call.session.team.id, seesOwn(call) ? call.session.userId : undefined);
+  ofPages(call.core).set(call, devices);
+  return devices;
+}
 
 /** Their ids; undefined where nothing is narrowed. */
 export const deviceIdsSeen = (call: Member): string[] | undefined =>

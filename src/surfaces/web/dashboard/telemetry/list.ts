@@ -9,19 +9,17 @@ import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
 import { dayFilters, MAX_OPTIONS, selectFilter } from "../shared/params.ts";
 import { seenLastFirst } from "../shared/people.ts";
-import { devicesSeen, seesDevice, seesOwn } from "../shared/sight.ts";
+import { deviceIdsSeen, devicesSeen, seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
 import { type EntryParams, telemetryRepo } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
-import { rangeCount, rangeText, streamsSeen } from "./streams.ts";
+import { rangeCount, rangeText } from "./streams.ts";
 
 /** Entries as a table with marks between them, and their filters. */
 
 /** The repositories of the streams that whoever looks sees. */
 export const repoKeysSeen = (call: Member): string[] =>
-  seesOwn(call)
-    ? [...new Set(streamsSeen(call).map(({ repoKey }) => repoKey))].sort()
-    : listRepoKeys(call.core, call.session.team.id);
+  listRepoKeys(call.core, call.session.team.id, deviceIdsSeen(call));
 
 /** The filters that tell streams apart. */
 export function streamFilters(call: Member, { device, repo }: EntryParams): Filter[] {

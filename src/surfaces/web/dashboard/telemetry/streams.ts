@@ -94,10 +94,9 @@ export function flawsExplained(streams: readonly Stream[]): Html {
 }
 
 /** The streams that whoever looks sees. */
-export const streamsSeen = (call: Member): Stream[] => {
-  const { core, session } = call;
-  const ids = deviceIdsSeen(call);
-  return ids?.flatMap((id) => listStreams(core, session.team.id, id)) ?? listStreams(core, session.team.id);
+const streamsSeen = (call: Member): Stream[] => {
+  const deviceIds = deviceIdsSeen(call);
+  return listStreams(call.core, call.session.team.id, deviceIds && { deviceIds });
 };
 
 function streamsPage(call: Member): Html {

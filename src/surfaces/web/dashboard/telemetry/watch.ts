@@ -17,7 +17,7 @@ const KINDS = { telemetry: "Telemetry", brain: "Brain", traces: "Sessions" } as 
 /** Those that flagged a gap which was filled later: the stream has none any more. */
 function isHealed(core: Core, teamId: string): (flag: FlagRow) => boolean {
   const gapped = new Set(
-    listStreams(core, teamId, null, { flawed: true }).flatMap(({ deviceId, repoKey, missing }) =>
+    listStreams(core, teamId, { flawed: true }).flatMap(({ deviceId, repoKey, missing }) =>
       missing > 0 ? [`${deviceId} ${repoKey}`] : [],
     ),
   );

@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
+import { startInstance } from "../../support/instance.ts";
+
+/** A repository is erased in a team of many machines, of which few have anything of it. */
+
+async function eraseAmong(others: number) {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team();
+  const [one, two, three] = [await t.device(team), await t.device(team), await t.device(team)];
+  await deliverAll(t, one, "shop", "marigold");
+  await deliverAll(t, two, "shop", "marigold");
+  await deliverAll(t, two, "till", "rosemary");
+  const at = new Date(t.clock.now()).toISOString();
+  const pulse = { repoKey: "shop", at, counts: { errors: 1 }, fingerprints: [] };
+  const pulsed = await t.post("/api/brain-pulse/ingest", { token: three.token, json: pulse });
+  const insert = core.store.db.prepare(
+    "INSERT INTO devices (id, team_id, consent_version, created_at) VALUES (?, ?, '1', 1)",
+  );
+  await core.store.write(() => {
+    for (let i = 0; i < others; i++) insert.run(`dev_${i}`, team.id);
+  });
+  const before = core.store.stats.transactions;
+  const counts = await eraseNow(core, { repo: "shop" });
+  return { t, pulsed, counts, transactions: core.store.stats.transactions - before };
+}
+
+it("takes no longer for those that sent nothing of it, and misses none that told of it by a pulse alone", async () => {
+  const few = await eraseAmong(0);
+  const others = 300;
+  const many = await eraseAmong(others);
+  expect(many.pulsed.status).toBe(200);
+  expect(many.t.rows("SELECT repo_key FROM brain_pulses")).toEqual([]);
+  expect(filesWith(many.t.directory, "marigold")).toEqual([]);
+  expect(filesWith(many.t.directory, "rosemary")).not.toEqual([]);
+  expect(many.counts).toEqual(few.counts);
+  // Not even one for each: how many steps share one goes by the time they take.
+  expect(many.transactions).toBeLessThan(few.transactions + others);
+});
+
+it("takes few transactions for machines of a person that sent nothing", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team();
+  const device = await t.device(team);
+  await deliverAll(t, device, "shop", "marigold");
+  const person = await personWith(t, device, "ann@example.com");
+  const many = 300;
+  const insert = core.store.db.prepare(
+    "INSERT INTO devices (id, team_id, label, consent_version, created_at, person_id) VALUES (?, ?, 'marigold', '1', 1, ?)",
+  );
+  await core.store.write(() => {
+    for (let i = 0; i < many; i++) insert.run(`dev_${i}`, team.id, person.id);
+  });
+  const before = core.store.stats.transactions;
+  await eraseNow(core, { person: "ann@example.com" });
+  expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(t.rows("SELECT count(*) AS n FROM devices WHERE revoked_at IS NOT NULL")).toEqual([{ n: many + 1 }]);
+  expect(core.store.stats.transactions - before).toBeLessThan(many);
+});
