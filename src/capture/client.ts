@@ -134,7 +134,7 @@ async function answerOf(response: Response, options: RequestOptions): Promise<An
   if (status >= 300 && status < 400)
     return {
       kind: "later",
-      reason: `the server sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: connect with that address`,
+      reason: `this address sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: sign in there if it is the network's own page, or connect with that address if it is Reckon's`,
     };
   if (isOurs) return { kind: "refused", status, reason, body };
   // A network's own page refuses in its own name; a proxy that takes less at once than we do is as a line that is too slow for it.
