@@ -4,7 +4,7 @@ import { asObject, asText, parseJson } from "../formats/values.ts";
 import { programVersion } from "../kit/assets.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
 import { isObject } from "../kit/json.ts";
-import { causeOf, trusting, whyUnreached } from "../kit/reach.ts";
+import { isCut, trusting, whyUnreached } from "../kit/reach.ts";
 import { visibleLine } from "../kit/strings.ts";
 
 /** What became of a request. */
@@ -71,6 +71,7 @@ export async function ask(url: string, path: string, options: RequestOptions = {
   try {
     return await answerOf(await trusting(() => send(url, path, options)), options);
   } catch (error) {
+    // A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again.
     if (options.isRepeatable && isCut(error)) return ask(url, path, { ...options, isRepeatable: false });
     return { kind: "later", reason: whyUnreached(error) };
   }
@@ -162,6 +163,3 @@ function retryAfterMs(headers: Headers): number | undefined {
   const ms = /^\d+$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - Date.parse(headers.get("date") ?? "");
   return ms > 0 ? Math.min(ms, DAY_MS) : undefined;
 }
-
-/** A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again. */
-const isCut = (error: unknown) => /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");

@@ -396,6 +396,26 @@ describe("a reply that does not come", () => {
     expect(lost).toBe(2);
     expectAgreement(a);
   });
+
+  it("of a connect code says that the code may be used up", async () => {
+    const a = await startAgent({ connected: false });
+    const lose = async (_: string, answer: () => Promise<Response>) =>
+      new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }), {
+        headers: (await answer()).headers,
+      });
+    const binding = { url: a.server.url, code: await a.server.code() };
+    a.server.between = lose;
+    await expect(bind(a.capture, binding)).rejects.toThrow(
+      /cut before the server had answered; try again, and ask for another code where this one is refused then$/,
+    );
+    expect(readStatus(a.capture).connected).toBe(false);
+    a.server.between = undefined;
+    await expect(bind(a.capture, binding)).rejects.toThrow(/This connect code was used already.*Mint another$/);
+    await a.connect();
+    a.work("s1", 1);
+    await a.pass();
+    expectAgreement(a);
+  });
 });
 
 describe("something else that answers", () => {
