@@ -93,10 +93,10 @@ function explained(error: unknown, database: string): unknown {
     return new Error(
       `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code`,
     );
-  // A file system that takes no locks says the same of each.
-  if (/^SQLITE_BUSY/.test(code))
+  // Of a file system without locks, or without memory that processes share, SQLite says so in several ways.
+  if (/^SQLITE_(?:BUSY|PROTOCOL|IOERR_(?:\w*LOCK|SHM))/.test(code))
     return new Error(
-      `${database} is locked: end the other program that holds it; on a network drive without locks, name a folder of this machine's own disk with RECKON_AGENT_HOME`,
+      `${database} cannot be locked (${message}): end the other program that holds it; on a network drive without locks, name a folder of this machine's own disk with RECKON_AGENT_HOME`,
     );
   return new Error(`${database} cannot be used: ${message}`);
 }

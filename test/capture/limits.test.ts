@@ -304,7 +304,9 @@ describe("two at once", () => {
     a.capture.db.pragma("busy_timeout = 0");
     a.work("s1", 1, 1);
     const error = await a.pass().catch((error) => a.capture.explained(error));
-    expect(String(error)).toMatch(/agent\.db is locked: end the other program .* RECKON_AGENT_HOME/);
+    expect(String(error)).toMatch(/agent\.db cannot be locked .*: end the other program .* RECKON_AGENT_HOME/);
+    const foreign = Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_SHMMAP" });
+    expect(String(a.capture.explained(foreign))).toMatch(/network drive without locks/);
     other.close();
     await a.pass();
     expectAgreement(a);
