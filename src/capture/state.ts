@@ -91,7 +91,7 @@ function explained(error: unknown, database: string): unknown {
   if (!code.startsWith("SQLITE_")) return error;
   if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code))
     return new Error(
-      `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code`,
+      `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code, or disconnect`,
     );
   // Of a file system without locks, or without memory that processes share, SQLite says so in several ways.
   if (/^SQLITE_(?:BUSY|PROTOCOL|IOERR_(?:\w*LOCK|SHM))/.test(code))

@@ -3,6 +3,7 @@ import { bind } from "../../src/capture/bind.ts";
 import { readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { makeRepository, turn } from "../support/turns.ts";
 
@@ -256,6 +257,7 @@ describe("a token that is refused", () => {
       const { stopped } = await a.pass();
       expect(stopped).toBeTypeOf("string");
       expect(readStatus(a.capture).trouble).toEqual({ reason: stopped, until: null });
+      expect(statusLines(readStatus(a.capture)).match(/new code/g)).toHaveLength(1);
       const before = a.server.asked.length;
       a.work("s1", 2, 4);
       expect(await a.pass()).toMatchObject({ recorded: 12, stopped });
