@@ -49,7 +49,9 @@ export async function bind(capture: Capture, { url, code, label, isPinned }: Bin
   const consent = { version: CONSENT_VERSION, deviceLabel: label ?? hostname() };
   const body = JSON.stringify({ code, consent, previousDeviceId: before?.deviceId ?? undefined });
   const answer = await exchangeInTurn(url, body);
-  if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}`);
+  // The server may have taken the code all the same, where its reply is what was lost.
+  const next = answer.kind === "later" ? "; try again, and ask for another code where this one is refused then" : "";
+  if (answer.kind !== "ok") throw new Error(`${url} did not connect this machine: ${answer.reason}${next}`);
   const token = asText(answer.body.deviceToken);
   const teamId = asText(answer.body.teamId);
   if (token === undefined || teamId === undefined) throw new Error(`${url} answered, but not as Reckon does`);

@@ -4,7 +4,7 @@ import { asObject, asText, parseJson } from "../formats/values.ts";
 import { programVersion } from "../kit/assets.ts";
 import { DAY_MS, SECOND_MS } from "../kit/clock.ts";
 import { isObject } from "../kit/json.ts";
-import { causeOf, trusting, whyUnreached } from "../kit/reach.ts";
+import { isCut, trusting, whyUnreached } from "../kit/reach.ts";
 import { visibleLine } from "../kit/strings.ts";
 
 /** What became of a request. */
@@ -71,6 +71,7 @@ export async function ask(url: string, path: string, options: RequestOptions = {
   try {
     return await answerOf(await trusting(() => send(url, path, options)), options);
   } catch (error) {
+    // A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again.
     if (options.isRepeatable && isCut(error)) return ask(url, path, { ...options, isRepeatable: false });
     return { kind: "later", reason: whyUnreached(error) };
   }
@@ -134,7 +135,7 @@ async function answerOf(response: Response, options: RequestOptions): Promise<An
   if (status >= 300 && status < 400)
     return {
       kind: "later",
-      reason: `the server sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: connect with that address`,
+      reason: `this address sends on to ${visibleLine(headers.get("location") ?? "elsewhere", MAX_REASON_CHARS)}: sign in there if it is the network's own page, or connect with that address if it is Reckon's`,
     };
   if (isOurs) return { kind: "refused", status, reason, body };
   // A network's own page refuses in its own name; a proxy that takes less at once than we do is as a line that is too slow for it.
@@ -162,6 +163,3 @@ function retryAfterMs(headers: Headers): number | undefined {
   const ms = /^\d+$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text) - Date.parse(headers.get("date") ?? "");
   return ms > 0 ? Math.min(ms, DAY_MS) : undefined;
 }
-
-/** A line that lay idle while a transcript was read may have been closed by the server, which shows when it is used again. */
-const isCut = (error: unknown) => /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");

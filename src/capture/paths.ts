@@ -31,8 +31,9 @@ export function pathIn(
   const inside =
     own === undefined ? root && within(system, root, absolute) : posix(system, system.join(below ?? "", own));
   if (inside) return inside;
-  const home = homePaths.find((name) => absolute.startsWith(`${name}${system.sep}`));
-  return home === undefined ? absolute : `~${posix(system, absolute.slice(home.length))}`;
+  // Agents name a drive of Windows c: as well as C:, and lean slashes both ways.
+  const atHome = homePaths.map((name) => within(system, name, absolute)).find((path) => path !== undefined);
+  return atHome === undefined ? system.normalize(absolute) : `~/${atHome}`;
 }
 
 const posix = ({ sep }: System, path: string) => path.split(sep).join("/");

@@ -22,6 +22,10 @@ const MADE =
 /** What of it puts the copy in place of the commit before, under a title that may be new. */
 const MELTS = /\((?:squash|fixup|reword)\)$/;
 
+/** The title of a commit that `git merge --squash` left to be made, unless somebody wrote another; below it stands of which ones. */
+const SQUASHED = "Squashed commit of the following:";
+const SQUASHED_ONE = /^commit ([0-9a-f]{40,64})$/gm;
+
 /** How git writes down that it begins to rebase what HEAD was, on what it is now, and that it is done. */
 const BEGUN = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*\t(?:rebase|pull)\b[^(]*\(start\)/;
 const DONE = /^\S+ \S+ [^\t]* (\d{9,11}) [+-]\d{4}\t(?:rebase|pull)\b[^(]*\(finish\)/;
@@ -38,8 +42,8 @@ interface Rebase {
 
 /**
  * The commits that were made in a work tree, oldest first. A copy counts as made when what it is a copy of was: it is of the same work.
- * One that several were melted into is there for each of them.
- * @param since milliseconds since the epoch: of rebases before, git is not asked what they melted
+ * One that several were melted or squashed into is there for each of them.
+ * @param since milliseconds since the epoch: of what came before, git is not asked which ones those were
  */
 export function reflog(root: string, since: number): LoggedCommit[] {
   const log = new Reflog(root, since);
@@ -71,7 +75,11 @@ class Reflog {
     const at = Number(seconds) * SECOND_MS;
     if (copies !== undefined) return this.#copyAs(sha, title, before, MELTS.test(copies));
     const amended = isAmend ? (this.#bySha.get(before) ?? { sha: before, at, amends: [] }) : undefined;
-    return this.#keep({ sha, at, amends: amendsOf(amended) }, title);
+    const made = this.#keep({ sha, at, amends: amendsOf(amended) }, title);
+    if (title !== SQUASHED || at < this.#since) return made;
+    const text = git(this.#root, ["show", "--no-patch", "--format=%B", sha, "--"]) ?? "";
+    const ones = Array.from(text.matchAll(SQUASHED_ONE), ([, one = ""]) => one);
+    return [...made, ...this.#inPlaceOf(ones, sha)];
   }
 
   /** @param melts whether it took the place of the commit before */
@@ -98,8 +106,14 @@ class Reflog {
     const { from, onto, copied, melted } = rebase;
     const range = ["rev-list", `--max-count=${MAX_COMMITS}`, from, `^${onto}`, "--"];
     const rebased = git(this.#root, range)?.split("\n") ?? [];
-    const gone = rebased.filter((sha) => !copied.has(sha)).flatMap((sha) => this.#bySha.get(sha) ?? []);
-    return [...melted].flatMap((sha) => gone.map((one) => ({ sha, at: one.at, amends: amendsOf(one) })));
+    const gone = rebased.filter((sha) => !copied.has(sha));
+    return [...melted].flatMap((sha) => this.#inPlaceOf(gone, sha));
+  }
+
+  /** A commit that others' changes went into, once for each of those that were made in this work tree. */
+  #inPlaceOf(others: readonly string[], sha: string): LoggedCommit[] {
+    const known = others.slice(0, MAX_COMMITS).flatMap((other) => this.#bySha.get(other) ?? []);
+    return known.map((one) => ({ sha, at: one.at, amends: amendsOf(one) }));
   }
 }
 

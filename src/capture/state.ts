@@ -89,11 +89,16 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
 function explained(error: unknown, database: string): unknown {
   const { code = "", message } = error as { code?: string; message: string };
   if (!code.startsWith("SQLITE_")) return error;
-  return /^SQLITE_(?:NOTADB|CORRUPT)/.test(code)
-    ? new Error(
-        `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code`,
-      )
-    : new Error(`${database} cannot be used: ${message}`);
+  if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code))
+    return new Error(
+      `${database} is damaged (${message}): delete it and what is named like it, then connect again with a new code, or disconnect`,
+    );
+  // Of a file system without locks, or without memory that processes share, SQLite says so in several ways.
+  if (/^SQLITE_(?:BUSY|PROTOCOL|IOERR_(?:\w*LOCK|SHM))/.test(code))
+    return new Error(
+      `${database} cannot be locked (${message}): end the other program that holds it; on a network drive without locks, name a folder of this machine's own disk with RECKON_AGENT_HOME`,
+    );
+  return new Error(`${database} cannot be used: ${message}`);
 }
 
 function openDatabase(path: string): LocalDatabase {

@@ -55,10 +55,15 @@ function trustSystem(): boolean {
 /** What OpenSSL says of an answer that is no record of TLS, such as one in plain HTTP. */
 const NOT_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
+/** Whether the line was cut before all of a reply came: what was sent may have been taken. @param error what `fetch` threw */
+export const isCut = (error: unknown): boolean =>
+  /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(causeOf(error).code ?? "");
+
 /** Why nobody answered, for a person. @param error what `fetch` threw */
 export function whyUnreached(error: unknown): string {
   const { code, message } = causeOf(error);
   if (/^(?:Timeout|Abort)Error$/.test((error as Error).name)) return "the server does not answer";
+  if (isCut(error)) return "the connection was cut before the server had answered";
   if (code === "ECONNREFUSED") return "nothing listens at the server's address";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
   if (UNTRUSTED.test(code ?? ""))

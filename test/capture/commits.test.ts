@@ -354,6 +354,36 @@ it("gives a commit that several sessions' were melted into while they were rebas
   expectAgreement(a);
 });
 
+it("gives a commit that a branch was squashed into hours later to each session of that branch, and to no other's", async () => {
+  const a = await startAgent();
+  const shop = realpathSync(join(a.home, "shop"));
+  const after = (seconds: number) => a.server.clock.now() + seconds * SECOND_MS;
+  commit(a, "README.md", "base", after(-60));
+  const upstream = ["s0", "s1", "s2"].map((session, n) => {
+    if (n === 1) git(shop, "checkout", "-q", "-b", "feature");
+    a.write(session, ...turn({ session, n, cwd: shop, at: after(n * 60), prompt: `Set ${n}` }));
+    return commit(a, `src/${n}.ts`, `Set ${n}`, after(n * 60 + 10));
+  });
+  a.advance(4 * MINUTE_MS);
+  await a.pass();
+  a.advance(120 * MINUTE_MS);
+  git(shop, "checkout", "-q", "main");
+  git(shop, "merge", "-q", "--squash", "feature");
+  process.env.GIT_COMMITTER_DATE = isoInstant(after(0));
+  try {
+    git(shop, ...AS, "-c", "core.editor=true", "commit", "-q");
+  } finally {
+    delete process.env.GIT_COMMITTER_DATE;
+  }
+  const squashed = git(shop, "rev-parse", "HEAD").trim();
+  await a.pass();
+  const shas = a.server
+    .rows("SELECT document ->> 'commits' AS commits FROM trace_sessions ORDER BY external_id")
+    .map(({ commits }) => JSON.parse(commits).map(({ sha }: { sha: string }) => sha));
+  expect(shas).toEqual([[upstream[0]], [upstream[1], squashed], [upstream[2], squashed]]);
+  expectAgreement(a);
+});
+
 it("knows a session's commit again that was mailed and applied on another branch", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();

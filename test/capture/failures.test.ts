@@ -3,6 +3,7 @@ import { bind } from "../../src/capture/bind.ts";
 import { readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { deviceOf, expectAgreement, flagsOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 import { makeRepository, turn } from "../support/turns.ts";
 
@@ -256,6 +257,7 @@ describe("a token that is refused", () => {
       const { stopped } = await a.pass();
       expect(stopped).toBeTypeOf("string");
       expect(readStatus(a.capture).trouble).toEqual({ reason: stopped, until: null });
+      expect(statusLines(readStatus(a.capture)).match(/new code/g)).toHaveLength(1);
       const before = a.server.asked.length;
       a.work("s1", 2, 4);
       expect(await a.pass()).toMatchObject({ recorded: 12, stopped });
@@ -394,6 +396,26 @@ describe("a reply that does not come", () => {
       await a.pass();
     }
     expect(lost).toBe(2);
+    expectAgreement(a);
+  });
+
+  it("of a connect code says that the code may be used up", async () => {
+    const a = await startAgent({ connected: false });
+    const lose = async (_: string, answer: () => Promise<Response>) =>
+      new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }), {
+        headers: (await answer()).headers,
+      });
+    const binding = { url: a.server.url, code: await a.server.code() };
+    a.server.between = lose;
+    await expect(bind(a.capture, binding)).rejects.toThrow(
+      /cut before the server had answered; try again, and ask for another code where this one is refused then$/,
+    );
+    expect(readStatus(a.capture).connected).toBe(false);
+    a.server.between = undefined;
+    await expect(bind(a.capture, binding)).rejects.toThrow(/This connect code was used already.*Mint another$/);
+    await a.connect();
+    a.work("s1", 1);
+    await a.pass();
     expectAgreement(a);
   });
 });

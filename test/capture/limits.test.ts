@@ -291,6 +291,27 @@ describe("two at once", () => {
     expectAgreement(a);
   });
 
+  it("say who is in the way: a look finds all while another process writes, a pass that may not write says what to do", async () => {
+    const a = await startAgent();
+    a.work("s1", 1);
+    await a.pass();
+    const before = readStatus(a.capture);
+    // As a process that was stopped within a transaction.
+    const other = new Sqlite(a.capture.places.database);
+    other.exec("BEGIN IMMEDIATE");
+    a.reopen();
+    expect(readStatus(a.capture)).toEqual(before);
+    a.capture.db.pragma("busy_timeout = 0");
+    a.work("s1", 1, 1);
+    const error = await a.pass().catch((error) => a.capture.explained(error));
+    expect(String(error)).toMatch(/agent\.db cannot be locked .*: end the other program .* RECKON_AGENT_HOME/);
+    const foreign = Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_SHMMAP" });
+    expect(String(a.capture.explained(foreign))).toMatch(/network drive without locks/);
+    other.close();
+    await a.pass();
+    expectAgreement(a);
+  });
+
   it("a ring during the very last request is heard, too", async () => {
     const a = await startAgent();
     a.work("s1", 1);

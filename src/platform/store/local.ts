@@ -21,16 +21,17 @@ function open(path: string, schemas: readonly string[]): Database {
     db.pragma("temp_store = MEMORY");
     // Its program is a guest on somebody's machine, and the operating system keeps the file's pages anyway.
     db.pragma("cache_size = -2048");
+    const version = () => {
+      const made = db.pragma("user_version", { simple: true }) as number;
+      if (made <= schemas.length) return made;
+      throw new DataDirectoryError(`${path} was made by a newer version of this program: use that, or remove the file`);
+    };
     const migrate = db.transaction(() => {
-      const version = db.pragma("user_version", { simple: true }) as number;
-      if (version > schemas.length)
-        throw new DataDirectoryError(
-          `${path} was made by a newer version of this program: use that, or remove the file`,
-        );
-      for (const schema of schemas.slice(version)) db.exec(schema);
+      for (const schema of schemas.slice(version())) db.exec(schema);
       db.pragma(`user_version = ${schemas.length}`);
     });
-    migrate.immediate();
+    // Whoever only looks waits for nobody who writes.
+    if (version() < schemas.length) migrate.immediate();
     return db;
   } catch (error) {
     db.close();

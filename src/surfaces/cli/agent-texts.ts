@@ -114,11 +114,12 @@ export function statusLines(status: Status): string {
     rows.push(["server restored", `${at(status.serverWasRestored)}: what it had lost was sent again`]);
   if (status.stateWasOlder !== null)
     rows.push(["state was older", `${at(status.stateWasOlder)}: this machine went on behind what the server has`]);
-  if (trouble)
-    rows.push([
-      "trouble",
-      `${trouble.reason}${trouble.until === null ? ": connect again with a new code" : `; next try ${at(trouble.until)}`}`,
-    ]);
+  if (trouble) {
+    const { reason, until } = trouble;
+    const next = until === null ? ": connect again with a new code" : `; next try ${at(until)}`;
+    // A server may say so itself.
+    rows.push(["trouble", reason.endsWith("with a new code") ? reason : reason + next]);
+  }
   return facts(rows);
 }
 
