@@ -195,6 +195,28 @@ it("shows the days of a weekly digest to whoever follows its link, also days lat
   }
 });
 
+it("says what a session costs as the page on spend does, and takes no part of it from what was used without a session", async () => {
+  const site = await startSite();
+  const team = await site.t.team();
+  const { token } = await site.t.device(team);
+  const send = async (path: string, json: object) =>
+    expect((await site.t.post(path, { token, json: { repoKey: "shop", ...json } })).status).toBe(200);
+  const usage = { input_tokens: 1_000_000 };
+  const at = site.t.clock.now();
+  const spans = [{ id: "a", startedAt: at, usage }];
+  const session = { id: "s", outcome: "success", model: "claude-opus-4-6", startedAt: at, spans };
+  await send("/api/agent-traces/ingest", {
+    sessions: [session, { ...session, id: "earlier", startedAt: at - 8 * DAY_MS }],
+  });
+  await send("/api/telemetry/ingest", { entries: [{ seq: 1, payload: { usage, model: "claude-opus-4-6" } }] });
+  await site.t.instance.settle();
+  const { page, go } = await site.open(await site.person({ team }));
+  await go("/overview");
+  expect(await tile(page, "Spend")).toBe("$15.00 | $5.00 a session");
+  await go("/spend?days=7");
+  expect(await tile(page, "Per session")).toBe("$5.00 | 1 session");
+});
+
 it("adds nothing that agents say of cost to what is known by list prices, as the page on spend does", async () => {
   const site = await startSite();
   const team = await site.t.team();
