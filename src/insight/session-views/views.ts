@@ -39,6 +39,9 @@ export function viewsOfDevices(core: Core, deviceIds: readonly string[]): Sessio
   return named(core, views.toSorted((a, b) => b.at - a.at).slice(0, MAX_SHOWN));
 }
 
+/** Whatever somebody opened, the oldest first. */
+export const viewsBy = (core: Core, userId: string): ViewRow[] => rows(core.store).by.all(userId);
+
 /** Row changes: forget who opened a session, what a device sent up to an instant, or what somebody opened. Each returns how many went. */
 export const sessionViewErasure = {
   ofSession: (core: Core, sessionId: number): number =>
