@@ -175,7 +175,10 @@ describe("reckon spend", () => {
     const set = (...what: string[]) =>
       command(["budget", "set", "--team", "Acme", "--usd", "5", ...what, "--data", t.directory]);
     for (const what of [["--repo", "shop"], ["--model", "claude-opus-4-6"], []])
-      expect([what, await set(...what)]).toEqual([what, { code: 0, stdout: expect.stringContaining("$5.00"), stderr: "" }]);
+      expect([what, await set(...what)]).toEqual([
+        what,
+        { code: 0, stdout: expect.stringContaining("$5.00"), stderr: "" },
+      ]);
     for (const [kind, name] of [
       ["repo", "shpo"],
       ["model", "opus"],

@@ -315,6 +315,31 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   expect(await other.page.locator(".concerns").textContent()).not.toContain("Quiet device");
 });
 
+it("leads from figures of errors files to a list of these, without what security and anti-patterns files hold", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const twice = (title: string) => `# File\n\n## 2026-11-19 ${title}\n\n## 2026-11-20 ${title}\n`;
+  const files = [
+    { path: ".claude/brain/errors.md", content: twice("Login loop") },
+    { path: ".claude/brain/anti-patterns.md", content: twice("Waiting in a loop") },
+  ];
+  const json = { repoKey: "shop", version: 1, files };
+  expect((await site.t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  for (const link of [
+    page.locator(".stat").filter({ hasText: "Error entries" }).getByRole("link"),
+    page.getByRole("link", { name: "1 error that came again" }),
+  ]) {
+    await go("/overview");
+    expect(await tile(page, "Error entries")).toBe("2 | 1 came again");
+    await link.click();
+    await page.getByRole("heading", { level: 1, name: "Errors" }).waitFor();
+    expect(await page.locator("#results tbody th a").allTextContents()).toEqual(["Login loop"]);
+  }
+});
+
 it("adds up what devices count in their brains, and names what several have met", async () => {
   const site = await startSite();
   const ada = await site.person();

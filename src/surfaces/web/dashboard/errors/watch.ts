@@ -36,7 +36,7 @@ export const watchErrors: Watch = async (call, since, most) => {
     {
       count: cameAgain.count,
       says: `${plural(cameAgain.count, "error")} that came again`,
-      href: href("/errors?state=again#entries"),
+      href: href("/errors?kind=error&state=again#entries"),
       list: cameAgain.rows.map(concern("bad", "Came again")),
     },
     {

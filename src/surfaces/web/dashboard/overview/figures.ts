@@ -95,7 +95,8 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
 }
 
 function errorsTile(call: Member, period: Period, { errors }: Seen): Stat {
-  const own = { label: "Error entries", href: call.href("/errors") };
+  // Of errors files alone, as `errorDays` counts.
+  const own = { label: "Error entries", href: link(call, "/errors", { kind: "error", state: "all" }) };
   if (!errors) return { ...own, value: "–", sub: "no brain published" };
   const { all, again } = errors;
   return {
