@@ -293,7 +293,7 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   const { page, go } = await site.open(ada);
   await go("/overview");
   expect(await page.locator(".section > .more").textContent()).toMatch(
-    /(?:^| · )1 error that came again · 1 open error · /,
+    /(?:^| · )1 error that came again · 1 more open error · /,
   );
   const lines = await page.locator(".concerns > li").all();
   const shown = await Promise.all(
@@ -313,6 +313,53 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   const other = await site.open(eve);
   await other.go("/overview");
   expect(await other.page.locator(".concerns").textContent()).not.toContain("Quiet device");
+});
+
+it("counts failed sessions as the figures above do, whatever word agents have for it, and leads to a list of just these", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const today = site.t.clock.now();
+  const sessions = [
+    ["a", "failure", 0],
+    ["b", "error", 1],
+    ["c", "success", 1],
+    ["d", "failed", 7],
+  ] as const;
+  const json = {
+    repoKey: "shop",
+    sessions: sessions.map(([id, outcome, ago]) => ({ id, outcome, startedAt: today - ago * DAY_MS, spans: [] })),
+  };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await go("/overview");
+  expect(await tile(page, "Sessions")).toMatch(/^3 \| .*1 succeeded, 33 %/);
+  await page.getByRole("link", { name: "2 failed sessions" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+  expect(await page.locator("#results tbody th a").allTextContents()).toEqual(["a", "b"]);
+});
+
+it("tells of what was overwritten, and of no gap a week ago that is filled since", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const send = async (seq: number, text: string) => {
+    const json = { repoKey: "shop", entries: [{ seq, payload: { text } }] };
+    expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  };
+  await send(1, "first");
+  await send(3, "third");
+  site.t.clock.advance(7 * DAY_MS + 60_000);
+  await send(2, "second");
+  await send(3, "another");
+  expect(site.t.rows("SELECT flagged FROM deliveries ORDER BY id").map(({ flagged }) => flagged)).toEqual([
+    ...[null, "gap", null, "rollback"],
+  ]);
+  const { page, go } = await site.open(await site.person({ team: ada.team }));
+  await go("/overview");
+  expect(await page.locator(".concerns > li").filter({ hasText: "Rollback" }).count()).toBe(1);
+  expect(await page.locator(".section > .more").textContent()).toMatch(/(?:^| · )1 rollback(?: · |$)/);
 });
 
 it("leads from figures of errors files to a list of these, without what security and anti-patterns files hold", async () => {

@@ -41,7 +41,8 @@ export const watchErrors: Watch = async (call, since, most) => {
     },
     {
       count: open.count,
-      says: plural(open.count, "open error"),
+      // The list that it leads to has those that came again as well.
+      says: plural(open.count, cameAgain.count > 0 ? "more open error" : "open error"),
       href: href("/errors?kind=error#entries"),
       list: open.rows.map(concern("warn", "Open error")),
     },
