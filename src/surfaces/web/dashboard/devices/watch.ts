@@ -43,7 +43,7 @@ export const watchDevices: Watch = (call, since, most) => {
     },
     {
       count: quiet.length,
-      says: plural(quiet.length, "quiet device"),
+      says: `${plural(quiet.length, "device")} quiet for a week`,
       href: href("/devices?state=quiet"),
       list: newest(quiet, ({ lastSeenAt }) => lastSeenAt, most).map((device) =>
         line(device, { kind: "info", what: "Quiet device", at: device.lastSeenAt }),
