@@ -387,6 +387,24 @@ it("leads from figures of errors files to a list of these, without what security
   }
 });
 
+it("counts an entry that is dated tomorrow, which is today somewhere, as the page of errors does", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const tomorrow = isoInstant(site.t.clock.now() + DAY_MS).slice(0, 10);
+  const files = [{ path: ".claude/brain/errors.md", content: `# Errors\n\n## ${tomorrow} Login loop\n` }];
+  const json = { repoKey: "shop", version: 1, files };
+  expect((await site.t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await go("/overview");
+  expect(await tile(page, "Error entries")).toBe("1 | 0 came again");
+  await go("/errors");
+  expect(await tile(page, "Last 7 days")).toBe("1 | entries: 1 new, 0 came again");
+  await go(`/overview?to=${isoInstant(site.t.clock.now() - DAY_MS).slice(0, 10)}`);
+  expect(await tile(page, "Error entries")).toBe("0 | 0 came again");
+});
+
 it("adds up what devices count in their brains, and names what several have met", async () => {
   const site = await startSite();
   const ada = await site.person();

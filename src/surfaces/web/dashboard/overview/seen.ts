@@ -67,10 +67,13 @@ export async function look({ core, session }: Member, period: Period): Promise<S
 async function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Promise<Seen["errors"]> {
   const { id } = session.team;
   if (!tiersWith("brain").includes(getTeam(core, id).tier) || listRepositories(core, id).length === 0) return null;
-  const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(period.last));
+  // Tomorrow is today somewhere, as on the page of errors.
+  const until = period.isPast ? period.last : period.last + 1;
+  const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(until));
+  const shownOn = (date: string) => Math.min(dayOf(date), period.last);
   return {
-    all: courseOf(period, summed(days.map(({ date, entries }) => [dayOf(date), entries]))),
-    again: courseOf(period, summed(days.map(({ date, again }) => [dayOf(date), again]))),
+    all: courseOf(period, summed(days.map(({ date, entries }) => [shownOn(date), entries]))),
+    again: courseOf(period, summed(days.map(({ date, again }) => [shownOn(date), again]))),
   };
 }
 
