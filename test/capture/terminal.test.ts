@@ -4,6 +4,7 @@ import { readCredentials } from "../../src/capture/state.ts";
 import { passLine, scanLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { facts, table } from "../../src/surfaces/cli/output.ts";
 import { startAgent } from "../support/capture.ts";
+import { newMachine } from "../support/machine.ts";
 
 /** Clears a screen, turns the direction of what follows, and begins another line. */
 const ACTING = "a\u001b[2Jb\u202ec\u2066d\u2028e\nf";
@@ -51,6 +52,11 @@ it("is told nothing that acts on it of what agents and people named", () => {
   expect(facts([["name", "👩‍💻"]])).toContain("👩‍💻");
 });
 
-it("is no line of a pipe where a scan finds no session", () => {
+it("is no line of a pipe where a scan finds no session, and told beside it since when none was there", async () => {
   expect(scanLines([])).toBe("");
+  const machine = newMachine();
+  expect(await machine.run("reckon agent scan 2>/dev/null")).toBe("");
+  expect(await machine.run("reckon agent scan 2>&1 >/dev/null")).toMatch(
+    /^Nothing since \d{4}-\d\d-\d\dT\S+Z stands where agents keep their sessions: "--since" looks further back\.\n$/,
+  );
 });

@@ -4,6 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { endSessionsOf, storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
+import { noteView } from "../../src/insight/session-views/session-views.ts";
+import { SECOND_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { rowsOf } from "../faults/support/data.ts";
@@ -139,6 +143,53 @@ it("writes everything of a team, a repository or a person into an archive whose 
   ]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("never overwrites")]);
   expect((await command(["export", "--out", "x", "--data", t.directory])).code).toBe(2);
+});
+
+it("tells somebody of their account, sign-ins and questions, and of the sessions that they opened", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team({ name: "Acme" });
+  const device = await t.device(team);
+  const ada = await personWith(t, device, "ada@example.com");
+  const eve = await makeAccount(core, { email: "eve@example.com", team: { id: team.id, role: "member" } });
+  const signIn = (userId: string, ip: string) =>
+    core.store.write(() => storeSession(core, userId, { ip, userAgent: `browser of ${ip}` }));
+  await signIn(ada.id, "192.0.2.1");
+  await core.store.write(() => endSessionsOf(core, ada.id));
+  t.clock.advance(SECOND_MS);
+  await signIn(ada.id, "192.0.2.2");
+  await signIn(eve.id, "192.0.2.3");
+  const { token } = await createReadToken(core, { userId: ada.id, name: "editor" });
+  for (let i = 0; i < 201; i++) {
+    t.clock.advance(SECOND_MS);
+    expect((await t.get(`/api/me/brain/context?q=question+${i}`, { token })).status).toBe(200);
+  }
+  const view = { teamId: team.id, deviceId: device.deviceId };
+  await noteView(core, { ...view, sessionId: 7, userId: ada.id });
+  await noteView(core, { ...view, sessionId: 8, userId: eve.id });
+  await t.close();
+  const out = join(t.directory, "ada.tar.zst");
+  expect((await command(["export", "--person", "ada@example.com", "--out", out, "--data", t.directory])).code).toBe(0);
+  const { files } = unpack(out);
+  const of = (name: string) => lines(files.get(`${name}/00001.jsonl`));
+  expect(JSON.parse(files.get("person.json") ?? "")).toMatchObject({
+    email: "ada@example.com",
+    createdAt: expect.stringMatching(/^2026-11-\d\dT/),
+    teams: [{ name: "Acme", role: "member" }],
+    devices: [{ id: device.deviceId }],
+    readTokens: [{ name: "editor" }],
+  });
+  expect(of("sign-ins")).toMatchObject([
+    { ip: "192.0.2.1", userAgent: "browser of 192.0.2.1", endedAt: expect.stringMatching(/Z$/) },
+    { ip: "192.0.2.2", endedAt: null },
+  ]);
+  expect(of("questions").map(({ question }) => question)).toEqual(
+    expect.arrayContaining(["question 0", "question 200"]),
+  );
+  expect(of("questions")).toHaveLength(201);
+  expect(of("sessions-opened")).toMatchObject([{ sessionId: 7 }]);
+  const all = [...files.values()].join("");
+  for (const secret of [token, "Hash", "192.0.2.3"]) expect(all).not.toContain(secret);
 });
 
 interface Step {

@@ -170,6 +170,33 @@ describe("reckon spend", () => {
     expect([listed.code, listed.stdout, listed.stderr]).toEqual([1, "", expect.stringContaining("prices.json[")]);
   });
 
+  it("sets a budget of what nobody used yet, and says that its name may be mistyped", async () => {
+    const { t } = await running();
+    const set = (...what: string[]) =>
+      command(["budget", "set", "--team", "Acme", "--usd", "5", ...what, "--data", t.directory]);
+    for (const what of [["--repo", "shop"], ["--model", "claude-opus-4-6"], []])
+      expect([what, await set(...what)]).toEqual([
+        what,
+        { code: 0, stdout: expect.stringContaining("$5.00"), stderr: "" },
+      ]);
+    for (const [kind, name] of [
+      ["repo", "shpo"],
+      ["model", "opus"],
+    ] as const)
+      expect(await set(`--${kind}`, name)).toEqual({
+        code: 0,
+        stdout: expect.stringContaining("$5.00 a month"),
+        stderr: `Nothing was used of the ${kind} "${name}" in a year: see whether that is its name.\n`,
+      });
+    expect(t.rows("SELECT subject FROM budgets ORDER BY subject").map(({ subject }) => subject)).toEqual([
+      "",
+      "claude-opus-4-6",
+      "opus",
+      "shop",
+      "shpo",
+    ]);
+  });
+
   it("asks which team is meant where there are several, and refuses what is no day", async () => {
     const { t } = await running();
     await t.team({ name: "Other" });

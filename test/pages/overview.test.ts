@@ -195,6 +195,28 @@ it("shows the days of a weekly digest to whoever follows its link, also days lat
   }
 });
 
+it("says what a session costs as the page on spend does, and takes no part of it from what was used without a session", async () => {
+  const site = await startSite();
+  const team = await site.t.team();
+  const { token } = await site.t.device(team);
+  const send = async (path: string, json: object) =>
+    expect((await site.t.post(path, { token, json: { repoKey: "shop", ...json } })).status).toBe(200);
+  const usage = { input_tokens: 1_000_000 };
+  const at = site.t.clock.now();
+  const spans = [{ id: "a", startedAt: at, usage }];
+  const session = { id: "s", outcome: "success", model: "claude-opus-4-6", startedAt: at, spans };
+  await send("/api/agent-traces/ingest", {
+    sessions: [session, { ...session, id: "earlier", startedAt: at - 8 * DAY_MS }],
+  });
+  await send("/api/telemetry/ingest", { entries: [{ seq: 1, payload: { usage, model: "claude-opus-4-6" } }] });
+  await site.t.instance.settle();
+  const { page, go } = await site.open(await site.person({ team }));
+  await go("/overview");
+  expect(await tile(page, "Spend")).toBe("$15.00 | $5.00 a session");
+  await go("/spend?days=7");
+  expect(await tile(page, "Per session")).toBe("$5.00 | 1 session");
+});
+
 it("adds nothing that agents say of cost to what is known by list prices, as the page on spend does", async () => {
   const site = await startSite();
   const team = await site.t.team();
@@ -271,7 +293,7 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   const { page, go } = await site.open(ada);
   await go("/overview");
   expect(await page.locator(".section > .more").textContent()).toMatch(
-    /(?:^| · )1 error that came again · 1 open error · /,
+    /(?:^| · )1 error that came again · 1 more open error · /,
   );
   const lines = await page.locator(".concerns > li").all();
   const shown = await Promise.all(
@@ -291,6 +313,96 @@ it("puts what is most urgent first, each line with where it is dealt with", asyn
   const other = await site.open(eve);
   await other.go("/overview");
   expect(await other.page.locator(".concerns").textContent()).not.toContain("Quiet device");
+});
+
+it("counts failed sessions as the figures above do, whatever word agents have for it, and leads to a list of just these", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const today = site.t.clock.now();
+  const sessions = [
+    ["a", "failure", 0],
+    ["b", "error", 1],
+    ["c", "success", 1],
+    ["d", "failed", 7],
+  ] as const;
+  const json = {
+    repoKey: "shop",
+    sessions: sessions.map(([id, outcome, ago]) => ({ id, outcome, startedAt: today - ago * DAY_MS, spans: [] })),
+  };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await go("/overview");
+  expect(await tile(page, "Sessions")).toMatch(/^3 \| .*1 succeeded, 33 %/);
+  await page.getByRole("link", { name: "2 failed sessions" }).click();
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+  expect(await page.locator("#results tbody th a").allTextContents()).toEqual(["a", "b"]);
+});
+
+it("tells of what was overwritten, and of no gap a week ago that is filled since", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const send = async (seq: number, text: string) => {
+    const json = { repoKey: "shop", entries: [{ seq, payload: { text } }] };
+    expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  };
+  await send(1, "first");
+  await send(3, "third");
+  site.t.clock.advance(7 * DAY_MS + 60_000);
+  await send(2, "second");
+  await send(3, "another");
+  expect(site.t.rows("SELECT flagged FROM deliveries ORDER BY id").map(({ flagged }) => flagged)).toEqual([
+    ...[null, "gap", null, "rollback"],
+  ]);
+  const { page, go } = await site.open(await site.person({ team: ada.team }));
+  await go("/overview");
+  expect(await page.locator(".concerns > li").filter({ hasText: "Rollback" }).count()).toBe(1);
+  expect(await page.locator(".section > .more").textContent()).toMatch(/(?:^| · )1 rollback(?: · |$)/);
+});
+
+it("leads from figures of errors files to a list of these, without what security and anti-patterns files hold", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const twice = (title: string) => `# File\n\n## 2026-11-19 ${title}\n\n## 2026-11-20 ${title}\n`;
+  const files = [
+    { path: ".claude/brain/errors.md", content: twice("Login loop") },
+    { path: ".claude/brain/anti-patterns.md", content: twice("Waiting in a loop") },
+  ];
+  const json = { repoKey: "shop", version: 1, files };
+  expect((await site.t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  for (const link of [
+    page.locator(".stat").filter({ hasText: "Error entries" }).getByRole("link"),
+    page.getByRole("link", { name: "1 error that came again" }),
+  ]) {
+    await go("/overview");
+    expect(await tile(page, "Error entries")).toBe("2 | 1 came again");
+    await link.click();
+    await page.getByRole("heading", { level: 1, name: "Errors" }).waitFor();
+    expect(await page.locator("#results tbody th a").allTextContents()).toEqual(["Login loop"]);
+  }
+});
+
+it("counts an entry that is dated tomorrow, which is today somewhere, as the page of errors does", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const tomorrow = isoInstant(site.t.clock.now() + DAY_MS).slice(0, 10);
+  const files = [{ path: ".claude/brain/errors.md", content: `# Errors\n\n## ${tomorrow} Login loop\n` }];
+  const json = { repoKey: "shop", version: 1, files };
+  expect((await site.t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await go("/overview");
+  expect(await tile(page, "Error entries")).toBe("1 | 0 came again");
+  await go("/errors");
+  expect(await tile(page, "Last 7 days")).toBe("1 | entries: 1 new, 0 came again");
+  await go(`/overview?to=${isoInstant(site.t.clock.now() - DAY_MS).slice(0, 10)}`);
+  expect(await tile(page, "Error entries")).toBe("0 | 0 came again");
 });
 
 it("adds up what devices count in their brains, and names what several have met", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 import { fillUsage, SHOP, TILL } from "../support/usage.ts";
@@ -42,6 +43,24 @@ async function withRepositories() {
   await site.t.instance.settle();
   return { site, ada };
 }
+
+it("leads from the sessions of thirty days to a list of just these", async () => {
+  const { site, ada } = await withRepositories();
+  site.t.clock.advance(28 * DAY_MS);
+  const { page, go } = await site.open(await site.person({ team: ada.team }));
+  const isOfTwelve = async () => {
+    await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+    expect(await page.locator(".list-head").textContent()).toContain("12 sessions");
+  };
+  await go("/repositories");
+  await page.getByRole("link", { name: "12", exact: true }).click();
+  await isOfTwelve();
+  await go(`/repositories/overview?repo=${encodeURIComponent(SHOP)}`);
+  const tile = page.locator(".stat").filter({ hasText: "Sessions, 30 days" });
+  expect(await tile.locator("dd").first().textContent()).toBe("12");
+  await tile.getByRole("link").click();
+  await isOfTwelve();
+});
 
 it("lists repositories with their figures, in the order that somebody chooses", async () => {
   const { site, ada } = await withRepositories();

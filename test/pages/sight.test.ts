@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { fillDefects } from "../support/defects.ts";
-import { fillUsage } from "../support/usage.ts";
+import { fillUsage, SHOP } from "../support/usage.ts";
 
 useBrowser();
 
@@ -118,6 +118,28 @@ it("prints dark on white, whatever theme was chosen", async () => {
   expect([await page.locator("html").getAttribute("data-theme"), await ink()]).toEqual(["dark", "rgb(232, 233, 236)"]);
   await page.emulateMedia({ media: "print" });
   expect(await ink()).toBe("rgb(27, 29, 34)");
+});
+
+it("prints what its figures are narrowed by, and no filter that is not set", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  await fillUsage(site, ada);
+  const { page, go } = await site.open(ada);
+  await page.emulateMedia({ media: "print" });
+  const printed = () =>
+    page.evaluate<string[]>(`[...document.querySelectorAll(".filters :is(label, select, input, button, summary)")]
+      .filter((one) => one.checkVisibility()).map((one) => one.value ?? one.textContent)`);
+  for (const [path, filters] of [
+    ["/spend", []],
+    [`/spend?repo=${SHOP}`, ["Repository", SHOP]],
+    [`/errors?repo=${SHOP}`, ["Repository", SHOP]],
+    ["/sessions?outcome=completed", []],
+  ] as const) {
+    await go(path);
+    expect([path, await printed()]).toEqual([path, filters]);
+  }
+  // Of a list, what is above it says so.
+  expect(await page.locator(".chips").textContent()).toContain("completed");
 });
 
 it("prints whole what a list cuts on a screen", async () => {

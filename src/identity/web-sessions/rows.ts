@@ -48,6 +48,10 @@ export const rows = statements((db) => ({
     `SELECT ${SESSION} FROM web_sessions WHERE user_id = ? AND ended_at IS NULL AND expires_at > ? AND last_seen_at > ?
      ORDER BY last_seen_at DESC`,
   ),
+  // By web_sessions_by_user.
+  every: db.prepare<[string], SessionRow>(
+    `SELECT ${SESSION} FROM web_sessions WHERE user_id = ? ORDER BY created_at, id`,
+  ),
   lastSeen: db.prepare<[string], number | null>("SELECT max(last_seen_at) FROM web_sessions WHERE user_id = ?").pluck(),
   addresses: db.prepare<[string], string>("SELECT DISTINCT ip FROM web_sessions WHERE user_id = ?").pluck(),
   lastTeam: db

@@ -142,6 +142,9 @@ export function listSessions(core: Core, userId: string): SessionRow[] {
   return rows(core.store).live.all(userId, now, now - SESSION_IDLE_MS);
 }
 
+/** All sign-ins of a person, those that ended included, the first one first. */
+export const everySession = (core: Core, userId: string): SessionRow[] => rows(core.store).every.all(userId);
+
 /** Demands that a sign-in goes on; call inside the transaction of what is done in it. @throws Problem 401 once it has ended, as by a new password */
 export function requireLive(core: Core, userId: string, sessionId: string): void {
   if (!listSessions(core, userId).some(({ id }) => id === sessionId))

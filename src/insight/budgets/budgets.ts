@@ -5,6 +5,7 @@
  */
 export {
   BUDGET_STATES,
+  type Budget,
   type BudgetStanding,
   budgetStandings,
   currentStandings,

@@ -40,7 +40,8 @@ export const rows = statements((db) => ({
     `DELETE FROM session_views WHERE (session_id, user_id, day) IN (
        SELECT session_id, user_id, day FROM session_views WHERE device_id = ? AND at <= ? LIMIT ?)`,
   ),
-  // By session_views_by_user.
+  // Both by session_views_by_user.
+  by: db.prepare<[string], ViewRow>(`${VIEW} WHERE user_id = ? ORDER BY at, session_id`),
   eraseBy: db.prepare<[string, number]>(
     `DELETE FROM session_views WHERE (session_id, user_id, day) IN (
        SELECT session_id, user_id, day FROM session_views WHERE user_id = ? LIMIT ?)`,

@@ -2,4 +2,4 @@
  * Session views: who opened whose session, once for a person, a session and a day.
  * Not here: what programs read with tokens (ask, api-tokens), who may open what (the pages).
  */
-export { noteView, sessionViewErasure, viewsOfDevices, viewsOfSession } from "./views.ts";
+export { noteView, sessionViewErasure, viewsBy, viewsOfDevices, viewsOfSession } from "./views.ts";

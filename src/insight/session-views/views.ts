@@ -37,6 +37,9 @@ export const viewsOfSession = (core: Core, sessionId: number): SessionView[] =>
 export const viewsOfDevices = (core: Core, deviceIds: readonly string[]): SessionView[] =>
   named(core, rows(core.store).ofDevices.all(JSON.stringify(deviceIds), MAX_SHOWN));
 
+/** Whatever somebody opened, the oldest first. */
+export const viewsBy = (core: Core, userId: string): ViewRow[] => rows(core.store).by.all(userId);
+
 /** Row changes: forget who opened a session, what a device sent up to an instant, or what somebody opened. Each returns how many went. */
 export const sessionViewErasure = {
   ofSession: (core: Core, sessionId: number): number =>

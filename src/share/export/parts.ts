@@ -9,6 +9,7 @@ import { checkpoint, proveLeaf } from "../../platform/transparency/transparency.
 import { brainExport, readBlob } from "../../record/brain/brain.ts";
 import { exportEntries, telemetryExport } from "../../record/telemetry/telemetry.ts";
 import { traceExport } from "../../record/traces/traces.ts";
+import { accountOf, leftBy, readable } from "./person.ts";
 import type { ExportScope } from "./scope.ts";
 
 /** Some of an archive: lines of a file that is cut where it grows long, or a file of its own. */
@@ -23,7 +24,7 @@ export type Part =
  */
 export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<Part> {
   const { teams, repoKey, person } = scope;
-  if (person) yield { file: "person.json", content: `${JSON.stringify(person, null, 2)}\n` };
+  if (person) yield { file: "person.json", content: `${JSON.stringify(accountOf(core, person), readable, 2)}\n` };
   const head = checkpoint(core);
   if (head) yield { file: "checkpoint", content: head.note };
   for (const { teamId, deviceIds } of teams) {
@@ -40,6 +41,7 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
   if (!person) return;
   // Somebody may have spoken of errors in a team where no device is theirs.
   for (const { id } of listTeams(core)) yield* triage(core, id, { repoKey: null, personId: person.id });
+  for (const [name, line] of leftBy(core, person)) yield { lines: name, text: `${JSON.stringify(line, readable)}\n` };
   const addresses = [person.email, ...formerAddresses.of(core, person.id)];
   const others = formerAddresses.holders(core, person.email);
   yield* events(core, { teamId: null, about: { id: person.id, addresses, others } });

@@ -103,7 +103,7 @@ export function examineBackups(core: Core): Finding {
   const last = lastBackupAt(core);
   const newest = last === undefined ? "none is noted" : `the newest is of ${isoInstant(last)}`;
   const facts = scheduledBackups(core);
-  if (!facts) return { check, status: "ok", detail: `none are scheduled; ${newest}` };
+  if (!facts) return { check, status: "ok", detail: `RECKON_BACKUP_EVERY is not set here; ${newest}` };
   const { kept, folder, everyMs, failure } = facts;
   if (failure !== null) return { check, status: "warning", detail: `${failure}; ${newest}` };
   const [first] = kept;

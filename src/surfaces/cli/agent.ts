@@ -107,6 +107,10 @@ function scanCommand(agent: Command, cli: Cli): void {
         (session) => sessions.push(session),
       );
       output.result({ sessions, isComplete }, () => scanLines(sessions));
+      if (sessions.length === 0)
+        output.note(
+          `Nothing since ${isoInstant(since)} stands where agents keep their sessions: "--since" looks further back.`,
+        );
       if (!isComplete)
         output.note('There is more than could be read at once: a shorter "--since", or "--agents", shows all of it.');
     });

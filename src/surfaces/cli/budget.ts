@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { findUser } from "../../identity/people/people.ts";
 import {
+  type Budget,
   type BudgetStanding,
   currentStandings,
   PERIODS,
@@ -9,8 +10,8 @@ import {
   removeBudget,
   setBudget,
 } from "../../insight/budgets/budgets.ts";
-import { catchUpSpend, currentPrices } from "../../insight/spend/spend.ts";
-import { isoInstant } from "../../kit/clock.ts";
+import { catchUpSpend, currentPrices, spendReportInSlices } from "../../insight/spend/spend.ts";
+import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { type Caller, type Cli, type CommonOptions, common, personNamed, teamNamed, withCore } from "./context.ts";
 import { dollars, table } from "./output.ts";
@@ -45,6 +46,15 @@ function scopeOf(core: Core, caller: Caller, { repo, person, model }: SetOptions
   return { scope: "team", subject: "" } as const;
 }
 
+/** Whether a budget is of a repository or a model that nobody used for a year, as one is that was mistyped. */
+async function isUnheardOf(core: Core, { teamId, scope, subject }: Budget): Promise<boolean> {
+  if (scope !== "repo" && scope !== "model") return false;
+  await catchUpSpend(core);
+  const to = core.clock.now();
+  const { groups } = await spendReportInSlices(core, teamId, { from: to - 365 * DAY_MS, to, by: scope });
+  return !groups.some(({ key }) => key === subject);
+}
+
 const asJson = ({ id, createdAt, ...budget }: BudgetStanding) => ({
   budgetId: id,
   ...budget,
@@ -72,6 +82,8 @@ export function budgetCommands(program: Command, cli: Cli): void {
           { budgetId, ...rest, createdAt: isoInstant(createdAt) },
           () => `${budgetId}: $${dollars(amountUsd, "")} a ${period}`,
         );
+        if (await isUnheardOf(core, set))
+          output.note(`Nothing was used of the ${set.scope} "${set.subject}" in a year: see whether that is its name.`);
       }),
     );
   common(budget.command("list").description("list a team's budgets and where they stand"))

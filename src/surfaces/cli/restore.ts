@@ -4,6 +4,7 @@ import { instantOrNull, isoInstant, systemClock } from "../../kit/clock.ts";
 import { processLog } from "../../kit/log.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
+import { counted } from "../../kit/strings.ts";
 import { CURRENT_SCHEMA } from "../../platform/store/store.ts";
 import { readJournal, resumeErasures } from "../../share/erasure/erasure.ts";
 import {
@@ -114,7 +115,7 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
   const erasedAgain = await eraseAgain(cli, options, done.schema);
   output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
   if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
-  if (erasedAgain > 0) output.note(`${erasedAgain} erasures that the backup did not know of were made again.`);
+  if (erasedAgain > 0) output.note(`Made again: ${counted(erasedAgain, "erasure")} that the backup did not know of.`);
   output.note(openAgain(done));
   if (done.pricesStay) output.note("The backup has no prices.json: the one that is there stays.");
 }

@@ -36,12 +36,13 @@ export const watchErrors: Watch = async (call, since, most) => {
     {
       count: cameAgain.count,
       says: `${plural(cameAgain.count, "error")} that came again`,
-      href: href("/errors?state=again#entries"),
+      href: href("/errors?kind=error&state=again#entries"),
       list: cameAgain.rows.map(concern("bad", "Came again")),
     },
     {
       count: open.count,
-      says: plural(open.count, "open error"),
+      // The list that it leads to has those that came again as well.
+      says: plural(open.count, cameAgain.count > 0 ? "more open error" : "open error"),
       href: href("/errors?kind=error#entries"),
       list: open.rows.map(concern("warn", "Open error")),
     },

@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
@@ -10,8 +10,8 @@ import type { Member } from "../shared/call.ts";
 
 /** What somebody should look at: each place says what it has, and the most urgent of all stands first. */
 
-/** What happened longer ago is not news any more; what lasts is shown however old. */
-const RECENT_MS = 7 * DAY_MS;
+/** What happened before these, today included, is not news any more; what lasts is shown however old. As many as the figures above are of. */
+const RECENT_DAYS = 7;
 const SHOWN = 10;
 const SHOWN_OF_A_KIND = 4;
 
@@ -26,7 +26,7 @@ export interface Attention {
 const ORDER: readonly Concern["kind"][] = ["bad", "warn", "info"];
 
 export async function attentionOf(call: PageCall<"person">): Promise<Attention> {
-  const since = call.core.clock.now() - RECENT_MS;
+  const since = (dayNumber(call.core.clock.now()) - RECENT_DAYS + 1) * DAY_MS;
   const all: Concerns[] = [];
   const yieldNow = cooperative(call.core.clock);
   for (const { watch } of placesFor(call, call.session)) {

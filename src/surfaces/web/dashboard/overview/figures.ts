@@ -72,16 +72,14 @@ function betterOrWorse({ days }: Period, now: number, before: number): Html {
 
 /** What has no price is never shown as nothing. */
 function spendTile(call: Member, period: Period, seen: Seen): Stat {
-  const { course: cost, priced, reported, prices } = seen.spend;
-  const sessions = allOf(seen).total;
+  const { course: cost, priced, aSession, reported, prices } = seen.spend;
   const known = priced.some((usd) => usd !== null);
   return {
     label: "Spend",
     value: known ? dollars(cost.total) : "–",
     sub: line(
       known && change(period, cost, undefined, dollars),
-      prices.problem ??
-        (known ? sessions > 0 && `${dollars(cost.total / sessions)} a session` : "nothing that has a price"),
+      prices.problem ?? (known ? aSession !== null && `${dollars(aSession)} a session` : "nothing that has a price"),
       !known && reported !== null && `agents say ${dollars(reported)}`,
     ),
     spark: course("Dollars", cost, dollars),
@@ -97,7 +95,8 @@ function spendTile(call: Member, period: Period, seen: Seen): Stat {
 }
 
 function errorsTile(call: Member, period: Period, { errors }: Seen): Stat {
-  const own = { label: "Error entries", href: call.href("/errors") };
+  // Of errors files alone, as `errorDays` counts.
+  const own = { label: "Error entries", href: link(call, "/errors", { kind: "error", state: "all" }) };
   if (!errors) return { ...own, value: "–", sub: "no brain published" };
   const { all, again } = errors;
   return {

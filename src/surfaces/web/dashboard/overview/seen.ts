@@ -1,6 +1,7 @@
 import { OUTCOME_KINDS, type OutcomeKind, outcomeKind } from "../../../../formats/outcomes.ts";
 import { getTeam, tiersWith } from "../../../../identity/teams/teams.ts";
 import { errorDays, freshenEntries } from "../../../../insight/defects/defects.ts";
+import { freshenSessions, sumSessions } from "../../../../insight/sessions/sessions.ts";
 import { freshenSpend, type SpendReport, spendReport } from "../../../../insight/spend/spend.ts";
 import { DAY_MS, dateOfDay } from "../../../../kit/clock.ts";
 import { listRepositories } from "../../../../record/brain/brain.ts";
@@ -13,10 +14,14 @@ import { type Course, courseOf, type Period } from "./period.ts";
 export interface Seen {
   /** Sessions by how they ended. */
   readonly sessions: Readonly<Record<OutcomeKind, Course>>;
-  /** Dollars at list prices. `priced` by day of the period, null where nothing has a price; `reported` what agents say, null where none does. */
+  /**
+   * Dollars at list prices. `priced` by day of the period, null where nothing has a price; `aSession` what one that began in it cost on
+   * average, null where none has a price; `reported` what agents say, null where none does.
+   */
   readonly spend: {
     readonly course: Course;
     readonly priced: readonly (number | null)[];
+    readonly aSession: number | null;
     readonly reported: number | null;
     readonly prices: SpendReport["prices"];
   };
@@ -27,7 +32,10 @@ export interface Seen {
 export async function look({ core, session }: Member, period: Period): Promise<Seen> {
   await freshenEntries(core);
   await freshenSpend(core);
+  await freshenSessions(core);
   const team = session.team.id;
+  // Of the period's sessions alone: what was used without one, or in one that began earlier, is no part of what a session costs.
+  const began = await sumSessions(core, team, { from: period.first * DAY_MS, to: (period.last + 1) * DAY_MS });
   const ended = sessionCounts.byDay(core, team, period.before, period.last);
   const ofKind = (kind: OutcomeKind) =>
     courseOf(
@@ -48,6 +56,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
     spend: {
       course: courseOf(period, new Map([...cost].map(([day, usd]) => [day, usd ?? 0]))),
       priced: Array.from({ length: period.days }, (_, i) => cost.get(period.first + i) ?? null),
+      aSession: began.usd === null ? null : began.usd / began.sessions,
       reported: said.length === 0 ? null : said.reduce((sum, usd) => sum + usd, 0),
       prices: report.prices,
     },
@@ -58,10 +67,13 @@ export async function look({ core, session }: Member, period: Period): Promise<S
 async function errorsOf({ core, session }: Pick<Member, "core" | "session">, period: Period): Promise<Seen["errors"]> {
   const { id } = session.team;
   if (!tiersWith("brain").includes(getTeam(core, id).tier) || listRepositories(core, id).length === 0) return null;
-  const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(period.last));
+  // Tomorrow is today somewhere, as on the page of errors.
+  const until = period.isPast ? period.last : period.last + 1;
+  const days = await errorDays(core, id, dateOfDay(period.before), dateOfDay(until));
+  const shownOn = (date: string) => Math.min(dayOf(date), period.last);
   return {
-    all: courseOf(period, summed(days.map(({ date, entries }) => [dayOf(date), entries]))),
-    again: courseOf(period, summed(days.map(({ date, again }) => [dayOf(date), again]))),
+    all: courseOf(period, summed(days.map(({ date, entries }) => [shownOn(date), entries]))),
+    again: courseOf(period, summed(days.map(({ date, again }) => [shownOn(date), again]))),
   };
 }
 

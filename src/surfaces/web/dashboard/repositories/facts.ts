@@ -1,9 +1,10 @@
 import { sumRepos } from "../../../../insight/sessions/sessions.ts";
 import { spendReportInSlices } from "../../../../insight/spend/spend.ts";
 import { openErrors } from "../../../../insight/triage/triage.ts";
-import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
+import { DAY_MS, dayNumber, isoDate } from "../../../../kit/clock.ts";
 import { shareOf } from "../sessions/labels.ts";
 import type { Member } from "../shared/call.ts";
+import { link, repoValue } from "../shared/links.ts";
 import { reposTold } from "../shared/repositories.ts";
 
 /** What is told of each repository of a team. */
@@ -13,6 +14,10 @@ export const SHOWN_DAYS = 30;
 
 /** The first instant of those days. */
 export const firstShown = (now: number): number => (dayNumber(now) - SHOWN_DAYS + 1) * DAY_MS;
+
+/** The address of a repository's sessions of those days. */
+export const sessionsShown = (call: Member, repoKey: string): string =>
+  link(call, "/sessions", { repo: repoValue(repoKey), from: isoDate(firstShown(call.core.clock.now())) });
 
 export interface RepoFacts {
   readonly repoKey: string;

@@ -32,7 +32,7 @@ import { repoOfStream } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
 import { telemetryRepo } from "../telemetry/filter.ts";
-import { firstShown, SHOWN_DAYS } from "./facts.ts";
+import { firstShown, SHOWN_DAYS, sessionsShown } from "./facts.ts";
 import { share } from "./labels.ts";
 
 type Classes = ClassCounts["classes"];
@@ -97,7 +97,7 @@ async function tiles(call: Member, repoKey: string, { open, again, ...others }: 
       label: `Sessions, ${SHOWN_DAYS} days`,
       value: number(sessions),
       sub: succeeded !== null && html`${share(succeeded)} succeeded`,
-      href: link(call, "/sessions", { repo }),
+      href: sessionsShown(call, repoKey),
     },
     {
       label: `Spend, ${SHOWN_DAYS} days`,

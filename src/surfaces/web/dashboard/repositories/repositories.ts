@@ -14,7 +14,7 @@ import { listPage, type Pages, PREVIOUS_NEXT } from "../shared/list.ts";
 import { readParams, rowNumber, words } from "../shared/params.ts";
 import { sorter, sortParams } from "../shared/sort.ts";
 import { costCell } from "../spend/labels.ts";
-import { ORDERS, type OrderBy, type RepoFacts, repoFacts, SHOWN_DAYS } from "./facts.ts";
+import { ORDERS, type OrderBy, type RepoFacts, repoFacts, SHOWN_DAYS, sessionsShown } from "./facts.ts";
 import { share } from "./labels.ts";
 import { overviewPage } from "./overview.ts";
 
@@ -99,8 +99,7 @@ function repositoryTable(
         numeric: true,
         named: true,
         sort: sort("sessions"),
-        cell: ({ repoKey, sessions }) =>
-          sessions > 0 ? anchor(link(call, "/sessions", { repo: repoValue(repoKey) }), number(sessions)) : none,
+        cell: ({ repoKey, sessions }) => (sessions > 0 ? anchor(sessionsShown(call, repoKey), number(sessions)) : none),
       },
       { label: "Succeeded", numeric: true, named: true, sort: sort("success"), cell: ({ success }) => share(success) },
       { label: `Cost, ${SHOWN_DAYS} d`, numeric: true, sort: sort("usd"), cell: costCell },

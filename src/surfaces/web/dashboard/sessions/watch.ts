@@ -20,13 +20,12 @@ export const watchSessions: Watch = async (call, since, most) => {
   if (failed.length === 0) return [];
   const from = dateOfDay(first);
   const { rows } = await listSessions(core, team, { outcomeKind: "failed", from: first * DAY_MS, limit: most });
-  const words = [...new Set(failed.map(({ outcome }) => outcome))];
   const count = failed.reduce((sum, { sessions }) => sum + sessions, 0);
   return [
     {
       count,
       says: plural(count, "failed session"),
-      href: link(call, "/sessions", { from, outcome: words.length === 1 ? words[0] : undefined }),
+      href: link(call, "/sessions", { from, result: "failed" }),
       list: rows.map((one) => ({
         kind: "warn",
         what: "Failed session",
