@@ -62,7 +62,7 @@ const span = {
 const chart = {
   title: EVIL,
   summary: EVIL,
-  unit: EVIL,
+  unit: [EVIL, EVIL] as const,
   series: [{ name: EVIL, tone: "accent" as const }],
   days: [{ label: EVIL, iso: EVIL, values: [1] }],
 };
@@ -313,13 +313,22 @@ describe("a chart", () => {
   const told = {
     title: "Entries",
     summary: "Entries a day.",
-    unit: "entries",
+    unit: ["entry", "entries"] as const,
     series: [{ name: "Entries", tone: "accent" as const }],
   };
 
   it("draws zeros, gaps and a single day without a number going astray", () => {
     for (const list of [days(0, 0, 0), days(null, 0, null), days(5), days(null), days(0.03, 0.01)])
       expect(barChart({ ...told, days: list }).toString()).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it("says of one that it is one", () => {
+    const text = barChart({ ...told, days: days(1, 2) }).toString();
+    expect([text.includes("1 entry"), text.includes("2 entries"), text.includes("1 entries")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it("says so when there are no days", () => {

@@ -2,7 +2,7 @@ import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { attributes, type Content, type Html, html } from "../../../kit/html.ts";
 import { table } from "./list.ts";
 import { anchor, type Kind } from "./parts.ts";
-import { compact, number } from "./units.ts";
+import { compact, number, plural } from "./units.ts";
 
 /**
  * Colours of series that mean nothing but "another one": they differ in hue and, one from the next, in lightness. Beyond the
@@ -38,8 +38,8 @@ export interface Chart {
   readonly summary: string;
   readonly days: readonly Point[];
   readonly series: readonly Series[];
-  /** What is counted: `entries`, `tokens`, `$`. */
-  readonly unit: string;
+  /** What is counted: `session` and `sessions`. */
+  readonly unit: readonly [one: string, many: string];
   /** Spells a value; a number with its unit by default. */
   readonly spell?: ((value: number) => string) | undefined;
   /** Spells a value of the axis, for values whose unit must stand there: `$5`. */
@@ -66,7 +66,7 @@ export function slot(i: number, n: number): { readonly x: number; readonly width
 
 export const percent = (value: number) => Number(value.toFixed(3));
 
-const speller = ({ spell, unit }: Chart) => spell ?? ((value: number) => `${number(value)} ${unit}`);
+const speller = ({ spell, unit }: Chart) => spell ?? ((value: number) => plural(value, ...unit));
 
 /**
  * A chart's frame: title, legend, axes, and the same numbers as a table.
@@ -123,7 +123,7 @@ function hits(chart: Chart): Html {
 function numbers(chart: Chart): Html {
   const spell = chart.spell ?? number;
   return table({
-    caption: `${chart.title}, in ${chart.unit}`,
+    caption: `${chart.title}, in ${chart.unit[1]}`,
     columns: [
       {
         label: chart.period ?? "Day",

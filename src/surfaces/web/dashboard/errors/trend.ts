@@ -83,7 +83,7 @@ export function courseChart(call: Member, course: Course, kept: Query): Html {
     title: `Entries per ${unit}`,
     summary: courseWords(course),
     period: unit === "week" ? "Week from" : "Day",
-    unit: "entries",
+    unit: ["entry", "entries"],
     series: [
       { name: "came again", tone: "bad" },
       { name: "new", tone: "accent" },

@@ -35,7 +35,7 @@ function outcomes(call: Member, period: Period, seen: Seen): Html {
   return barChart({
     title: "Outcomes by day",
     summary: `${inDays(allOf(seen).total, "session", period)}: ${succeeded.total} succeeded, ${failed.total} failed, ${stopped.total} stopped, ${unknown.total} did not say.`,
-    unit: "sessions",
+    unit: ["session", "sessions"],
     series: [
       { name: "Succeeded", tone: "good" },
       { name: "Stopped", tone: "warn" },
@@ -50,7 +50,7 @@ function spend(call: Member, period: Period, { spend: { course, priced } }: Seen
   return barChart({
     title: "Spend by day",
     summary: `${dollars(course.total)} in ${period.days} days.`,
-    unit: "US dollars",
+    unit: ["US dollar", "US dollars"],
     spell: dollars,
     tick: dollarTick,
     series: [{ name: "Spend", tone: "accent" }],

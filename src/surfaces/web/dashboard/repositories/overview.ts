@@ -142,7 +142,7 @@ function outcomes(call: Member, repoKey: string): Content {
   return html`<section class="section" aria-label="Outcomes">${barChart({
     title: "Outcomes by day",
     summary: `${plural(total, "session")} in ${SHOWN_DAYS} days.`,
-    unit: "sessions",
+    unit: ["session", "sessions"],
     series: seen.map(([name, tone]) => ({ name, tone })),
     days: daysShown(now).map((day) => {
       const iso = dateOfDay(day);

@@ -87,7 +87,7 @@ function costChart(
   return barChart({
     title: `Cost per ${per}`,
     summary: `${dollars(total)} in all, most of it, ${dollars(sums.get(dearest) ?? 0)}, for ${modelName(dearest)}; ${plural(models.length, "model")}.`,
-    ...{ series, period, unit: "US dollars", spell: dollars, tick: dollarTick },
+    ...{ series, period, unit: ["US dollar", "US dollars"], spell: dollars, tick: dollarTick },
     days: bars.map((bar) => {
       const { label, iso, usd } = bar;
       const values = named.map((model) => usd.get(model) ?? null);
