@@ -204,46 +204,50 @@ export function updateTeam(
 }
 
 /** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
-export const verifyTeam = (core: Core, team: string, verified: boolean, by?: Actor): Promise<boolean> =>
-  setSince(core, team, verified, by, {
-    sinceOf: (one) => one.verifiedAt,
-    store: (now, id) => rows(core.store).setVerified.run(now, id),
-    action: verified ? "team.verified" : "team.unverified",
+export function verifyTeam(core: Core, team: string, verified: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name, verifiedAt } = getTeam(core, team);
+    if ((verifiedAt !== null) === verified) return false;
+    rows(core.store).setVerified.run(verified ? core.clock.now() : null, id);
+    recordEvent(core, by, {
+      action: verified ? "team.verified" : "team.unverified",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
   });
-
-/** Lets a team's members connect machines of their own, or no longer. @returns false when it was so already */
-export const setMembersBind = (core: Core, team: string, allowed: boolean, by?: Actor): Promise<boolean> =>
-  setSince(core, team, !allowed, by, {
-    sinceOf: (one) => one.bindingClosedAt,
-    store: (now, id) => rows(core.store).setBindingClosed.run(now, id),
-    action: allowed ? "team.binding_opened" : "team.binding_closed",
-  });
-
-/** Demands a second factor of a team's people who sign in with a password, or no longer. @returns false when it was so already */
-export const setSecondFactorDemanded = (core: Core, team: string, demanded: boolean, by?: Actor): Promise<boolean> =>
-  setSince(core, team, demanded, by, {
-    sinceOf: (one) => one.secondFactorSince,
-    store: (now, id) => rows(core.store).setSecondFactor.run(now, id),
-    action: demanded ? "team.second_factor_demanded" : "team.second_factor_optional",
-  });
-
-/** Something that holds of a team since an instant, or does not. */
-interface Since {
-  readonly sinceOf: (team: Team) => number | null;
-  readonly store: (now: number | null, teamId: string) => void;
-  readonly action: string;
 }
 
-/** Lets it hold from now on, or no longer. @returns false when it was so already */
-function setSince(core: Core, team: string, holds: boolean, by: Actor = COMMAND_LINE, since: Since): Promise<boolean> {
+/** Lets a team's members connect machines of their own, or no longer. @returns false when it was so already */
+export function setMembersBind(core: Core, team: string, allowed: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
   return core.store.write(() => {
-    const before = getTeam(core, team);
-    if ((since.sinceOf(before) !== null) === holds) return false;
-    since.store(holds ? core.clock.now() : null, before.id);
+    const { id, name, bindingClosedAt } = getTeam(core, team);
+    if ((bindingClosedAt === null) === allowed) return false;
+    rows(core.store).setBindingClosed.run(allowed ? null : core.clock.now(), id);
     recordEvent(core, by, {
-      action: since.action,
-      teamId: before.id,
-      target: { kind: "team", id: before.id, label: before.name },
+      action: allowed ? "team.binding_opened" : "team.binding_closed",
+      teamId: id,
+      target: { kind: "team", id, label: name },
+    });
+    return true;
+  });
+}
+
+/** Demands a second factor of a team's people who sign in with a password, or no longer. @returns false when it was so already */
+export function setSecondFactorDemanded(
+  core: Core,
+  team: string,
+  demanded: boolean,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean> {
+  return core.store.write(() => {
+    const { id, name, secondFactorSince } = getTeam(core, team);
+    if ((secondFactorSince !== null) === demanded) return false;
+    rows(core.store).setSecondFactor.run(demanded ? core.clock.now() : null, id);
+    recordEvent(core, by, {
+      action: demanded ? "team.second_factor_demanded" : "team.second_factor_optional",
+      teamId: id,
+      target: { kind: "team", id, label: name },
     });
     return true;
   });
