@@ -43,8 +43,8 @@ export function judgeWeights(weights: Weights, ceilings: Required<Weights>, meta
   });
 }
 
-/** Who brings the most JavaScript: packages by name, our own code by room. */
-export function heaviest(metafile: Metafile, count = 5): string[] {
+/** The five that bring the most JavaScript: packages by name, our own code by room. */
+export function heaviest(metafile: Metafile): string[] {
   const bytes = new Map<string, number>();
   for (const output of Object.values(metafile.outputs))
     for (const [path, input] of Object.entries(output.inputs)) {
@@ -54,7 +54,7 @@ export function heaviest(metafile: Metafile, count = 5): string[] {
     }
   return [...bytes]
     .sort(([, a], [, b]) => b - a)
-    .slice(0, count)
+    .slice(0, 5)
     .map(([owner, size]) => `${owner} ${size}`);
 }
 

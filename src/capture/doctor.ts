@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { asCount, asObject, parseJson } from "../formats/values.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { counted } from "../kit/strings.ts";
+import { AGENT_FOLDERS } from "./agent-folders.ts";
 import { ask, movedToOf } from "./client.ts";
 import { lastMove } from "./moved.ts";
 import { hookStates, timerStateHere } from "./setup.ts";
-import { type Capture, type Credentials, isForOneJob, readCredentials } from "./state.ts";
+import { type Capture, type Credentials, isForOneJob, NOT_CONNECTED, readCredentials } from "./state.ts";
 import { readStatus } from "./status.ts";
 
 /** One thing that was looked at. */
@@ -20,7 +21,7 @@ export interface Check {
 /** Looks whether this machine's sessions reach its server, and says what to do where they do not. */
 export async function examine(capture: Capture): Promise<Check[]> {
   const credentials = readCredentials(capture.places);
-  if (!credentials) return [failed("binding", 'this machine is not connected: run "reckon agent connect URL CODE"')];
+  if (!credentials) return [failed("binding", NOT_CONNECTED)];
   return [
     ...(await serverChecks(credentials.url, credentials.token)),
     tokenCheck(capture, credentials),
@@ -131,7 +132,7 @@ const CLAUDE_KEEPS_DAYS = 30;
 
 /** Transcripts that are deleted before they were read are lost. */
 function retentionChecks({ machine }: Capture): Check[] {
-  const folder = machine.env.CLAUDE_CONFIG_DIR || join(machine.home, ".claude");
+  const folder = AGENT_FOLDERS["claude-code"](machine);
   let days = CLAUDE_KEEPS_DAYS;
   try {
     days = asCount(asObject(parseJson(readFileSync(join(folder, "settings.json"), "utf8"))).cleanupPeriodDays) || days;

@@ -12,7 +12,7 @@ import { readSource } from "./sources/read.ts";
 import { orderOf, signOfFile } from "./sources/signs.ts";
 import { STORES } from "./sources/stores.ts";
 import { compressedRecords, Tail } from "./sources/tail.ts";
-import { type Capture, FORGOTTEN, readCredentials, readSetting } from "./state.ts";
+import { type Capture, FORGOTTEN, NOT_CONNECTED, readCredentials, readSetting } from "./state.ts";
 import { Room } from "./sweep.ts";
 
 export interface Imported {
@@ -54,7 +54,7 @@ async function importAlone(
   ...[capture, paths, agent, onProgress, maxOutboxBytes]: Parameters<typeof importTranscripts>
 ): Promise<Imported[]> {
   const credentials = readCredentials(capture.places);
-  if (!credentials) return fail(invalid, 'this machine is not connected: run "reckon agent connect URL CODE"');
+  if (!credentials) return fail(invalid, NOT_CONNECTED);
   const exchange = new Exchange(capture, credentials, true);
   await askPolicy(exchange);
   const policy = knownPolicy(capture);

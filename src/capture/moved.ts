@@ -1,4 +1,4 @@
-import { readServerUrl } from "../kit/reach.ts";
+import { isLoopback, readServerUrl } from "../kit/reach.ts";
 import { ask, movedToOf } from "./client.ts";
 import { clearRejection, type Exchange } from "./exchange.ts";
 import { putOff } from "./schedule.ts";
@@ -76,9 +76,8 @@ async function judge(credentials: Credentials, movedTo: string): Promise<Judged>
 function addressFrom(before: string, movedTo: string): string {
   const { protocol, hostname } = new URL(before);
   if (!/^https?:\/\//i.test(movedTo)) throw new Error(`"${movedTo.slice(0, 200)}" is not the address of a server`);
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   // Whoever connected without encryption said that the network is trusted.
-  const url = readServerUrl(movedTo, protocol === "http:" && !isLoopback, "its address must be https");
+  const url = readServerUrl(movedTo, protocol === "http:" && !isLoopback(hostname), "its address must be https");
   if (protocol === "https:" && !url.startsWith("https://"))
     throw new Error(`${url} would send unencrypted what ${before} got encrypted`);
   if (url === before) throw new Error("it names itself");

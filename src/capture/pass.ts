@@ -18,7 +18,7 @@ import { prune } from "./prune.ts";
 import { isDue } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, hasRings, takeRings } from "./sources/rings.ts";
-import { type Capture, FORGOTTEN, readCredentials, readSetting, SINCE, writeSetting } from "./state.ts";
+import { type Capture, FORGOTTEN, NOT_CONNECTED, readCredentials, readSetting, SINCE, writeSetting } from "./state.ts";
 import { IS_FULL } from "./status.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -88,7 +88,7 @@ const combine = (a: PassResult, b: PassResult): PassResult => ({
 
 async function passOnce(capture: Capture, options: PassOptions): Promise<PassResult> {
   const credentials = readCredentials(capture.places);
-  if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
+  if (!credentials) throw new Error(NOT_CONNECTED);
   const rang = takeRings(capture);
   holdQuiet(capture);
   // The clock was ahead when the machine was connected: what comes from now on is to be read whatever it said then.

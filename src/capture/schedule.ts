@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from "../kit/clock.ts";
-import { type Random, systemRandom } from "../kit/random.ts";
+import { systemRandom } from "../kit/random.ts";
 import type { Capture } from "./state.ts";
 
 /** What waits for its time; each is one row. */
@@ -21,7 +21,7 @@ const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const MAX_PAUSE_MS = 60 * MINUTE_MS;
 
 /** Between 0 and 1. */
-export const chanceOf = (random: Random = systemRandom): number => random(4).readUInt32BE() / 2 ** 32;
+export const chanceOf = (): number => systemRandom(4).readUInt32BE() / 2 ** 32;
 
 /** Whether a task may be done now. A clock that was set back does not hold it up for longer than its longest pause. */
 export function isDue({ rows, clock }: Capture, task: Task, longestMs = 25 * 60 * MINUTE_MS): boolean {

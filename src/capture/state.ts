@@ -112,6 +112,9 @@ function openDatabase(path: string): LocalDatabase {
 /** Whether the machine is connected, as a look tells that makes nothing. */
 export const isConnected = ({ machine }: CaptureParts): boolean => existsSync(placesIn(agentHome(machine)).credentials);
 
+/** What whoever needs a connection is told where there is none. */
+export const NOT_CONNECTED = 'this machine is not connected: run "reckon agent connect URL CODE"';
+
 /** @returns undefined when the machine is not connected @throws Error when the file is not one of ours */
 export function readCredentials(places: Places): Credentials | undefined {
   let text: string;

@@ -47,13 +47,16 @@ export function readEgress(text: string): Egress | { readonly unreadable: string
   return { hosts, private: parts.includes(PRIVATE) };
 }
 
-/** A list as it is written in the setting; `nothing` for an empty one. */
-export function egressText({ hosts, private: reachesPrivate }: Egress): string {
+/** The items of a list, each as it is written in the setting. */
+export function egressItems({ hosts, private: reachesPrivate }: Egress): string[] {
   const rules = hosts.map(
     ({ host, wildcard, port }) => `${wildcard ? "*." : ""}${host}${port === undefined ? "" : `:${port}`}`,
   );
-  return [...rules, ...(reachesPrivate ? [PRIVATE] : [])].join(", ") || "nothing";
+  return [...rules, ...(reachesPrivate ? [PRIVATE] : [])];
 }
+
+/** A list for a person to read; `nothing` for an empty one. */
+export const egressText = (egress: Egress): string => egressItems(egress).join(", ") || "nothing";
 
 /** Whether a host may be called at a port. @param own the port is the one that the protocol has by itself */
 export function allows({ hosts }: Egress, host: string, port: number, own: boolean): boolean {

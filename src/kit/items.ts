@@ -70,4 +70,5 @@ export const saltOf = (key: Buffer, item: number): Buffer => saltAt(saltsOf(key,
 /** The hash of one of the items under a key. */
 export const itemUnder = (key: Buffer, item: number, text: string): Buffer => itemHash(saltOf(key, item), text);
 
-const saltAt = (salts: Buffer, i: number) => salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES);
+/** The salt of one of the items whose salts lie end to end. */
+export const saltAt = (salts: Buffer, i: number): Buffer => salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES);

@@ -2,6 +2,9 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 
 /** Reaching a server of ours from another machine: its address, whom its certificate is from, and why it does not answer. */
 
+/** Whether a host name as `URL` has it is this machine's own: what is sent there needs no encryption. */
+export const isLoopback = (hostname: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+
 /**
  * An address that may be sent to: https, or http on this machine alone.
  * @param insecure whether http elsewhere will do as well
@@ -19,8 +22,7 @@ export function readServerUrl(
   } catch {
     throw new Error(`"${text}" is not the address of a server`);
   }
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback || insecure)))
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && (isLoopback(url.hostname) || insecure)))
     throw new Error(`${url.protocol}//${url.host} would send everything unencrypted: ${remedy}`);
   if (url.username || url.password) throw new Error("the address holds a password: leave it out");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;

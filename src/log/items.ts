@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { sameDigest } from "../kit/hash.ts";
-import { contextText } from "../kit/items.ts";
-import { inclusionProof, itemHash, nodesOver, rootOf, SALT_BYTES, saltsOf } from "../kit/merkle.ts";
+import { contextText, saltAt } from "../kit/items.ts";
+import { inclusionProof, itemHash, nodesOver, rootOf, saltsOf } from "../kit/merkle.ts";
 import type { ItemProof } from "../kit/transparency/bundle.ts";
 import { leafTextOf } from "./leaf.ts";
 import { type DeliveryRow, rows } from "./rows.ts";
@@ -27,7 +27,7 @@ export function forgetItems(core: Core, deliveryId: number, texts: ReadonlyMap<n
   if (!salts) return;
   for (const [item, text] of texts) {
     rows(core.store).putItem.run(deliveryId, item, hashAt(salts, item, text));
-    salts.fill(0, item * SALT_BYTES, (item + 1) * SALT_BYTES);
+    saltAt(salts, item).fill(0);
   }
   rows(core.store).keepSalts.run(salts, deliveryId);
 }
@@ -41,7 +41,6 @@ function saltsFor(row: DeliveryRow | undefined): Buffer | undefined {
   return row.itemKey ? saltsOf(row.itemKey, row.itemCount) : row.itemSalts ? Buffer.from(row.itemSalts) : undefined;
 }
 
-const saltAt = (salts: Buffer, item: number) => salts.subarray(item * SALT_BYTES, (item + 1) * SALT_BYTES);
 const hashAt = (salts: Buffer, item: number, text: string | Uint8Array) =>
   itemHash(saltAt(salts, item), typeof text === "string" ? Buffer.from(text) : text);
 

@@ -3,14 +3,8 @@ import { startInstance, type TestDevice, type TestInstance } from "../support/in
 
 const OPUS = "claude-opus-4-6";
 
-async function send(
-  t: TestInstance,
-  device: TestDevice,
-  repoKey: string | undefined,
-  payloads: readonly object[],
-  from = 1,
-) {
-  const entries = payloads.map((payload, i) => ({ seq: from + i, payload, clientTimestamp: "2026-11-20T10:00:00Z" }));
+async function send(t: TestInstance, device: TestDevice, repoKey: string | undefined, payloads: readonly object[]) {
+  const entries = payloads.map((payload, i) => ({ seq: 1 + i, payload, clientTimestamp: "2026-11-20T10:00:00Z" }));
   const answer = await t.post("/api/telemetry/ingest", { token: device.token, json: { repoKey, entries } });
   expect(answer.status).toBe(200);
 }

@@ -12,8 +12,7 @@ import { backup, restore, verifyLedger } from "../../src/share/maintenance/maint
 import { prove } from "../../src/share/proofs/prove.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
-const text = async (t: TestInstance, path: string, token?: string) =>
-  (await t.call("GET", path, token === undefined ? {} : { token })).text;
+const text = async (t: TestInstance, path: string) => (await t.call("GET", path)).text;
 const logKey = async (t: TestInstance) => parseVkey((await text(t, "/ledger/key")).trim());
 
 it("gives a receipt with each delivery that changed anything, by which its sender can prove that it was taken", async () => {

@@ -17,6 +17,8 @@ import {
   eventLogs,
   nanos,
   protobufOf,
+  sessions,
+  spans,
   spansOf,
   wireFields,
 } from "../support/otlp.ts";
@@ -30,10 +32,6 @@ const entries = (t: TestInstance) =>
   t
     .rows("SELECT seq, payload FROM telemetry_entries ORDER BY seq")
     .map(({ seq, payload }) => ({ seq, ...JSON.parse(payload) }));
-const sessions = (t: TestInstance) =>
-  t.rows("SELECT document FROM trace_sessions ORDER BY id").map(({ document }) => JSON.parse(document));
-const spans = (t: TestInstance) =>
-  t.rows("SELECT document FROM trace_spans ORDER BY id").map(({ document }) => JSON.parse(document));
 
 async function spend(t: TestInstance, { token }: TestDevice, by = "session") {
   await t.instance.settle();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
-import { spansOf } from "../support/otlp.ts";
+import { sessions, spansOf } from "../support/otlp.ts";
 
 /** Spans as frameworks write them beside, or in place of, OpenTelemetry's names: what a lead sees of a run. */
 
@@ -15,8 +15,6 @@ async function send(t: TestInstance, { token }: TestDevice, ...spans: Sent[]) {
   expect((await t.post("/v1/traces", { token, json })).status).toBe(200);
 }
 
-const sessions = (t: TestInstance) =>
-  t.rows("SELECT document FROM trace_sessions ORDER BY id").map(({ document }) => JSON.parse(document));
 const steps = (t: TestInstance) =>
   t.rows("SELECT kind, name, parent_id AS below FROM trace_spans ORDER BY external_id").map(Object.values);
 const attributesOf = (t: TestInstance, id: string) =>

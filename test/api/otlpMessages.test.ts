@@ -3,7 +3,7 @@ import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
-import { attributes, nanos, protobufOf, spansOf } from "../support/otlp.ts";
+import { attributes, nanos, protobufOf, sessions, spans, spansOf } from "../support/otlp.ts";
 
 /** What model calls were given and gave back, in whichever way a program tells it: what a session is called, what was asked and answered. */
 
@@ -62,11 +62,6 @@ const details = (values: Values, service = "my-agent") => ({
     },
   ],
 });
-
-const sessions = (t: TestInstance) =>
-  t.rows("SELECT document FROM trace_sessions ORDER BY id").map(({ document }) => JSON.parse(document));
-const spans = (t: TestInstance) =>
-  t.rows("SELECT document FROM trace_spans ORDER BY id").map(({ document }) => JSON.parse(document));
 
 async function spend(t: TestInstance, { token }: TestDevice) {
   await t.instance.settle();

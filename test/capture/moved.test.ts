@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { examine, readStatus } from "../../src/capture/capture.ts";
 import { readCredentials, writeCredentials } from "../../src/capture/state.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { deviceOf, expectAgreement, heldOf, startAgent, startServer, type TestServer } from "../support/capture.ts";
+import { deviceOf, expectAgreement, heldOf, startAgent, startServer } from "../support/capture.ts";
 
 const refusal = (movedTo: unknown) => () =>
   Response.json({ error: "The team moved.", movedTo }, { status: 401, headers: { "service-api-version": "1" } });
@@ -10,13 +10,12 @@ const refusal = (movedTo: unknown) => () =>
 const urlOf = (agent: Awaited<ReturnType<typeof startAgent>>) => readCredentials(agent.capture.places)?.url;
 
 /** The address with which the machine is known to be refused, and nothing of it lost. */
-async function expectUnmoved(movedTo: unknown, problem: string | RegExp, before?: (server: TestServer) => void) {
+async function expectUnmoved(movedTo: unknown, problem: string | RegExp) {
   const server = await startServer();
   const agent = await startAgent({ server });
   agent.work("s1", 3);
   await agent.pass();
   agent.work("s1", 3, 3);
-  before?.(server);
   server.between = refusal(movedTo);
   const { stopped } = await agent.pass();
   expect(stopped).toMatch(problem);

@@ -409,3 +409,10 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
     "the log up to it is not the one that was signed",
   ]);
 });
+
+it("takes no size that a number cannot hold exactly", async () => {
+  const since = ["--since", "9007199254740993"];
+  const done = await command(["ledger", "checkpoint", ...since, "--data", newFolder()]);
+  expect([done.code, done.stdout]).toEqual([2, ""]);
+  expect(done.stderr).toContain("It must be a whole number.");
+});

@@ -1,4 +1,5 @@
 import { bytesField, WireReader } from "../../src/kit/protobuf.ts";
+import type { TestInstance } from "./instance.ts";
 
 type Scalar = string | number | boolean;
 type Value = Scalar | readonly Value[] | { readonly [name: string]: Value };
@@ -205,3 +206,11 @@ export function wireFields(message: Buffer): { number: number; value: number; by
   }
   return fields;
 }
+
+/** The documents of the sessions that were stored, in the order in which they came. */
+export const sessions = (t: TestInstance) =>
+  t.rows("SELECT document FROM trace_sessions ORDER BY id").map(({ document }) => JSON.parse(document));
+
+/** The same of their spans. */
+export const spans = (t: TestInstance) =>
+  t.rows("SELECT document FROM trace_spans ORDER BY id").map(({ document }) => JSON.parse(document));

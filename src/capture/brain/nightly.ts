@@ -1,13 +1,13 @@
 import { lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { onWire } from "../../formats/errors/fingerprint.ts";
+import { onWire, WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { asCount, asObjects, asText, type Fields } from "../../formats/values.ts";
 import { DAY_MS } from "../../kit/clock.ts";
 import { isDate } from "../../kit/date.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { ask } from "../client.ts";
 import type { SessionHead } from "../session-head.ts";
-import { type Capture, readCredentials } from "../state.ts";
+import { type Capture, NOT_CONNECTED, readCredentials } from "../state.ts";
 import { blockLines, DamagedBlockError, withBlock, withoutBlock } from "./block.ts";
 import { readEntries } from "./entries.ts";
 import { blockOf, type Decided, decide, isLessonsFile, type Lesson, lessonsFile } from "./lessons.ts";
@@ -128,7 +128,7 @@ async function lessonsOf(capture: Capture, repo: string, tree: Tree): Promise<Le
   for (const { fingerprint, occurrences, lastSeen, titles, rule } of asObjects(recurringClasses)) {
     const digits = asText(fingerprint) ?? "";
     const last = asText(lastSeen) ?? "";
-    if (!/^[0-9a-f]{8}$/.test(digits) || !isDate(last)) continue;
+    if (!WIRE_FINGERPRINT.test(digits) || !isDate(last)) continue;
     const own = local.get(digits);
     local.set(digits, {
       fingerprint: digits,
@@ -160,7 +160,7 @@ async function confirmedClasses(capture: Capture, repo: string): Promise<Readonl
 
 async function fetchJson(capture: Capture, path: string, repo: string): Promise<Fields> {
   const credentials = readCredentials(capture.places);
-  if (!credentials) throw new Error('this machine is not connected: run "reckon agent connect URL CODE"');
+  if (!credentials) throw new Error(NOT_CONNECTED);
   const joint = path.endsWith("?") ? "" : "&";
   const answer = await ask(credentials.url, `${path}${joint}repoKey=${encodeURIComponent(repo)}`, {
     token: credentials.token,

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Machine } from "./installer.ts";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
 import { nodeAt } from "./json-tree.ts";
 
 /** Seconds. A SessionEnd hook without one is ended after 1.5. */
 const TIMEOUT = 10;
 
-const folder = ({ home, env }: Machine) => env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+const folder = AGENT_FOLDERS["claude-code"];
 
 export const claudeCode: JsonAgent = {
   agent: "claude-code",

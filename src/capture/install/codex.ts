@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { sha256Hex } from "../../kit/hash.ts";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import { findHooks } from "./hook-text.ts";
 import type { HookCommand, Installer, Machine } from "./installer.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
@@ -8,7 +9,7 @@ import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts
 
 /** Seconds. */
 const TIMEOUT = 10;
-const folder = ({ home, env }: Machine) => env.CODEX_HOME || join(home, ".codex");
+const folder = AGENT_FOLDERS.codex;
 const hooksFile = (machine: Machine) => join(folder(machine), "hooks.json");
 const configFile = (machine: Machine) => join(folder(machine), "config.toml");
 

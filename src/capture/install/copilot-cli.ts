@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import type { HookCommand, Machine } from "./installer.ts";
 import { nodeAt, parseTree } from "./json-tree.ts";
 import { ownFileInstaller } from "./own-file.ts";
@@ -8,7 +9,7 @@ const EVENTS = ["sessionStart", "agentStop", "sessionEnd"];
 /** Seconds. */
 const TIMEOUT = 10;
 
-const folder = ({ home, env }: Machine) => env.COPILOT_HOME || join(home, ".copilot");
+const folder = AGENT_FOLDERS["copilot-cli"];
 
 /** The content of a file of hooks; it is run by PowerShell on Windows and by bash elsewhere. */
 export function copilotHooks({ platform }: Pick<Machine, "platform">, hook: HookCommand): Record<string, unknown> {

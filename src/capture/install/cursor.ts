@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
 
 /** Seconds. */
@@ -7,8 +8,8 @@ const TIMEOUT = 10;
 export const cursor: JsonAgent = {
   agent: "cursor",
   name: "Cursor",
-  settings: ({ home }) => join(home, ".cursor", "hooks.json"),
-  folders: ({ home }) => [join(home, ".cursor")],
+  settings: (machine) => join(AGENT_FOLDERS.cursor(machine), "hooks.json"),
+  folders: (machine) => [AGENT_FOLDERS.cursor(machine)],
   programs: ["cursor", "cursor-agent"],
   // What it accepts is written nowhere: what stands in a file is kept.
   dialect: { comments: true, trailingCommas: true, byteOrderMark: true },

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import type { HookCommand, Machine } from "./installer.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
 import { type JsonNode, nodeAt } from "./json-tree.ts";
@@ -6,7 +7,7 @@ import { type JsonNode, nodeAt } from "./json-tree.ts";
 /** Milliseconds, unlike everywhere else. */
 const TIMEOUT = 10_000;
 
-const folder = ({ home, env }: Machine) => join(env.GEMINI_CLI_HOME || home, ".gemini");
+const folder = AGENT_FOLDERS["gemini-cli"];
 
 export const geminiCli: JsonAgent = {
   agent: "gemini-cli",

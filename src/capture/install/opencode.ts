@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import type { HookCommand, Machine } from "./installer.ts";
 import { ownFileInstaller } from "./own-file.ts";
 
@@ -7,7 +8,7 @@ const MARK =
   "// Written by `reckon agent connect`, taken away by `reckon agent disconnect`. What is changed here gets lost.";
 
 const folder = ({ home, env }: Machine) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
-const data = ({ home, env }: Machine) => join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode");
+const data = AGENT_FOLDERS.opencode;
 
 /** A plugin that starts the command and forgets it: this agent has no hooks that run commands. */
 export function opencodePlugin(hook: HookCommand): string {

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { asObject, asText, parseJson } from "../../formats/values.ts";
+import { AGENT_FOLDERS } from "../agent-folders.ts";
 import type { Machine } from "../home.ts";
 import { type Sign, signOfDatabase, signOfFile } from "./signs.ts";
 
@@ -51,21 +52,21 @@ const files =
 const claudeCode: TranscriptStore = {
   agent: "claude-code",
   signOf: signOfFile,
-  root: ({ home, env }) => env.CLAUDE_CONFIG_DIR || join(home, ".claude"),
+  root: AGENT_FOLDERS["claude-code"],
   list: files("claude-code", ["projects"], /\.jsonl$/),
 };
 
 const codex: TranscriptStore = {
   agent: "codex",
   signOf: signOfFile,
-  root: ({ home, env }) => env.CODEX_HOME || join(home, ".codex"),
+  root: AGENT_FOLDERS.codex,
   list: files("codex", ["sessions", "archived_sessions"], /\/rollout-[^/]*\.jsonl(?:\.zst)?$/),
 };
 
 const geminiCli: TranscriptStore = {
   agent: "gemini-cli",
   signOf: signOfFile,
-  root: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, ".gemini"),
+  root: AGENT_FOLDERS["gemini-cli"],
   list(root) {
     const folders = projectsOf(root);
     return files(
@@ -94,14 +95,14 @@ function projectsOf(root: string): ReadonlyMap<string, string> {
 const copilotCli: TranscriptStore = {
   agent: "copilot-cli",
   signOf: signOfFile,
-  root: ({ home, env }) => env.COPILOT_HOME || join(home, ".copilot"),
+  root: AGENT_FOLDERS["copilot-cli"],
   list: files("copilot-cli", ["session-state"], /\/events\.jsonl$/),
 };
 
 const cursor: TranscriptStore = {
   agent: "cursor",
   signOf: signOfFile,
-  root: ({ home }) => join(home, ".cursor"),
+  root: AGENT_FOLDERS.cursor,
   list: files("cursor", ["projects"], /\/agent-transcripts\/[^/]+\/(?:subagents\/)?[^/]+\.jsonl$/),
 };
 
@@ -109,7 +110,7 @@ const opencode: TranscriptStore = {
   agent: "opencode",
   isDatabase: true,
   signOf: signOfDatabase,
-  root: ({ home, env }) => join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode"),
+  root: AGENT_FOLDERS.opencode,
   list: (root) => [{ agent: "opencode", path: join(root, "opencode.db"), place: "opencode.db" }],
 };
 

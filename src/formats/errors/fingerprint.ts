@@ -3,6 +3,9 @@ import { sha256 } from "../../kit/hash.ts";
 /** Digits of a fingerprint that leave the machine. */
 const WIRE_DIGITS = 8;
 
+/** A fingerprint as `onWire` writes it. */
+export const WIRE_FINGERPRINT = /^[0-9a-f]{8}$/;
+
 /**
  * A text as fingerprints see it: lower case, without punctuation and symbols (Unicode P and S) and without what only serves
  * them or is never seen (selectors, joiners, soft hyphens), white space folded. Composed (NFC), so that the same letters

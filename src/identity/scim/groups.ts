@@ -21,6 +21,7 @@ import {
   LIST_SCHEMA,
   ListQuery,
   listOf,
+  listReply,
   locationOf,
   OneQuery,
   PATCH_SCHEMA,
@@ -82,13 +83,8 @@ const listGroups = endpoint<ReturnType<typeof listOf>, ScimPrincipal, typeof Lis
     const window = windowIn(call.query);
     const found = directoryRecords.groups(scope.core, scope.issuer.id, column, value, window);
     const page = cutPage(scope, found.page, call.query);
-    return {
-      schemas: [LIST_SCHEMA],
-      totalResults: found.total,
-      startIndex: window.offset + 1,
-      itemsPerPage: page.length,
-      Resources: page.map((record) => groupResource(scope.core, record, call.query)),
-    };
+    const resources = page.map((record) => groupResource(scope.core, record, call.query));
+    return listReply(found.total, window, resources);
   },
 );
 

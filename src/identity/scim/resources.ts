@@ -50,6 +50,15 @@ export const listOf = (resource: typeof UserResource | typeof GroupResource) =>
     Resources: v.array(resource),
   });
 
+/** A page of a list, see `listOf`. */
+export const listReply = <T>(total: number, { offset }: ReturnType<typeof windowIn>, page: readonly T[]) => ({
+  schemas: [LIST_SCHEMA] as [typeof LIST_SCHEMA],
+  totalResults: total,
+  startIndex: offset + 1,
+  itemsPerPage: page.length,
+  Resources: [...page],
+});
+
 const MAX_BODY_BYTES = 1_048_576;
 
 /** Any object: names of members are compared in any case, and what is not kept is left out. */

@@ -20,6 +20,7 @@ import {
   LIST_SCHEMA,
   ListQuery,
   listOf,
+  listReply,
   locationOf,
   OneQuery,
   PATCH_SCHEMA,
@@ -84,13 +85,8 @@ const listUsers = endpoint<ReturnType<typeof listOf>, ScimPrincipal, typeof List
     const { total, page } = selection
       ? directoryRecords.users(scope.core, scope.issuer.id, selection.column, selection.value, window)
       : { total: 0, page: [] };
-    return {
-      schemas: [LIST_SCHEMA],
-      totalResults: total,
-      startIndex: window.offset + 1,
-      itemsPerPage: page.length,
-      Resources: page.map((record) => userResource(scope.core, record, call.query)),
-    };
+    const resources = page.map((record) => userResource(scope.core, record, call.query));
+    return listReply(total, window, resources);
   },
 );
 

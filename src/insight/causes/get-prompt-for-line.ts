@@ -3,7 +3,7 @@ import { teamDevice } from "../../identity/sight/sight.ts";
 import { instantOrNull } from "../../kit/clock.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Instant, identifier, RepoKey, whole } from "../../platform/http/fields.ts";
+import { commit, Instant, identifier, RepoKey, whole } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { CONFIDENCES } from "./judge.ts";
@@ -22,13 +22,7 @@ export const promptForLineEndpoint = endpoint(
       repoKey: v.optional(RepoKey),
       path: v.pipe(identifier(1_024), v.description("Of the file; folders above the repository may be left out.")),
       line: whole(1, 999_999_999, "1-based, as the file stands now, or at the commit."),
-      commit: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
-          v.description("Only edits at or before this commit, as far as sessions told when it was made."),
-        ),
-      ),
+      commit: v.optional(commit("Only edits at or before this commit, as far as sessions told when it was made.")),
     }),
     ok: v.object({
       ok: v.boolean(),

@@ -7,7 +7,7 @@ import { fail, forbidden, malformed } from "../../kit/problem.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
 import { inShape } from "../../platform/http/faults.ts";
-import { Counter, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
+import { Counter, commit, identifier, line, NO_REPO } from "../../platform/http/fields.ts";
 import { catchUp } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { linksProjection } from "./follow-deliveries.ts";
@@ -22,13 +22,7 @@ const Cause = v.object({
     v.pipe(Counter, v.description("Among equal headings of the file, counted from its end; the newest without it.")),
   ),
   sessionId: v.optional(v.pipe(identifier(256), v.description("As its agent named it."))),
-  commit: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
-      v.description("A commit that no session made is taken as well."),
-    ),
-  ),
+  commit: v.optional(commit("A commit that no session made is taken as well.")),
   promptExcerpt: v.optional(
     v.pipe(
       v.string(),

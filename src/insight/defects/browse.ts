@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { soughtText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -77,7 +78,7 @@ const MAX_OF_A_CLASS = 1_000;
  * @param fingerprint as `onWire` spells it
  */
 export function defectsOfClass(core: Core, teamId: string, fingerprint: string, repoKey?: string): Defect[] {
-  if (!/^[0-9a-f]{8}$/.test(fingerprint)) return [];
+  if (!WIRE_FINGERPRINT.test(fingerprint)) return [];
   return pageRows(core.store)
     .ofClass.all(teamId, ...classRange(fingerprint), repoKey ?? null, MAX_OF_A_CLASS)
     .map(readRow);

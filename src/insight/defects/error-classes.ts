@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { pageSize } from "../../kit/page.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { classRange } from "./class-changes.ts";
@@ -106,7 +107,7 @@ export async function findClass(
   fingerprint: string,
   repoKey?: string,
 ): Promise<ErrorClass | undefined> {
-  if (!/^[0-9a-f]{8}$/.test(fingerprint)) return undefined;
+  if (!WIRE_FINGERPRINT.test(fingerprint)) return undefined;
   const found = await classOf(core, teamId, { repoKey }, fingerprint);
   return found && described(core, teamId, found);
 }

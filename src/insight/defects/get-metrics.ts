@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { teamDevice } from "../../identity/sight/sight.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
@@ -36,7 +37,7 @@ const BrainMetrics = v.looseObject({
   recurringClasses: v.pipe(
     v.array(
       v.object({
-        fingerprint: v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/)),
+        fingerprint: v.pipe(v.string(), v.regex(WIRE_FINGERPRINT)),
         occurrences: Count,
         firstSeen: Day,
         lastSeen: Day,

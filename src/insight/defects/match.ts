@@ -66,16 +66,14 @@ function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
     matches.set(after.item, before.item);
     rowsLeft.delete(before);
   };
-  const grouped = <T extends Known>(some: Iterable<T>, key: KeyOf): Map<string | undefined, T[]> =>
-    Map.groupBy(some, key);
   const entriesLeft = () => allEntries.filter(({ item }) => !matches.has(item));
   return {
     matches,
     /** Pairs all that have the same key, as many as there are on both sides. */
     pairAll(key: KeyOf) {
       if (rowsLeft.size === 0) return;
-      const before = grouped(rowsLeft, key);
-      for (const [text, after] of grouped(entriesLeft(), key))
+      const before = Map.groupBy(rowsLeft, key);
+      for (const [text, after] of Map.groupBy(entriesLeft(), key))
         for (const [row, entry] of inPairs(before.get(text) ?? [], after)) pair(row, entry);
     },
     /** Pairs what is the only one with its key, among those that are paired already too. */
@@ -84,8 +82,8 @@ function begin(rows: readonly DefectRow[], entries: readonly Entry[]) {
       // Folding the titles of thousands of entries would keep others waiting: none is the same as one of another day.
       const days = new Set(Array.from(rowsLeft, ({ item }) => item.date));
       const ofDays = <T extends Known>(some: readonly T[]) => some.filter(({ item }) => days.has(item.date));
-      const before = grouped(ofDays(allRows), key);
-      for (const [text, after] of grouped(ofDays(allEntries), key)) {
+      const before = Map.groupBy(ofDays(allRows), key);
+      for (const [text, after] of Map.groupBy(ofDays(allEntries), key)) {
         const [row, entry] = [before.get(text)?.[0], after[0]];
         if (text === undefined || !row || !entry || before.get(text)?.length !== 1 || after.length !== 1) continue;
         if (rowsLeft.has(row) && !matches.has(entry.item)) pair(row, entry);

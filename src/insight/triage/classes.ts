@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { inHashSlices, sliceOf } from "../../kit/hash-slices.ts";
 import { cutPage, type Page, pageSize, type Towards } from "../../kit/page.ts";
 import {
@@ -94,7 +95,7 @@ function readPlace(text: string | undefined): ListPlace | undefined {
   if (text === undefined || text.length > MAX_CURSOR_CHARS || !/^[\w-]+$/.test(text)) return undefined;
   try {
     const [way, of, key] = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as unknown[];
-    if (typeof of !== "string" || !/^[0-9a-f]{8}$/.test(of) || (way !== 0 && way !== 1)) return undefined;
+    if (typeof of !== "string" || !WIRE_FINGERPRINT.test(of) || (way !== 0 && way !== 1)) return undefined;
     if (typeof key !== "string" && !Number.isSafeInteger(key)) return undefined;
     return { towards: way === 0 ? "older" : "newer", of, key: key as string | number };
   } catch {

@@ -63,6 +63,14 @@ export const RepoKey = v.pipe(
   v.description("The repository this belongs to, in the client's own naming, e.g. its remote's host and path."),
 );
 
+/** A commit as git abbreviates it, or whole. */
+export const commit = (description: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
+    v.description(description),
+  );
+
 const DATE_TIME = new RegExp(`^${DAY_PATTERN}[Tt ]${TIME_PATTERN}$`);
 
 /** An RFC 3339 date-time; kept as sent. Seconds may be missing: the document asks for more than the server does. */

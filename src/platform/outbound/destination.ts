@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Core } from "../../core.ts";
-import { allows, hostName } from "../../kit/egress.ts";
+import { allows, egressItems, hostName } from "../../kit/egress.ts";
 import { reachOf } from "./addresses.ts";
 
 /** Nothing was sent: what was to be called may not be. */
@@ -76,9 +76,5 @@ export function requireReach({ config }: Pick<Core, "config">, address: string):
 
 /** The line that would allow it: what is set now, and what is missing. */
 export function listLine({ config }: Pick<Core, "config">, add: string): string {
-  const { hosts, private: allowed } = config.outbound;
-  const now = hosts.map(
-    ({ host, wildcard, port }) => `${wildcard ? "*." : ""}${host}${port === undefined ? "" : `:${port}`}`,
-  );
-  return `RECKON_OUTBOUND=${[...now, ...(allowed ? ["+private"] : []), add].join(",")}`;
+  return `RECKON_OUTBOUND=${[...egressItems(config.outbound), add].join(",")}`;
 }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { device } from "../../identity/devices/devices.ts";
 import { teamMoves, tierGate } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
@@ -59,7 +60,7 @@ const BrainPulse = v.object({
   ),
   counts: Counts,
   fingerprints: v.pipe(
-    v.array(v.pipe(v.string(), v.regex(/^[0-9a-f]{8}$/, "must be 8 lower-case hexadecimal digits"))),
+    v.array(v.pipe(v.string(), v.regex(WIRE_FINGERPRINT, "must be 8 lower-case hexadecimal digits"))),
     v.maxLength(MAX_FINGERPRINTS, `must have at most ${MAX_FINGERPRINTS} items`),
     v.description("First 8 hexadecimal digits of the fingerprints of errors that the device knows of."),
   ),

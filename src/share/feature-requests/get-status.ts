@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { endpoint } from "../../platform/http/endpoint.ts";
+import { REQUEST_ID } from "./list.ts";
 import { rows, STATUSES } from "./rows.ts";
 
-const ID = /^req_[\w-]{1,128}$/;
 const UP_TO_100_IDS = /^req_[\w-]{1,128}(?:,req_[\w-]{1,128}){0,99}$/;
 
 /** Says what became of requests, by the ids that intake gave. */
@@ -26,7 +26,7 @@ export const status = endpoint(
       statuses: v.pipe(
         v.array(
           v.object({
-            id: v.pipe(v.string(), v.regex(ID)),
+            id: v.pipe(v.string(), v.regex(REQUEST_ID)),
             status: v.pipe(
               v.picklist(STATUSES),
               v.description("Of a request that repeats another one: the other one's."),

@@ -23,7 +23,10 @@ const BATCH_IDS = 100;
 const LOWEST = "";
 const HIGHEST = "req~";
 
-const cursorOf = (text: string | undefined) => (/^req_[\w-]{1,128}$/.test(text ?? "") ? text : undefined);
+/** The id of a request. */
+export const REQUEST_ID = /^req_[\w-]{1,128}$/;
+
+const cursorOf = (text: string | undefined) => (REQUEST_ID.test(text ?? "") ? text : undefined);
 
 /** One page of requests, newest first. Going newer and arriving at the top gives the first page, whole. */
 export async function listRequests(

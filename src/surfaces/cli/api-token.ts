@@ -24,6 +24,7 @@ import {
   teamNamed,
   withCore,
 } from "./context.ts";
+import { revokedText } from "./output.ts";
 import { duration } from "./values.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -139,10 +140,7 @@ function addRevoke(token: Command, cli: Cli): void {
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by, teamId }) => {
         const changed = await revokeApiToken(core, id, by, teamId ?? undefined);
-        output.result(
-          { id, status: "revoked", changed },
-          () => `${id} ${changed ? "is revoked" : "was revoked before"}`,
-        );
+        output.result({ id, status: "revoked", changed }, () => revokedText(id, changed));
       }),
   );
 }

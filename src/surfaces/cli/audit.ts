@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { findTeam } from "../../identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
+import { isDate } from "../../kit/date.ts";
 import { listEvents } from "../../platform/audit/audit.ts";
 import { type Cli, type CommonOptions, common, teamIdNamed, withCore } from "./context.ts";
 import { instant, wholeNumber } from "./values.ts";
@@ -24,7 +25,7 @@ function atMostShown(text: string): number {
 }
 
 /** A day is meant whole. */
-const untilEnd = (text: string): number => instant(text) + (/^\d{4}-\d\d-\d\d$/.test(text) ? DAY_MS : 0);
+const untilEnd = (text: string): number => instant(text) + (isDate(text) ? DAY_MS : 0);
 
 /** Who did what, as the dashboard's audit has it. */
 export function auditCommand(program: Command, cli: Cli): void {

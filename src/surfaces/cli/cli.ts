@@ -8,7 +8,7 @@ import {
 import { getUser } from "../../identity/people/people.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
-import { table } from "./output.ts";
+import { revokedText, table } from "./output.ts";
 
 export function cliCommands(program: Command, cli: Cli): void {
   const group = program.command("cli").description("command-line tools that sign in as people");
@@ -108,9 +108,7 @@ function addRevoke(group: Command, cli: Cli): void {
     .action((id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by }) => {
         const revoked = await revokeCliToken(core, null, id, by);
-        output.result({ id, status: "revoked", changed: revoked }, () =>
-          revoked ? `${id} is revoked` : `${id} was revoked before`,
-        );
+        output.result({ id, status: "revoked", changed: revoked }, () => revokedText(id, revoked));
       }),
     );
 }

@@ -13,6 +13,7 @@ import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { fail, notFound } from "../../kit/problem.ts";
 import { violationsOf } from "../../record/policy/policy.ts";
 import { type Cli, type CommonOptions, common, personNamed, teamIdNamed, withCore } from "./context.ts";
+import { revokedText } from "./output.ts";
 
 /** As commands print a device. */
 export const deviceAsJson = (one: Device) => ({
@@ -129,9 +130,7 @@ function addRevoke(device: Command, cli: Cli): void {
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by, teamId }) => {
         const revoked = await revokeDevice(core, id, by, teamId ?? undefined);
-        output.result({ deviceId: id, status: "revoked", changed: revoked }, () =>
-          revoked ? `${id} is revoked` : `${id} was revoked before`,
-        );
+        output.result({ deviceId: id, status: "revoked", changed: revoked }, () => revokedText(id, revoked));
       }),
   );
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
+import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { findUser } from "../../identity/people/people.ts";
 import type { Team } from "../../identity/teams/teams.ts";
 import { defectsOfClass, entriesProjection, findDefect, onWire } from "../../insight/defects/defects.ts";
@@ -39,7 +40,7 @@ const ofTeam = (command: Command) =>
 /** @throws Problem 404 */
 async function named(core: Core, { id: teamId }: Team, id: string): Promise<Named> {
   await catchUp(core, entriesProjection);
-  const isClass = /^[0-9a-f]{8}$/.test(id);
+  const isClass = WIRE_FINGERPRINT.test(id);
   const entry = isClass ? defectsOfClass(core, teamId, id)[0] : findDefect(core, teamId, Number(id));
   if (!entry) fail(notFound, `There is no error "${id}" (see: reckon error list)`);
   const title = entry.title || entry.heading;

@@ -8,6 +8,7 @@ import { isObject } from "../../kit/json.ts";
 import { fail, invalid, Problem, unavailable } from "../../kit/problem.ts";
 import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
+import { wholeNumberOf } from "../../kit/transparency/checkpoint.ts";
 import { COSIGNATURE_V1, ED25519, type NoteKey, parseVkey, type SignatureType } from "../../kit/transparency/note.ts";
 import { MAX_PROOF_BYTES } from "../../kit/transparency/proof.ts";
 import { checkpoint, ledgerKeys, proveGrowth } from "../../platform/transparency/transparency.ts";
@@ -53,10 +54,12 @@ function addVerify(ledger: Command, cli: Cli): void {
     );
 }
 
-const size = (text: string): number => {
-  if (!/^(?:0|[1-9]\d{0,15})$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
-  return Number(text);
-};
+/** A number of leaves. */
+function size(text: string): number {
+  const count = wholeNumberOf(text);
+  if (count === undefined) throw new InvalidArgumentError("It must be a whole number.");
+  return count;
+}
 
 function addHead(ledger: Command, cli: Cli): void {
   common(

@@ -97,6 +97,10 @@ export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
   };
 }
 
+/** What a command says that ends something by its id, which may have ended before. */
+export const revokedText = (id: string, changed: boolean): string =>
+  `${id} ${changed ? "is revoked" : "was revoked before"}`;
+
 /** Most of what is printed, found sooner than what is not to be. */
 const PLAIN = /^[ -~]*$/;
 

@@ -12,6 +12,7 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { readsToday } from "../../insight/ask/ask.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
+import { revokedText } from "./output.ts";
 import { duration, oneOf } from "./values.ts";
 
 /** For an option that may be given several times. */
@@ -105,10 +106,7 @@ function addRevoke(token: Command, cli: Cli): void {
     (id: string, options: CommonOptions) =>
       withCore(cli, options, async (core, output, { by }) => {
         const changed = await revokeAnyReadToken(core, id, by);
-        output.result(
-          { id, status: "revoked", changed },
-          () => `${id} ${changed ? "is revoked" : "was revoked before"}`,
-        );
+        output.result({ id, status: "revoked", changed }, () => revokedText(id, changed));
       }),
   );
 }

@@ -20,7 +20,7 @@ import { getTeam } from "../../identity/teams/teams.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, readSecret, withCore } from "./context.ts";
-import { type Output, table } from "./output.ts";
+import { type Output, revokedText, table } from "./output.ts";
 
 interface IssuerOptions extends CommonOptions {
   readonly issuer?: string;
@@ -175,7 +175,7 @@ function addScim(sso: Command, cli: Cli): void {
         if (options.list) return listTokens(core, issuer, output);
         if (id !== undefined) {
           const changed = await revokeScimToken(core, issuer, id);
-          return output.result({ id, changed }, () => `${id} ${changed ? "is revoked" : "was revoked before"}`);
+          return output.result({ id, changed }, () => revokedText(id, changed));
         }
         const made = await createScimToken(core, issuer);
         output.result({ ...made, url: `${baseUrlOf(core.config)}${SCIM_PATH}` }, () => made.token);

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { evidenceProjection, promptForLine } from "../../insight/causes/causes.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { commit } from "../../platform/http/fields.ts";
 import { requireCaughtUp } from "../../platform/projections/projections.ts";
 import { fitted, NOTICE, quoted, word } from "./answer.ts";
 import { repoWithin, requireWholeBrains, teamsOf } from "./reader.ts";
@@ -24,13 +25,7 @@ export const promptForLineTool = tool({
       v.description("1-based, as the file stands now, or at the commit."),
     ),
     repo: REPO,
-    commit: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^[0-9a-fA-F]{7,64}$/, "must have 7 to 64 hexadecimal digits"),
-        v.description("Only edits at or before this commit."),
-      ),
-    ),
+    commit: v.optional(commit("Only edits at or before this commit.")),
     team: TEAM,
   }),
   async call(visit, { path, line, repo, commit, team }) {

@@ -157,8 +157,8 @@ export function requestBytes(ask: RawAsk): Buffer {
 }
 
 /** Sends one request on a socket of its own. @throws Error when the server closed without a reply */
-export async function ask(port: number, what: RawAsk, host?: string): Promise<RawReply> {
-  return askBytes(port, requestBytes(what), { head: what.method === "HEAD", ...(host ? { host } : {}) });
+export async function ask(port: number, what: RawAsk): Promise<RawReply> {
+  return askBytes(port, requestBytes(what), { head: what.method === "HEAD" });
 }
 
 export async function askBytes(

@@ -4,10 +4,10 @@ import { startInstance } from "../../support/instance.ts";
 
 const SHA = "4f9d2c1a7b3e5d60819273645546372819a0bcde";
 
-async function withBrain(content: string, path = "errors.md", repoKey = "r") {
+async function withBrain(content: string, path = "errors.md") {
   const t = await startInstance();
   const { token, team } = await t.device();
-  await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey, files: [{ path, content }] } });
+  await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey: "r", files: [{ path, content }] } });
   return { core: t.instance.core, team, t };
 }
 

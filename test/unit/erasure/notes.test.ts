@@ -17,10 +17,6 @@ import { eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { noteOf, read, sha, upload } from "../../support/git-ai.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
-const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
-  const { core } = t.instance;
-  return eraseNow(core, target);
-};
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
 const commits = (t: TestInstance) => t.rows("SELECT commit_sha AS c FROM trace_notes ORDER BY id").map(({ c }) => c);
 
@@ -51,7 +47,7 @@ it("erases notes with the sessions that they name, whoever sent them, and what t
   await upload(t, key.token, before);
   await t.instance.settle();
   expect(t.rows("SELECT DISTINCT sha FROM trace_session_commits ORDER BY sha")).toHaveLength(2);
-  expect(await erase(t, { session: "mine" })).toMatchObject({ sessions: 1, notes: 1 });
+  expect(await eraseNow(t.instance.core, { session: "mine" })).toMatchObject({ sessions: 1, notes: 1 });
   expect([commits(t), filesWith(t.directory, "marigold"), filesWith(t.directory, sha("a"))]).toEqual([
     [sha("b")],
     [],
@@ -60,7 +56,7 @@ it("erases notes with the sessions that they name, whoever sent them, and what t
   expect(t.rows("SELECT sha FROM trace_session_commits")).toEqual([{ sha: sha("b") }]);
   expect((await read(t, mine.token, sha("a"))).status).toBe(404);
   expect(faults(t)).toEqual([]);
-  expect(await erase(t, { device: key.deviceId })).toMatchObject({ notes: 1, devices: 1 });
+  expect(await eraseNow(t.instance.core, { device: key.deviceId })).toMatchObject({ notes: 1, devices: 1 });
   expect([commits(t), filesWith(t.directory, "lavender"), t.count("trace_session_commits")]).toEqual([[], [], 0]);
   expect(faults(t)).toEqual([]);
   expect(t.rows("SELECT erased_by IS NOT NULL AS gone FROM deliveries WHERE mode = 'notes'")).toEqual([{ gone: 1 }]);
@@ -86,7 +82,7 @@ it("erases a note of a delivery whose others stay, and one that came anew", asyn
   const { t, mine, other, key } = await team();
   await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine"), [sha("b")]: noteBy("crocus", "x") });
   await upload(t, other.token, { [sha("b")]: noteBy("lavender", "mine") });
-  await erase(t, { session: "mine" });
+  await eraseNow(t.instance.core, { session: "mine" });
   expect([commits(t), filesWith(t.directory, "lavender"), faults(t)]).toEqual([[], [], []]);
   await upload(t, mine.token, { [sha("a")]: noteBy("rose", "y") });
   expect([commits(t), faults(t)]).toEqual([[sha("a")], []]);
@@ -99,7 +95,7 @@ it("erases notes that name a person, from colleagues' devices too", async () => 
     [sha("a")]: noteBy("marigold", "unknown"),
     [sha("b")]: noteBy("lavender", "unknown").replaceAll("ada@example.com", "bob@example.com"),
   });
-  await erase(t, { person: "ada@example.com" });
+  await eraseNow(t.instance.core, { person: "ada@example.com" });
   expect([commits(t), filesWith(t.directory, "marigold"), faults(t)]).toEqual([[sha("b")], [], []]);
 });
 
@@ -113,7 +109,7 @@ it("erases notes that name a person by the address that they had before, and not
   const { id } = await placeHold(core, { device: key.deviceId, reason: "claim" });
   await expect(planErasure(core, resolveTarget(core, { person: changed.email }))).rejects.toThrow(id);
   await releaseHold(core, id);
-  expect(await erase(t, { person: changed.email })).toMatchObject({ notes: 1 });
+  expect(await eraseNow(t.instance.core, { person: changed.email })).toMatchObject({ notes: 1 });
   expect([commits(t), filesWith(t.directory, "ada@example.com"), faults(t)]).toEqual([[], [], []]);
 });
 
@@ -123,7 +119,7 @@ it("erases notes that name a person in whatever case, and none that name somebod
   const texts = ["by ann@acme.example.org", "by joann@acme.example", "on\\nAnn@Acme.example.", "<ann@acme.example>"];
   const notes = texts.map((text, i) => [sha("abcd".charAt(i)), noteBy(text, "x")] as const);
   await upload(t, key.token, Object.fromEntries(notes));
-  expect(await erase(t, { person: "ann@acme.example" })).toMatchObject({ notes: 2 });
+  expect(await eraseNow(t.instance.core, { person: "ann@acme.example" })).toMatchObject({ notes: 2 });
   expect([commits(t), faults(t)]).toEqual([[sha("a"), sha("b")], []]);
 });
 
@@ -153,7 +149,7 @@ it.each([
   await upload(t, key.token, notes);
   const hold = await placeHold(core, { ...held(key), reason: "claim" });
   for (const one of [{ session: "mine" }, { device: mine.deviceId }, target]) {
-    await expect(erase(t, one)).rejects.toThrow(hold.id);
+    await expect(eraseNow(t.instance.core, one)).rejects.toThrow(hold.id);
     await expect(planErasure(core, resolveTarget(core, one))).rejects.toThrow(hold.id);
   }
   await setRetention(core, "Acme", "traces", 30);

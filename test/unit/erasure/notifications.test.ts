@@ -1,15 +1,8 @@
 import { expect, it } from "vitest";
-import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { createChannel, eventsFor, listChannels, messagesOf } from "../../../src/share/notifications/notifications.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
-import type { TestInstance } from "../../support/instance.ts";
 import { addChannel, arrived, startSending } from "../../support/notifications.ts";
 import { startReceiver } from "../../support/receiver.ts";
-
-const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
-  const { core } = t.instance;
-  return eraseNow(core, target);
-};
 
 it("takes what was noted of a device along, sent or not, and tells that it is done", async () => {
   const receiver = await startReceiver();
@@ -27,7 +20,7 @@ it("takes what was noted of a device along, sent or not, and tells that it is do
   receiver.answer = (_, response) => response.writeHead(500).end();
   await t.post("/api/agent-traces/ingest", { token: mine.token, json: failed("marigold-two") });
   await arrived(receiver, 3);
-  const counts = await erase(t, { device: mine.deviceId });
+  const counts = await eraseNow(t.instance.core, { device: mine.deviceId });
   expect(counts).toMatchObject({ notices: 3 });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect(filesWith(t.directory, "lavender")).toContain("reckon.db");
@@ -58,7 +51,7 @@ it("leaves alone what was noted of repositories that an erased device never sent
     await t.post("/api/brain/ingest", { token, json: { version: 1, repoKey, files } });
   }
   await t.instance.settle();
-  await erase(t, { device: mine.deviceId });
+  await eraseNow(t.instance.core, { device: mine.deviceId });
   expect(t.rows("SELECT type, repo_key AS repo FROM notices ORDER BY id")).toEqual([
     { type: "defect.new", repo: "acme/till" },
     { type: "erasure.done", repo: null },
@@ -84,7 +77,7 @@ it("takes of a session alone what was noted of it, and has all else told", async
   });
   await t.instance.settle();
   await arrived(receiver, 3);
-  expect(await erase(t, { session: "marigold" })).toMatchObject({ notices: 1 });
+  expect(await eraseNow(t.instance.core, { session: "marigold" })).toMatchObject({ notices: 1 });
   receiver.answer = (_, response) => response.writeHead(204).end();
   const told = () => receiver.received.slice(3).map(({ json }) => json.data.agent ?? json.data.title ?? json.type);
   await expect
@@ -108,7 +101,7 @@ it("takes a person's address out of every channel, and removes one that nobody i
     createChannel(core, { teamId: device.team.id, kind: "mail", name, target, events: ["gap"] });
   const { channel: both } = await mail("both", "zinnia@example.com, bob@example.com");
   const { channel: alone } = await mail("alone", "ZINNIA@EXAMPLE.COM");
-  const counts = await erase(t, { person: email });
+  const counts = await eraseNow(t.instance.core, { person: email });
   expect(counts).toMatchObject({ "notification addresses": 2 });
   expect(listChannels(core).map(({ id, addresses }) => [id, addresses])).toEqual([[both.id, ["bob@example.com"]]]);
   expect(messagesOf(core, alone.id, 1)).toEqual([]);

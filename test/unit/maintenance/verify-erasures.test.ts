@@ -18,10 +18,6 @@ import { startInstance, type TestInstance } from "../../support/instance.ts";
 const DAY = 86_400_000;
 const faults = (t: TestInstance) =>
   verifyLedger(t.instance.core, undefined, () => {}).faults.map(({ deliveryId, problem }) => [deliveryId, problem]);
-const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
-  const { core } = t.instance;
-  return eraseNow(core, target);
-};
 const leafOf = (t: TestInstance, action: string): number =>
   t.rows("SELECT leaf FROM audit_events WHERE action = ? ORDER BY id DESC LIMIT 1", action)[0].leaf;
 
@@ -105,7 +101,7 @@ it("events that are gone, or altered, where nothing was ever erased", async () =
 
 it("events that are altered beside those that names were taken out of, before and after", async () => {
   const { t, other } = await team();
-  await erase(t, { person: "zinnia@example.com" });
+  await eraseNow(t.instance.core, { person: "zinnia@example.com" });
   expect(faults(t)).toEqual([]);
   const renamed = leafOf(t, "device.renamed");
   const [{ key }] = t.rows("SELECT item_key AS key FROM audit_events WHERE leaf = ?", renamed);
@@ -122,7 +118,7 @@ it("events that are altered beside those that names were taken out of, before an
   const told = leafOf(t, "names.erased");
   expect(faultsAfter(t, () => removeEvent(t, told)).length).toBeGreaterThan(1);
   // Another erasure reaches what is left.
-  await erase(t, { device: other.deviceId });
+  await eraseNow(t.instance.core, { device: other.deviceId });
   expect(faults(t)).toEqual([]);
 });
 
@@ -161,7 +157,7 @@ it("an event, or a delivery, that is noted among those that retention let go", a
 
 it("a delivery that is erased by nothing that the log tells of, or by what does not reach it", async () => {
   const { t, acme, mine, other, delivery } = await team();
-  await erase(t, { device: mine.deviceId });
+  await eraseNow(t.instance.core, { device: mine.deviceId });
   expect(faults(t)).toEqual([]);
   const [{ id: real }] = t.rows("SELECT id FROM erasures");
   const deliveries = [delivery("telemetry"), delivery("traces")];
@@ -252,7 +248,7 @@ it("items that are gone, and noted as if they had been erased or replaced", asyn
 it("what of a delivery is forgotten where no erasure reaches it, though more of its device came since", async () => {
   const { t, mine, other, delivery } = await team();
   await deliverAll(t, other, "till", "lavender", 10);
-  await erase(t, { device: mine.deviceId });
+  await eraseNow(t.instance.core, { device: mine.deviceId });
   const traces = delivery("traces");
   const [span] = t.rows(
     "SELECT id, item, external_id AS name, document FROM trace_spans WHERE delivery_id = ?",

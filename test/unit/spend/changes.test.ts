@@ -230,8 +230,8 @@ it("keeps the work of a transaction small, whatever one session tells: other mod
   let now = performance.now();
   const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 20));
   onTestFinished(() => clock.mockRestore());
-  const deliver = async (model: string, call: (i: number) => object, calls = CALLS) => {
-    const spans = Array.from({ length: calls }, (_, i) => ({ id: `${i}`, startedAt: AT, ...call(i) }));
+  const deliver = async (model: string, call: (i: number) => object) => {
+    const spans = Array.from({ length: CALLS }, (_, i) => ({ id: `${i}`, startedAt: AT, ...call(i) }));
     const sessions = [{ id: "s", outcome: "ok", model, startedAt: AT, spans }];
     expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
   };

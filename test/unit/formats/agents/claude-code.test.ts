@@ -24,8 +24,8 @@ const answer = (uuid: string, content: unknown[], output = 9, more: object = {})
     ...more,
   },
 });
-const command = (id: string, text: string, uuid = id) =>
-  answer(uuid, [{ type: "tool_use", id, name: "Bash", input: { command: text } }]);
+const command = (id: string, text: string) =>
+  answer(id, [{ type: "tool_use", id, name: "Bash", input: { command: text } }]);
 const result = (id: string, content: unknown, more: object = {}) => ({
   ...user([{ type: "tool_result", tool_use_id: id, content, is_error: false }], more),
   uuid: `result of ${id}`,

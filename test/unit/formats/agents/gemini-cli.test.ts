@@ -5,7 +5,7 @@ import { eventsOf, ofType } from "./reading.ts";
 const AT = "2026-05-04T10:00:00.000Z";
 const own = (key: string) => ({ key, sessionId: "s1", at: AT });
 const header = { sessionId: "s1", projectHash: "x", startTime: AT, lastUpdated: AT, kind: "main" };
-const user = (content: unknown, id = "u1") => ({ id, timestamp: AT, type: "user", content });
+const user = (content: unknown) => ({ id: "u1", timestamp: AT, type: "user", content });
 const tokens = { input: 500, output: 30, cached: 300, thoughts: 10, tool: 0, total: 540 };
 const answer = (more: object = {}) => ({
   ...{ id: "m1", timestamp: AT, type: "gemini", content: "I lower prices.", thoughts: [{ subject: "Hm" }] },
