@@ -1,5 +1,5 @@
 import { slot } from "../../../../core.ts";
-import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
+import { type Device, findDeviceOf, listDevices } from "../../../../identity/devices/devices.ts";
 import { sourcesOf } from "../../../../identity/ownership/ownership.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { Member } from "./call.ts";
@@ -33,8 +33,9 @@ export const deviceIdsSeen = (call: Member): string[] | undefined =>
 export const sourcesFor = ({ core, session }: Member, person: string): string[] | undefined =>
   person === "" ? undefined : sourcesOf(core, session.team.id, person === NOBODY ? null : person);
 
-/** Whether whoever looks sees what a device sent. */
-export const seesDevice = (call: Member, deviceId: string): boolean => deviceIdsSeen(call)?.includes(deviceId) ?? true;
+/** Whether whoever looks sees what a device sent, by whose it is at this moment: a page that stays open asks again and again. */
+export const seesDevice = (call: Member, deviceId: string): boolean =>
+  !seesOwn(call) || findDeviceOf(call.core, call.session.team.id, deviceId)?.personId === call.session.userId;
 
 /** @throws Problem 404 for what a device sent that whoever looks does not see @param says the same as where there is no such thing */
 export function requireSeen(call: Member, deviceId: string | undefined, says: string): void {
