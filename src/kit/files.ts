@@ -15,10 +15,11 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Where modes say nothing, a file is flushed only by who may write to it, and no folder is: names are in the journal of its file system. */
+/** There modes say nothing of who may read a file. */
 export const isWindows = process.platform === "win32";
 
 function sync(path: string): void {
+  // Windows flushes only what may be written to, and no folder: names are in the journal of its file system.
   if (isWindows && statSync(path).isDirectory()) return;
   const fd = openSync(path, isWindows ? "r+" : "r");
   try {

@@ -17,10 +17,19 @@ export interface Device extends DeviceRow {
   readonly silentSince: number | null;
 }
 
-/** A team's devices, or everybody's when undefined, the one bound first first. @param personId only this person's */
-export function listDevices(core: Core, teamId?: string, personId?: string): Device[] {
-  if (personId === undefined) return shown(core, deviceRows(core, teamId));
-  return shown(core, rowsOfPerson(core, personId)).filter((one) => teamId === undefined || one.teamId === teamId);
+function rowsMeant(core: Core, teamId: string | undefined, personId: string | undefined): readonly DeviceRow[] {
+  if (personId === undefined) return deviceRows(core, teamId);
+  return rowsOfPerson(core, personId).filter((one) => teamId === undefined || one.teamId === teamId);
+}
+
+/**
+ * A team's devices, or everybody's when undefined, the one bound first first.
+ * @param personId only this person's
+ * @param status only those that stand so
+ */
+export function listDevices(core: Core, teamId?: string, personId?: string, status?: Device["status"]): Device[] {
+  const devices = shown(core, rowsMeant(core, teamId, personId));
+  return status === undefined ? devices : devices.filter((one) => one.status === status);
 }
 
 /** Devices looked at in one go where there may be very many. */
@@ -28,18 +37,13 @@ const PORTION = 500;
 
 /** The same in portions, between which others may get their turn: devices as they are when it is asked for them. */
 export function* devicesInPortions(core: Core, teamId?: string, personId?: string): Generator<readonly Device[]> {
-  const all = personId === undefined ? deviceRows(core, teamId) : rowsOfPerson(core, personId);
-  const meant = all.filter((one) => teamId === undefined || one.teamId === teamId);
-  for (let from = 0; from < meant.length; from += PORTION) yield shown(core, meant.slice(from, from + PORTION));
+  const all = rowsMeant(core, teamId, personId);
+  for (let from = 0; from < all.length; from += PORTION) yield shown(core, all.slice(from, from + PORTION));
 }
-
-/** A person's devices that can report. @param teamId only those of this team */
-const reportingDevices = (core: Core, personId: string, teamId?: string): Device[] =>
-  listDevices(core, teamId, personId).filter(({ status }) => status === "active");
 
 /** Ends the bindings of a person's devices that can report; call inside a transaction. @param teamId only of this team's */
 export function revokeDevicesOf(core: Core, personId: string, by: Actor, teamId?: string): void {
-  for (const device of reportingDevices(core, personId, teamId)) endBinding(core, device, by, "device.revoked");
+  for (const device of listDevices(core, teamId, personId, "active")) endBinding(core, device, by, "device.revoked");
 }
 
 /** One device of a team as people see it. @returns undefined when the team has no such device */

@@ -13,8 +13,8 @@ export interface ViewRow {
   readonly at: number;
 }
 
-const VIEW =
-  "SELECT team_id AS teamId, session_id AS sessionId, device_id AS deviceId, user_id AS userId, day, at FROM session_views";
+const FACTS = "team_id AS teamId, session_id AS sessionId, device_id AS deviceId, user_id AS userId, day, at";
+const VIEW = `SELECT ${FACTS} FROM session_views`;
 
 export const rows = statements((db) => ({
   // These four by the primary key.
@@ -34,7 +34,7 @@ export const rows = statements((db) => ({
   ),
   // Both by session_views_by_device, the first for each.
   ofDevices: db.prepare<[string, number], ViewRow>(
-    `${VIEW.replace("FROM", "FROM json_each(?) d CROSS JOIN")} ON device_id = d.value ORDER BY at DESC LIMIT ?`,
+    `SELECT ${FACTS} FROM json_each(?) d CROSS JOIN session_views ON device_id = d.value ORDER BY at DESC LIMIT ?`,
   ),
   eraseOfDevice: db.prepare<[string, number, number]>(
     `DELETE FROM session_views WHERE (session_id, user_id, day) IN (

@@ -202,7 +202,7 @@ function addSwitches(user: Command, cli: Cli): void {
     .action((who: string, options: CommonOptions & { revokeDevices: boolean }) =>
       withCore(cli, options, async (core, output, { by }) => {
         const { id, email } = getUser(core, who);
-        const canReport = () => listDevices(core, undefined, id).filter(({ status }) => status === "active");
+        const canReport = () => listDevices(core, undefined, id, "active");
         const before = canReport();
         const changed = await setDisabled(core, id, true, by, options.revokeDevices);
         const reporting = canReport();

@@ -72,14 +72,15 @@ function betterOrWorse({ days }: Period, now: number, before: number): Html {
 
 /** What has no price is never shown as nothing. */
 function spendTile(call: Member, period: Period, seen: Seen): Stat {
-  const { course: cost, priced, aSession, reported, prices } = seen.spend;
+  const { course: cost, priced, perSession, reported, prices } = seen.spend;
   const known = priced.some((usd) => usd !== null);
   return {
     label: "Spend",
     value: known ? dollars(cost.total) : "–",
     sub: line(
       known && change(period, cost, undefined, dollars),
-      prices.problem ?? (known ? aSession !== null && `${dollars(aSession)} a session` : "nothing that has a price"),
+      prices.problem ??
+        (known ? perSession !== null && `${dollars(perSession)} a session` : "nothing that has a price"),
       !known && reported !== null && `agents say ${dollars(reported)}`,
     ),
     spark: course("Dollars", cost, dollars),

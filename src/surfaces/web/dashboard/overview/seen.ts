@@ -15,13 +15,13 @@ export interface Seen {
   /** Sessions by how they ended. */
   readonly sessions: Readonly<Record<OutcomeKind, Course>>;
   /**
-   * Dollars at list prices. `priced` by day of the period, null where nothing has a price; `aSession` what one that began in it cost on
+   * Dollars at list prices. `priced` by day of the period, null where nothing has a price; `perSession` what one that began in it cost on
    * average, null where none has a price; `reported` what agents say, null where none does.
    */
   readonly spend: {
     readonly course: Course;
     readonly priced: readonly (number | null)[];
-    readonly aSession: number | null;
+    readonly perSession: number | null;
     readonly reported: number | null;
     readonly prices: SpendReport["prices"];
   };
@@ -56,7 +56,7 @@ export async function look({ core, session }: Member, period: Period): Promise<S
     spend: {
       course: courseOf(period, new Map([...cost].map(([day, usd]) => [day, usd ?? 0]))),
       priced: Array.from({ length: period.days }, (_, i) => cost.get(period.first + i) ?? null),
-      aSession: began.usd === null ? null : began.usd / began.sessions,
+      perSession: began.usd === null ? null : began.usd / began.sessions,
       reported: said.length === 0 ? null : said.reduce((sum, usd) => sum + usd, 0),
       prices: report.prices,
     },

@@ -39,7 +39,7 @@ function personPage(call: ByAdmin, member: Member) {
   const self = member.userId === session.userId;
   const outranked = member.role === "owner" && session.team.role !== "owner";
   const base = `/people/${member.userId}`;
-  const reporting = listDevices(core, session.team.id, member.userId).filter(({ status }) => status === "active");
+  const reporting = listDevices(core, session.team.id, member.userId, "active");
   const main = html`${pageHead({
     title: who,
     crumbs: [{ label: "People", href: href("/people") }, { label: who }],

@@ -77,7 +77,7 @@ function onePage(call: ByOperator, user: ListedUser) {
   const self = user.id === session.userId;
   const open = user.disabledAt === null;
   const operator = user.operator === 1;
-  const reporting = listDevices(core, undefined, user.id).filter(({ status }) => status === "active");
+  const reporting = listDevices(core, undefined, user.id, "active");
   const body = html`${facts([
     { label: "E-mail address", value: user.email },
     { label: "Account", value: state(user) },
