@@ -113,7 +113,10 @@ it("sends a test and shows the receiver's reply as text, lists what was sent, an
   await judge("notifications-test");
   const text = await page.locator("main").textContent();
   for (const part of ["500 It <i>broke", HOSTILE, "not delivered"]) expect(text).toContain(part);
-  expect(receiver.received.at(-1)?.json).toMatchObject({ type: "test", data: { channel: channel.id } });
+  // A gap that was answered with 500 may be tried again meanwhile.
+  expect(receiver.received.map(({ json }) => json)).toContainEqual(
+    expect.objectContaining({ type: "test", data: expect.objectContaining({ channel: channel.id }) }),
+  );
   const before = receiver.received.length;
   receiver.answer = (_, response) => response.writeHead(200).end();
   await page.getByRole("button", { name: "Send again" }).first().click();
