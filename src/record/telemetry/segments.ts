@@ -19,9 +19,10 @@ export interface StoredAt {
   readonly index: number;
 }
 
-/** Blocks whose texts are kept at hand: neighbouring segments mostly lie in the same one. */
-const MAX_BLOCKS_BYTES = 16 * 1024 * 1024;
-const blocks = slot(() => new Map<number, Buffer>());
+/** Blocks whose texts are kept at hand, with what else each takes: neighbouring segments mostly lie in the same one. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+const BYTES_BESIDE = 512;
+const blocks = slot(() => ({ bytes: 0, texts: new Map<number, Buffer>() }));
 
 /** The texts of a segment; those of a block that is missing or damaged are empty, which verifying tells. */
 export function textsOf(core: Core, { texts, blockId, blockAt, bytes }: SegmentRow): Buffer {
@@ -31,15 +32,15 @@ export function textsOf(core: Core, { texts, blockId, blockAt, bytes }: SegmentR
 
 function blockTexts(core: Core, id: number): Buffer {
   const kept = blocks(core);
-  const texts = kept.get(id) ?? openBlock(core, id);
-  kept.delete(id);
-  kept.set(id, texts);
-  let bytes = 0;
-  for (const each of kept.values()) bytes += each.length;
-  for (const [oldest, each] of kept) {
-    if (bytes <= MAX_BLOCKS_BYTES || oldest === id) break;
-    kept.delete(oldest);
-    bytes -= each.length;
+  const known = kept.texts.get(id);
+  const texts = known ?? openBlock(core, id);
+  if (known) kept.texts.delete(id);
+  else kept.bytes += texts.length + BYTES_BESIDE;
+  kept.texts.set(id, texts);
+  for (const [oldest, { length }] of kept.texts) {
+    if (kept.bytes <= MAX_KEPT_BYTES || oldest === id) break;
+    kept.texts.delete(oldest);
+    kept.bytes -= length + BYTES_BESIDE;
   }
   return texts;
 }
@@ -47,7 +48,8 @@ function blockTexts(core: Core, id: number): Buffer {
 function openBlock(core: Core, id: number): Buffer {
   const content = segmentRows(core.store).block.get(id);
   try {
-    return content ? zstdDecompressSync(content) : Buffer.alloc(0);
+    // A copy with memory of its own: what zlib gives, and what Node gives for a little, is a part of 64 KiB that stays as a whole.
+    return content ? Buffer.from(new Uint8Array(zstdDecompressSync(content)).buffer) : Buffer.alloc(0);
   } catch {
     return Buffer.alloc(0);
   }

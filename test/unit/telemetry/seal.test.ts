@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { exportEntries, findEntry, listEntries } from "../../../src/record/telemetry/telemetry.ts";
@@ -101,6 +103,28 @@ describe("sealing", () => {
       { first_seq: 10, isPlain: 1 },
       { first_seq: 20, isPlain: 0 },
     ]);
+  });
+
+  it("keeps no more in memory of streams that it read than they hold, many as they may be", async () => {
+    const STREAMS = 300;
+    for (const i of numbers(1, STREAMS)) await send(`shop-${i}`, [1]);
+    t.clock.advance(DAY_MS);
+    expect(await seal(t.instance.core, MANY)).toBe(STREAMS);
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const inMemory = async () => {
+      // What a collection lets go of is given back beside it.
+      for (let i = 0; i < 3; i++) {
+        collect();
+        await new Promise(setImmediate);
+      }
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = await inMemory();
+    const lines = await Array.fromAsync(exportEntries(t.instance.core, device.team.id));
+    expect(lines).toHaveLength(STREAMS);
+    // Each holds some hundred bytes.
+    expect((await inMemory()) - before).toBeLessThan(STREAMS * 8 * 1024);
   });
 
   it("leaves alone what was parted by a late entry while it was compressed", async () => {
