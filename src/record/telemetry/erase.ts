@@ -104,8 +104,7 @@ function eraseStep(
         const texts = before.flatMap((entry, i): [number, string][] =>
           seqs.has(entry.seq) ? [[first + i, entryText(entry)]] : [],
         );
-        deliveryErasure.forgetItems(core, segment.deliveryId, new Map(texts));
-        deliveryErasure.markErasedInPart(core, segment.deliveryId, gone.length, erasureId);
+        forget(core, segment.deliveryId, gone.length, new Map(texts), erasureId);
         entries += gone.length;
       }
     const conflicts = places.flatMap(({ conflictIds }) =>
@@ -115,14 +114,30 @@ function eraseStep(
       }),
     );
     for (const { id, deliveryId, item, ...entry } of conflicts) {
-      if (item !== null) deliveryErasure.forgetItems(core, deliveryId, new Map([[item, entryText(entry)]]));
       sql.dropConflict.run(id);
-      deliveryErasure.markErasedInPart(core, deliveryId, 1, erasureId);
+      forget(core, deliveryId, 1, new Map(item === null ? [] : [[item, entryText(entry)]]), erasureId);
     }
     store(core, changed);
     sql.countErased.run({ id: streamId, entries, conflicts: conflicts.length });
     return { entries: entries + conflicts.length };
   };
+}
+
+/**
+ * Row change: entries of a delivery go, evidence included. While something of it is left their hashes stay, which its root is made of.
+ * @param texts by item, of those that have a place among them
+ */
+function forget(
+  core: Core,
+  deliveryId: number,
+  count: number,
+  texts: ReadonlyMap<number, string>,
+  erasureId: string,
+): void {
+  deliveryErasure.markErasedInPart(core, deliveryId, count, erasureId);
+  const delivery = findDelivery(core, deliveryId);
+  if (delivery && deliveryErasure.isErased(delivery)) deliveryErasure.markErased(core, deliveryId, erasureId);
+  else deliveryErasure.forgetItems(core, deliveryId, texts);
 }
 
 /** Stores segments anew; blocks that some lie in are made anew without what was erased. */

@@ -145,6 +145,38 @@ it.each([
   expect(t.rows("SELECT input FROM spend_cells")).toEqual([{ input: 100 }]);
 });
 
+it("leaves its row alone of a delivery that nothing is left of, also where some of it went before", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { token } = await t.device(await t.team({ name: "Acme" }));
+  const entries = [1, 2, 3].map((seq) => ({ seq, payload: { type: "prompt", text: `number ${seq}`, sessionId: seq } }));
+  const deliver = async (list = entries) => {
+    const answer = await t.post("/api/telemetry/ingest", { token, json: { repoKey: "shop", entries: list } });
+    expect(answer.status).toBe(200);
+    return answer.body;
+  };
+  await deliver();
+  await deliver([{ seq: 3, payload: { type: "prompt", text: "another", sessionId: 3 } }]);
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: 1 }), "asked"));
+  const noted = () => [
+    t.count("delivery_items"),
+    t.rows("SELECT item_key IS NOT NULL AS hasKey, length(item_salts) > 0 AS hasSalts FROM deliveries ORDER BY id"),
+  ];
+  expect(noted()).toEqual([
+    1,
+    [
+      { hasKey: 0, hasSalts: 1 },
+      { hasKey: 1, hasSalts: null },
+    ],
+  ]);
+  t.clock.advance(60 * DAY);
+  await setRetention(core, "Acme", "telemetry", 30);
+  await retentionJob.run(core);
+  expect(noted()).toEqual([0, Array(2).fill({ hasKey: 0, hasSalts: null })]);
+  expect(verifyLedger(core, undefined, () => {})).toMatchObject({ erased: 2, faults: [] });
+  expect(await deliver()).toMatchObject({ accepted: 0, maxSeq: 3 });
+});
+
 it("keeps the current brain of a repository, however old", async () => {
   const { t, device, keep, night } = await twice();
   await deliverAll(t, device, "till", "crocus");
