@@ -49,13 +49,10 @@ export interface StreamRow {
   readonly last: number;
 }
 
-/** Deliveries among some numbers that something is left of. */
+/** A team's deliveries among some numbers that something is left of. */
 interface UnerasedQuery {
   readonly teamId: string;
-  readonly deviceId: string;
   readonly kind: string;
-  readonly repoKey: string | null;
-  readonly until: number;
   readonly low: number;
   readonly high: number;
 }
@@ -177,12 +174,17 @@ export const rows = statements((db, has) => {
     markErasedInPart: db.prepare<[string, number, number]>(
       "UPDATE deliveries SET erased_by = ?, erased_items = min(items, erased_items + ?) WHERE id = ?",
     ),
-    // By the primary key's range.
-    unerased: db
-      .prepare<[UnerasedQuery], number>(
-        `SELECT id FROM deliveries WHERE id BETWEEN @low AND @high AND team_id = @teamId AND device_id = @deviceId AND kind = @kind
-           AND received_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey)
-           AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
+    // By deliveries_by_team's range.
+    unerased: db.prepare<[UnerasedQuery], Pick<DeliveryFacts, "id" | "deviceId" | "repoKey" | "receivedAt">>(
+      `SELECT id, device_id AS deviceId, repo_key AS repoKey, received_at AS receivedAt FROM deliveries
+       WHERE team_id = @teamId AND id BETWEEN @low AND @high AND kind = @kind AND (erased_by IS NULL OR erased_items < items)
+       ORDER BY id`,
+    ),
+    // By the primary key, once an id.
+    left: db
+      .prepare<[{ ids: string; until: number; through: number }], number>(
+        `SELECT d.id FROM json_each(@ids) CROSS JOIN deliveries d ON d.id = value
+         WHERE d.id <= @through AND received_at <= @until AND (erased_by IS NULL OR erased_items < items)`,
       )
       .pluck(),
     // By deliveries_by_team, from a number on.

@@ -7,6 +7,15 @@ interface StreamQuery {
   readonly repoKey: string | null;
 }
 
+/** A stretch of a stream. */
+interface StretchQuery {
+  readonly streamId: number;
+  /** The seq that it begins behind. */
+  readonly from: number;
+  /** Null for all up to the end. */
+  readonly to: number | null;
+}
+
 interface ErasableConflict {
   readonly id: number;
   readonly deliveryId: number;
@@ -26,15 +35,21 @@ export const eraseRows = statements((db) => ({
   ofStream: db.prepare<[number], { deviceId: string; repoKey: string }>(
     "SELECT device_id AS deviceId, repo_key AS repoKey FROM telemetry_streams WHERE id = ?",
   ),
-  // By telemetry_segments_by_seq.
-  segments: db.prepare<[number], Pick<SegmentFacts, "firstId" | "entries" | "deliveryId">>(
-    "SELECT first_id AS firstId, entries, delivery_id AS deliveryId FROM telemetry_segments WHERE stream_id = ? ORDER BY first_id",
+  // Both by telemetry_segments_by_seq.
+  stretchEnd: db
+    .prepare<[number, number], number>(
+      "SELECT first_seq FROM telemetry_segments WHERE stream_id = ? AND first_seq > ? ORDER BY first_seq LIMIT 1 OFFSET 999",
+    )
+    .pluck(),
+  segments: db.prepare<[StretchQuery], Pick<SegmentFacts, "firstId" | "entries" | "deliveryId">>(
+    `SELECT first_id AS firstId, entries, delivery_id AS deliveryId FROM telemetry_segments
+     WHERE stream_id = @streamId AND first_seq > @from AND (@to IS NULL OR first_seq <= @to) ORDER BY first_seq`,
   ),
   // By the primary key's range.
   within: db.prepare<[number, number], SegmentRow>(
     `SELECT ${SEGMENT} FROM telemetry_segments WHERE first_id BETWEEN ? AND ? ORDER BY first_id`,
   ),
-  // By telemetry_segments_by_seq, its first column.
+  // By telemetry_segments_by_block.
   inBlock: db.prepare<[number, number], SegmentRow>(
     `SELECT ${SEGMENT} FROM telemetry_segments WHERE stream_id = ? AND block_id = ? ORDER BY block_at`,
   ),

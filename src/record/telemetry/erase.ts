@@ -35,10 +35,8 @@ async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): A
     let some: Place[] = [];
     let count = 0;
     for (const place of placesOf(core, streamId, portion)) {
-      if (isMeant && countMeant(core, place, isMeant) === 0) {
-        await yieldNow();
-        continue;
-      }
+      await yieldNow();
+      if (!place || (isMeant && countMeant(core, place, isMeant) === 0)) continue;
       if (count > 0 && count + place.entries > MAX_ERASED_ROWS) {
         yield eraseStep(core, streamId, some, portion, isMeant);
         [some, count] = [[], 0];
@@ -50,22 +48,33 @@ async function* eraseEntries(core: Core, portion: Portion, isMeant?: IsMeant): A
   }
 }
 
-/** Where entries of a portion's deliveries lie in a stream, of which something is left. */
-function* placesOf(core: Core, streamId: number, portion: Pick<Portion, "until" | "through">): Generator<Place> {
+/**
+ * Where entries of a portion's deliveries lie in a stream, of which something is left; undefined after each stretch of the stream, for
+ * there may be none in it.
+ */
+function* placesOf(
+  core: Core,
+  streamId: number,
+  portion: Pick<Portion, "until" | "through">,
+): Generator<Place | undefined> {
   const sql = eraseRows(core.store);
   const conflicts = Map.groupBy(sql.conflicts.all(streamId), ({ deliveryId }) => deliveryId);
-  const isOfPortion = (deliveryId: number) => {
-    const delivery = findDelivery(core, deliveryId);
-    return delivery !== undefined && deliveryErasure.isWithin(delivery, portion) && !deliveryErasure.isErased(delivery);
-  };
-  for (const { firstId, entries, deliveryId } of sql.segments.all(streamId)) {
-    if (!isOfPortion(deliveryId)) continue;
-    const conflictIds = (conflicts.get(deliveryId) ?? []).map(({ id }) => id);
-    conflicts.delete(deliveryId);
-    yield { firstId, lastId: firstId + entries - 1, entries: entries + conflictIds.length, conflictIds };
+  for (let from: number | null = -1; from !== null; ) {
+    const to: number | null = sql.stretchEnd.get(streamId, from) ?? null;
+    const segments = sql.segments.all({ streamId, from, to });
+    const isLeft = deliveryErasure.leftOf(core, segments, portion);
+    for (const { firstId, entries, deliveryId } of segments) {
+      if (!isLeft.has(deliveryId)) continue;
+      const conflictIds = (conflicts.get(deliveryId) ?? []).map(({ id }) => id);
+      conflicts.delete(deliveryId);
+      yield { firstId, lastId: firstId + entries - 1, entries: entries + conflictIds.length, conflictIds };
+    }
+    yield undefined;
+    from = to;
   }
+  const isLeft = deliveryErasure.leftOf(core, [...conflicts.values()].flat(), portion);
   for (const [deliveryId, alone] of conflicts)
-    if (isOfPortion(deliveryId))
+    if (isLeft.has(deliveryId))
       yield { firstId: 0, lastId: -1, entries: alone.length, conflictIds: alone.map(({ id }) => id) };
 }
 
@@ -177,7 +186,7 @@ async function countEntries(core: Core, portion: Omit<Portion, "erasureId">, isM
   let count = 0;
   for (const streamId of eraseRows(core.store).streams.all(portion))
     for (const place of placesOf(core, streamId, portion)) {
-      count += isMeant ? countMeant(core, place, isMeant) : place.entries;
+      if (place) count += isMeant ? countMeant(core, place, isMeant) : place.entries;
       await yieldNow();
     }
   return count;

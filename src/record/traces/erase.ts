@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, type EraseSteps, inFew, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
@@ -131,13 +132,10 @@ function dropLabels(core: Core, labels: readonly ErasableItem[], erasureId: stri
   return labels.length;
 }
 
-/**
- * What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased.
- * @param keepsLabels whether a hold keeps the labels
- */
-function* eraseRemains(core: Core, portion: Portion, keepsLabels: boolean): Generator<EraseStep> {
+/** Erases the labels of a portion that are of no session, once its sessions are gone. */
+function* eraseLooseLabels(core: Core, portion: Portion): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  for (const some of portions(keepsLabels ? [] : looseLabels(core, portion)))
+  for (const some of portions(looseLabels(core, portion)))
     yield () => ({
       labels: dropLabels(
         core,
@@ -145,13 +143,24 @@ function* eraseRemains(core: Core, portion: Portion, keepsLabels: boolean): Gene
         portion.erasureId,
       ),
     });
-  for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {
-    // A session that goes on growing keeps what earlier deliveries brought of it.
-    for (const ids of portions(found.filter((id) => !isHeld(core, id))))
+}
+
+/** Marks the deliveries of portions that nothing is left of: a session that goes on growing keeps what earlier ones brought of it. */
+async function* markRest(core: Core, ofPortions: readonly Portion[]): AsyncGenerator<EraseStep> {
+  const yieldNow = cooperative(core.clock);
+  for (const found of deliveryErasure.unerasedDeliveries(core, "traces", ofPortions)) {
+    const emptied: (typeof found)[number][] = [];
+    for (const one of found) {
+      await yieldNow();
+      if (!isHeld(core, one.id)) emptied.push(one);
+    }
+    for (const some of portions(emptied))
       yield () => {
-        for (const id of ids) deliveryErasure.markErased(core, id, portion.erasureId);
+        for (const { id, portion } of some)
+          if (!isHeld(core, id)) deliveryErasure.markErased(core, id, portion.erasureId);
         return {};
       };
+    await yieldNow();
   }
 }
 
@@ -181,7 +190,8 @@ export const traceErasure = {
   countOfSessions,
   looseLabels,
   eraseSession,
-  eraseRemains,
+  eraseLooseLabels,
+  markRest,
   findSessions,
   /** Whether a team has a session that an agent calls so. */
   isNamed: (core: Core, teamId: string | null, externalId: string | null): boolean =>

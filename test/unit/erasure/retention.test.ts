@@ -149,15 +149,15 @@ it("leaves its row alone of a delivery that nothing is left of, also where some 
   const t = await startInstance();
   const { core } = t.instance;
   const { token } = await t.device(await t.team({ name: "Acme" }));
-  const entries = [1, 2, 3].map((seq) => ({ seq, payload: { type: "prompt", text: `number ${seq}`, sessionId: seq } }));
-  const deliver = async (list = entries) => {
-    const answer = await t.post("/api/telemetry/ingest", { token, json: { repoKey: "shop", entries: list } });
+  const deliver = async (...texts: readonly (readonly [number, string])[]) => {
+    const entries = texts.map(([seq, text]) => ({ seq, payload: { type: "prompt", text } }));
+    const answer = await t.post("/api/telemetry/ingest", { token, json: { repoKey: "shop", entries } });
     expect(answer.status).toBe(200);
     return answer.body;
   };
-  await deliver();
-  await deliver([{ seq: 3, payload: { type: "prompt", text: "another", sessionId: 3 } }]);
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: 1 }), "asked"));
+  await deliver([1, "one"], [2, "two"], [3, "three"]);
+  await deliver([3, "another three"]);
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked"));
   const noted = () => [
     t.count("delivery_items"),
     t.rows("SELECT item_key IS NOT NULL AS hasKey, length(item_salts) > 0 AS hasSalts FROM deliveries ORDER BY id"),
@@ -174,7 +174,7 @@ it("leaves its row alone of a delivery that nothing is left of, also where some 
   await retentionJob.run(core);
   expect(noted()).toEqual([0, Array(2).fill({ hasKey: 0, hasSalts: null })]);
   expect(verifyLedger(core, undefined, () => {})).toMatchObject({ erased: 2, faults: [] });
-  expect(await deliver()).toMatchObject({ accepted: 0, maxSeq: 3 });
+  expect(await deliver([1, "one"], [3, "three"])).toMatchObject({ accepted: 0, maxSeq: 3 });
 });
 
 it("keeps the current brain of a repository, however old", async () => {
@@ -385,6 +385,63 @@ it("looks whether a night has come without walking through all nights of all tea
   t.clock.advance(DAY);
   await retentionJob.run(core);
   expect(t.rows("SELECT count(*) AS n FROM erasures WHERE requested_at = ?", t.clock.now())).toEqual([{ n: TEAMS }]);
+});
+
+it("looks through what went in earlier nights once, not once a machine, and lets others in meanwhile", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [DEVICES, EACH] = [40, 2_500];
+  const team = await t.team({ name: "Acme" });
+  for (let i = 0; i < DEVICES; i++) {
+    const { token } = await t.device(team);
+    const entries = [{ seq: 1, payload: { type: "prompt", text: "Fix it" } }];
+    for (const [path, json] of [
+      ["/api/telemetry/ingest", { entries }],
+      ["/api/agent-traces/ingest", { sessions: [{ id: `s${i}`, outcome: "ok", spans: [] }] }],
+    ] as const)
+      expect((await t.post(path, { token, json: { repoKey: "shop", ...json } })).status).toBe(200);
+  }
+  t.clock.advance(3 * DAY);
+  for (const kind of ["telemetry", "traces"] as const) await setRetention(core, "Acme", kind, 1);
+  await runRetention(core, team.id);
+  // As if each of them had come so often, and gone.
+  const [{ last }] = t.rows("SELECT max(id) AS last FROM deliveries");
+  for (const [table, ids] of [
+    ["deliveries", ["id", "previous"]],
+    ["telemetry_segments", ["first_id", "first_seq", "last_seq", "delivery_id"]],
+  ] as const) {
+    const { db } = core.store;
+    const columns = (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
+    const values = columns.map((name) => (ids.some((id) => id === name) ? `t.${name} + ${last} * n` : `t.${name}`));
+    db.exec(`WITH RECURSIVE times (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM times WHERE n < ${EACH})
+      INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table} t, times ORDER BY n`);
+  }
+  expect(t.count("deliveries")).toBeGreaterThan(2 * DEVICES * EACH);
+  // A clock by which all that is done takes long enough to let others in.
+  let now = t.clock.monotonic();
+  vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 10));
+  let turns = 0;
+  const night = async (kind: "telemetry" | "traces") => {
+    await setRetention(core, "Acme", kind === "traces" ? "telemetry" : "traces", null);
+    await setRetention(core, "Acme", kind, 1);
+    t.clock.advance(DAY);
+    turns = 0;
+    const count = () => {
+      turns++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const before = process.threadCpuUsage();
+    await runRetention(core, team.id);
+    const { user, system } = process.threadCpuUsage(before);
+    clearImmediate(counting);
+    return (user + system) / 1_000;
+  };
+  // A walk through all deliveries for each machine takes more than a second.
+  expect(await night("traces")).toBeLessThan(400);
+  expect(turns).toBeGreaterThan((2 * DEVICES * EACH) / 10_000);
+  await night("telemetry");
+  expect(turns).toBeGreaterThan((DEVICES * EACH) / 1_000);
 });
 
 it("looks for what many machines and people asked in few transactions, and lets all of it go", async () => {
