@@ -40,18 +40,17 @@ function markErasedInPart(core: Core, deliveryId: number, items: number, erasure
 /** Numbers looked at in one go. */
 const BATCH_IDS = 20_000;
 
-/** The deliveries of a kind that a device made, which something is left of; some at a time, oldest first. */
+/** The deliveries of a kind to a team which something is left of, whatever device made them; some at a time, oldest first. */
 function* unerasedDeliveries(
   core: Core,
   kind: DeliveryRow["kind"],
-  { teamId, deviceId, repoKey, until, through }: Portion,
-): Generator<readonly number[]> {
+  { teamId, repoKey, until, through }: Omit<Portion, "deviceId" | "erasureId">,
+): Generator<readonly Pick<DeliveryRow, "id" | "deviceId">[]> {
   const sql = rows(core.store);
   const newest = Math.min(sql.last.get() ?? 0, through);
   for (let low = 1; low <= newest; low += BATCH_IDS)
     yield sql.unerased.all({
       teamId,
-      deviceId,
       kind,
       repoKey,
       until,

@@ -52,7 +52,6 @@ export interface StreamRow {
 /** Deliveries among some numbers that something is left of. */
 interface UnerasedQuery {
   readonly teamId: string;
-  readonly deviceId: string;
   readonly kind: string;
   readonly repoKey: string | null;
   readonly until: number;
@@ -178,13 +177,11 @@ export const rows = statements((db, has) => {
       "UPDATE deliveries SET erased_by = ?, erased_items = min(items, erased_items + ?) WHERE id = ?",
     ),
     // By the primary key's range.
-    unerased: db
-      .prepare<[UnerasedQuery], number>(
-        `SELECT id FROM deliveries WHERE id BETWEEN @low AND @high AND team_id = @teamId AND device_id = @deviceId AND kind = @kind
-           AND received_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey)
-           AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
-      )
-      .pluck(),
+    unerased: db.prepare<[UnerasedQuery], Pick<DeliveryRow, "id" | "deviceId">>(
+      `SELECT id, device_id AS deviceId FROM deliveries WHERE id BETWEEN @low AND @high AND team_id = @teamId AND kind = @kind
+         AND received_at <= @until AND (@repoKey IS NULL OR repo_key = @repoKey)
+         AND (erased_by IS NULL OR erased_items < items) ORDER BY id`,
+    ),
     // By deliveries_by_team, from a number on.
     cameSince: db
       .prepare<[Pick<DeliveryRow, "kind" | "deviceId"> & { teamId: string; through: number; at: number }], 1>(

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, type EraseSteps, inFew, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
@@ -131,13 +132,10 @@ function dropLabels(core: Core, labels: readonly ErasableItem[], erasureId: stri
   return labels.length;
 }
 
-/**
- * What is left of a portion once its sessions are gone: labels of no session, and that its deliveries are erased.
- * @param keepsLabels whether a hold keeps the labels
- */
-function* eraseRemains(core: Core, portion: Portion, keepsLabels: boolean): Generator<EraseStep> {
+/** Labels of a portion that are of no session. */
+function* eraseLooseLabels(core: Core, portion: Portion): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  for (const some of portions(keepsLabels ? [] : looseLabels(core, portion)))
+  for (const some of portions(looseLabels(core, portion)))
     yield () => ({
       labels: dropLabels(
         core,
@@ -145,11 +143,29 @@ function* eraseRemains(core: Core, portion: Portion, keepsLabels: boolean): Gene
         portion.erasureId,
       ),
     });
-  for (const found of deliveryErasure.unerasedDeliveries(core, "traces", portion)) {
-    // A session that goes on growing keeps what earlier deliveries brought of it.
-    for (const ids of portions(found.filter((id) => !isHeld(core, id))))
+}
+
+/**
+ * Marks what brought nothing else than what is gone of some portions, by one walk over a team's deliveries, however many devices it has.
+ * @param siblings nothing but their devices tells them apart
+ */
+async function* markRemains(core: Core, siblings: readonly Portion[]): AsyncGenerator<EraseStep> {
+  const [first] = siblings;
+  if (!first) return;
+  const devices = new Set(siblings.map(({ deviceId }) => deviceId));
+  const yieldNow = cooperative(core.clock);
+  for (const found of deliveryErasure.unerasedDeliveries(core, "traces", first)) {
+    const gone: number[] = [];
+    for (const { id, deviceId } of found) {
+      const wait = yieldNow();
+      if (wait) await wait;
+      // A session that goes on growing keeps what earlier deliveries brought of it.
+      if (devices.has(deviceId) && !isHeld(core, id)) gone.push(id);
+    }
+    await yieldNow();
+    for (const ids of portions(gone))
       yield () => {
-        for (const id of ids) deliveryErasure.markErased(core, id, portion.erasureId);
+        for (const id of ids) deliveryErasure.markErased(core, id, first.erasureId);
         return {};
       };
   }
@@ -181,7 +197,8 @@ export const traceErasure = {
   countOfSessions,
   looseLabels,
   eraseSession,
-  eraseRemains,
+  eraseLooseLabels,
+  markRemains,
   findSessions,
   /** Whether a team has a session that an agent calls so. */
   isNamed: (core: Core, teamId: string | null, externalId: string | null): boolean =>

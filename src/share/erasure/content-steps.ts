@@ -37,6 +37,8 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
     await deriveWhatWaits(core);
     yield* spendErasure.eraseSpend(core, { ...portion, session: null });
   }
+  for (const siblings of Map.groupBy(portions, ({ teamId, repoKey }) => `${teamId} ${repoKey}`).values())
+    yield* traceErasure.markRemains(core, siblings);
   yield* inFew(besideContent(core, portions));
   yield* whileAny("causes of failures", () => eraseCauses(core));
   for (const teamId of new Set(portions.map((portion) => portion.teamId)))
@@ -67,7 +69,7 @@ export interface Kept {
 
 const NOTHING: Kept = { session: () => false, labels: () => false, note: () => false };
 
-/** Erases sessions and notes with what was made of them. @param spend what becomes of the figures that sessions reported */
+/** Erases sessions and notes with what was made of them, but for `markRemains`. @param spend what becomes of the figures that sessions reported */
 export async function* eraseTraces(
   core: Core,
   portion: Portion,
@@ -82,7 +84,7 @@ export async function* eraseTraces(
   yield* eraseNotes(core, portion.teamId, (onErased) =>
     traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
   );
-  yield* traceErasure.eraseRemains(core, portion, isKept.labels(portion.deviceId));
+  if (!isKept.labels(portion.deviceId)) yield* traceErasure.eraseLooseLabels(core, portion);
 }
 
 /** Those of sessions that are meant, with others let in. */

@@ -12,6 +12,7 @@ import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { brainErasure } from "../../record/brain/brain.ts";
 import { telemetryErasure } from "../../record/telemetry/telemetry.ts";
+import { traceErasure } from "../../record/traces/traces.ts";
 import { deriveWhatWaits, eraseBrain, eraseTraces, type Kept } from "./content-steps.ts";
 import { cutShort, unlessCutShort } from "./cut-short.ts";
 import { type Counts, countsOf, inSteps, recordErasure } from "./erasures.ts";
@@ -141,7 +142,10 @@ async function* stepsOfKind(
     await deriveWhatWaits(core);
     for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
   }
-  if (kind === "traces") for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
+  if (kind === "traces") {
+    for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
+    yield* traceErasure.markRemains(core, portions);
+  }
   if (kind === "brain") {
     for (const portion of free) yield* eraseBrain(core, portion, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);
