@@ -308,6 +308,11 @@ describe.skipIf(noMounts)("a disk that is too small for a restore", () => {
       expect(readdirSync(directory, { recursive: true }).filter((name) => `${name}`.includes("replaced"))).toEqual([]);
       fill(mount);
     }
+    // Where nothing was there, it takes no more than what comes.
+    truncateSync(join(mount.path, "ballast"), statSync(join(mount.path, "ballast")).size - size - (size >> 2));
+    const fresh = await reckon(["restore", backup, "--data", join(mount.path, "fresh")]);
+    expect([fresh.code, fresh.stderr]).toEqual([0, expect.stringContaining("Whatever was revoked")]);
+    fill(mount);
     // So with what else is written there.
     const path = join(directory, "signing-key.pem");
     expect(() => writeFileAtomically(path, "x".repeat(100_000), true)).toThrow(

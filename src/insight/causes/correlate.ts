@@ -4,7 +4,7 @@ import { Turns } from "../../kit/turns.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, defectFacts, listDefects } from "../defects/defects.ts";
-import { countedIn, recountRepository } from "./count-caused.ts";
+import { countedIn, recountRepository, recountSessions } from "./count-caused.ts";
 import { type DesiredLink, desiredLinks } from "./desired-links.ts";
 import { copyOf, hasHumanVerdict, type LinkRow, linkRows } from "./link-rows.ts";
 import { reattach } from "./reattach.ts";
@@ -28,36 +28,56 @@ const running = slot(() => new Turns());
 /**
  * Puts a repository's entries down to sessions, as far as the evidence goes, and stores what changed: run again, nothing
  * does. Entries and evidence are as fresh as their projections.
- * @param which the entries to look at; all without it
  */
-export function correlateRepository(
-  core: Core,
-  teamId: string,
-  repoKey: string,
-  which: (defect: Defect) => boolean = () => true,
-): Promise<Correlated> {
+export function correlateRepository(core: Core, teamId: string, repoKey: string): Promise<Correlated> {
   return running(core).after(teamId, async () => {
-    const defects = listDefects(core, teamId, { repoKey });
-    const before = countedIn(core, teamId, repoKey);
-    await reattach(core, teamId, repoKey, defects);
-    const stored = Map.groupBy(linkRows(core.store).ofRepo.all(teamId, repoKey), ({ entryId }) => entryId);
-    const signals = openSignals(core, teamId, repoKey);
     const yieldNow = cooperative(core.clock);
-    const counts = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
-    async function* changes() {
-      for (const defect of defects.filter(which)) {
-        await yieldNow();
-        const links = stored.get(defect.id) ?? [];
-        const desired = desiredLinks(signals, defect, rejectedIn(links));
-        counts.considered++;
-        counts[outcomeOf(links, desired)]++;
-        yield* changesOf(core, teamId, defect, links, desired);
-      }
-    }
-    for await (const batch of inBatches(changes())) await core.store.write(batch);
+    const defects = listDefects(core, teamId, { repoKey });
+    await yieldNow();
+    const before = countedIn(core, teamId, repoKey);
+    await yieldNow();
+    await reattach(core, teamId, repoKey, defects);
+    const { counts } = await compare(core, teamId, repoKey, defects);
     await recountRepository(core, teamId, repoKey, before);
     return counts;
   });
+}
+
+/**
+ * The same for some entries, where sessions changed and not they: what it costs does not grow with the others.
+ * @param read asked for them once no other run of the team is on
+ */
+export function correlateEntries(
+  core: Core,
+  teamId: string,
+  repoKey: string,
+  read: () => readonly Defect[],
+): Promise<void> {
+  return running(core).after(teamId, async () => {
+    const { sessionIds } = await compare(core, teamId, repoKey, read());
+    await recountSessions(core, sessionIds);
+  });
+}
+
+/** Stores the links that entries ought to have. @returns how many there are of each, and the sessions that they were put down to or are */
+async function compare(core: Core, teamId: string, repoKey: string, defects: readonly Defect[]) {
+  const signals = openSignals(core, teamId, repoKey);
+  const yieldNow = cooperative(core.clock);
+  const counts = { considered: 0, linked: 0, possible: 0, unlinked: 0 };
+  const sessionIds = new Set<number>();
+  async function* changes() {
+    for (const defect of defects) {
+      await yieldNow();
+      const links = linkRows(core.store).ofEntry.all(defect.id);
+      const desired = desiredLinks(signals, defect, rejectedIn(links));
+      for (const { sessionId } of [...links, ...desired]) if (sessionId !== null) sessionIds.add(sessionId);
+      counts.considered++;
+      counts[outcomeOf(links, desired)]++;
+      yield* changesOf(core, teamId, defect, links, desired);
+    }
+  }
+  for await (const batch of inBatches(changes())) await core.store.write(batch);
+  return { counts, sessionIds };
 }
 
 const rejectedIn = (links: readonly LinkRow[]): Set<number> =>

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { inBatches } from "../../platform/projections/projections.ts";
 import { noteCaused, notedCauses } from "../sessions/sessions.ts";
 import { linkRows } from "./link-rows.ts";
 
@@ -29,11 +31,31 @@ export async function recountRepository(
   repoKey: string,
   before: ReadonlyMap<number, number>,
 ): Promise<void> {
+  const yieldNow = cooperative(core.clock);
   const counted = countedIn(core, teamId, repoKey);
-  const noted = notedCauses(core, teamId, repoKey);
+  await yieldNow();
+  const noted = notedCauses.ofRepo(core, teamId, repoKey);
+  await yieldNow();
   const changed = [...new Set([...counted.keys(), ...noted.keys(), ...before.keys()])].filter(
     (id) => counted.get(id) !== noted.get(id) || counted.get(id) !== before.get(id),
   );
   // A person may have named a session of another repository: each is counted by itself.
-  if (changed.length > 0) await core.store.write(() => countCaused(core, changed));
+  await count(core, changed);
+}
+
+/** Counts for those of some sessions of which the count changed. */
+export async function recountSessions(core: Core, sessionIds: Iterable<number>): Promise<void> {
+  const { countedOfSession } = linkRows(core.store);
+  const changed: number[] = [];
+  const yieldNow = cooperative(core.clock);
+  for (const id of sessionIds) {
+    await yieldNow();
+    if ((countedOfSession.get(id) ?? 0) !== notedCauses.of(core, id)) changed.push(id);
+  }
+  await count(core, changed);
+}
+
+async function count(core: Core, sessionIds: readonly number[]): Promise<void> {
+  for await (const some of inBatches(sessionIds.map((id) => () => countCaused(core, [id]))))
+    await core.store.write(some);
 }

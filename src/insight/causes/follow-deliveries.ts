@@ -1,11 +1,11 @@
+import { createHash } from "node:crypto";
 import { type Core, slot } from "../../core.ts";
-import { sha256 } from "../../kit/hash.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
 import { commitNotes, sessionsBetween } from "../../record/traces/traces.ts";
 import { type Defect, defectFacts, entriesProjection, listDefects } from "../defects/defects.ts";
-import { correlateRepository } from "./correlate.ts";
+import { correlateEntries, correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
 import { evidenceProjection, sessionsNoted } from "./follow-sessions.ts";
 import { linkRows } from "./link-rows.ts";
@@ -64,7 +64,7 @@ function changedBetween(core: Core, after: number, upTo: number): SessionPlace[]
 /** Correlates a repository whose entries are not those of last time. @returns whether it had to */
 async function correlateChanged(core: Core, teamId: string, repoKey: string, key: string): Promise<boolean> {
   const known = correlated(core);
-  const digest = digestOf(core, teamId, repoKey);
+  const digest = await digestOf(core, teamId, repoKey);
   if (known.get(key) === digest) return false;
   await correlateRepository(core, teamId, repoKey);
   if (known.size >= MAX_REMEMBERED) known.clear();
@@ -73,23 +73,19 @@ async function correlateChanged(core: Core, teamId: string, repoKey: string, key
 }
 
 /** Everything of a repository's entries that correlation looks at. */
-function digestOf(core: Core, teamId: string, repoKey: string): string {
+async function digestOf(core: Core, teamId: string, repoKey: string): Promise<string> {
   const texts = textReader(core, teamId, repoKey);
-  const entries = listDefects(core, teamId, { repoKey }).map((defect) => {
+  const yieldNow = cooperative(core.clock);
+  const digest = createHash("sha256");
+  for (const defect of listDefects(core, teamId, { repoKey })) {
+    await yieldNow();
     const { id, path, heading, ordinal, date, fingerprint, commits, files } = defect;
-    return [
-      id,
-      path,
-      heading,
-      ordinal,
-      date,
-      fingerprint.toString("hex"),
-      commits,
-      files,
-      commits.length > 0 && texts(defect),
-    ];
-  });
-  return sha256(JSON.stringify(entries)).toString("base64");
+    const text = commits.length > 0 && texts(defect);
+    digest.update(
+      JSON.stringify([id, path, heading, ordinal, date, fingerprint.toString("hex"), commits, files, text]),
+    );
+  }
+  return digest.digest("base64");
 }
 
 /** Which entries of a repository are looked at again. */
@@ -127,20 +123,19 @@ async function correlateWithin(
   reaches: ReadonlyMap<string, Reach>,
   done: ReadonlySet<string>,
 ): Promise<void> {
-  for (const [repoKey, reach] of reaches)
-    if (!done.has(`${teamId} ${repoKey}`))
-      await correlateRepository(core, teamId, repoKey, (defect) => isWithin(defect, reach));
+  const within = (repoKey: string, reach: Reach, isMeant = (_: Defect) => true) =>
+    correlateEntries(core, teamId, repoKey, () =>
+      listDefects(core, teamId, { repoKey, fromDate: firstDate(reach) }).filter(
+        (defect) => isMeant(defect) && isWithin(defect, reach),
+      ),
+    );
+  for (const [repoKey, reach] of reaches) if (!done.has(`${teamId} ${repoKey}`)) await within(repoKey, reach);
   // A session that named no repository may have made the commits that entries of any repository name.
   const withoutRepo = reaches.get("");
   if (!withoutRepo) return;
   for (const repoKey of defectFacts.repoKeys(core, teamId))
     if (repoKey !== "" && !done.has(`${teamId} ${repoKey}`))
-      await correlateRepository(
-        core,
-        teamId,
-        repoKey,
-        (defect) => defect.commits.length > 0 && isWithin(defect, withoutRepo),
-      );
+      await within(repoKey, withoutRepo, ({ commits }) => commits.length > 0);
 }
 
 /** Correlates the entries that name commits whose notes may name other sessions than they did, which nothing else tells of. */
@@ -149,12 +144,13 @@ async function correlateCommits(
   commits: ReturnType<typeof commitNotes.replacedBetween>,
   done: ReadonlySet<string>,
 ) {
-  for (const [teamId, ofTeam] of Map.groupBy(commits, (commit) => commit.teamId))
+  for (const [teamId, ofTeam] of Map.groupBy(commits, (commit) => commit.teamId)) {
+    const isMeant = (defect: Defect) =>
+      defect.commits.some((named) => ofTeam.some(({ sha }) => sha.toLowerCase().startsWith(named)));
     for (const repoKey of defectFacts.repoKeys(core, teamId))
       if (!done.has(`${teamId} ${repoKey}`))
-        await correlateRepository(core, teamId, repoKey, (defect) =>
-          defect.commits.some((named) => ofTeam.some(({ sha }) => sha.toLowerCase().startsWith(named))),
-        );
+        await correlateEntries(core, teamId, repoKey, () => listDefects(core, teamId, { repoKey }).filter(isMeant));
+  }
 }
 
 /** By repository. Links may stand in another one than the session does: it may have moved. */
@@ -182,6 +178,10 @@ async function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Promis
   }
   return reaches;
 }
+
+/** No entry that is within a reach has an earlier date. */
+const firstDate = ({ from, linked, anyCommit }: Reach): string =>
+  anyCommit ? "" : [...linked].reduce((first, date) => (date < first ? date : first), from);
 
 function isWithin({ date, commits }: Defect, { from, to, linked, anyCommit }: Reach): boolean {
   return (date >= from && date <= to) || linked.has(date) || (anyCommit && commits.length > 0);

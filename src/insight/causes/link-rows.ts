@@ -117,9 +117,10 @@ export const linkRows = statements((db) => ({
   listedOfEntry: db.prepare<[number, string], ListedRow>(
     `${LISTED} WHERE l.entry_id = ? AND l.team_id = ? ORDER BY ${RANK}`,
   ),
-  // By causal_links_by_repo.
-  ofRepo: db.prepare<[string, string], LinkRow>(
-    `SELECT ${COLUMNS} FROM causal_links l WHERE l.team_id = ? AND l.repo_key = ? ORDER BY l.id`,
+  // By causal_links_by_repo, in its order.
+  ofRepo: db.prepare<[string, string, number, number], LinkRow & { row: number }>(
+    `SELECT ${COLUMNS}, l.rowid AS row FROM causal_links l WHERE l.team_id = ? AND l.repo_key = ? AND l.rowid > ?
+     ORDER BY l.rowid LIMIT ?`,
   ),
   // By causal_links_by_session.
   listedOfSession: db.prepare<[number, string], ListedRow>(

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { titleOfHeading } from "../../formats/errors/heading.ts";
-import type { RowChange } from "../../platform/projections/projections.ts";
+import { cooperative } from "../../kit/yield.ts";
+import { inBatches, type RowChange } from "../../platform/projections/projections.ts";
 import { type Defect, newestEntryId } from "../defects/defects.ts";
 import { copyOf, type LinkRow, linkRows } from "./link-rows.ts";
 
@@ -13,7 +14,7 @@ import { copyOf, type LinkRow, linkRows } from "./link-rows.ts";
  */
 export async function reattach(core: Core, teamId: string, repoKey: string, defects: readonly Defect[]): Promise<void> {
   const sql = linkRows(core.store);
-  const links = sql.ofRepo.all(teamId, repoKey);
+  const links = await linksIn(core, teamId, repoKey);
   if (links.length === 0) return;
   const entries = rematch(links, defects);
   // Before the others: of a session there is one computed link to an entry.
@@ -25,10 +26,23 @@ export async function reattach(core: Core, teamId: string, repoKey: string, defe
     else if (!entry && !isJudged(link)) changes.push(() => sql.drop.run(link.id));
     else if (!entry && link.goneAfter === null) changes.push(() => sql.hide.run(newestEntryId(core), link.id));
   }
-  if (changes.length === 0) return;
-  await core.store.write(() => {
-    for (const change of changes) change();
-  });
+  for await (const batch of inBatches(changes)) await core.store.write(batch);
+}
+
+/** Links read at once. */
+const AT_ONCE = 500;
+
+async function linksIn(core: Core, teamId: string, repoKey: string): Promise<LinkRow[]> {
+  const yieldNow = cooperative(core.clock);
+  const links: LinkRow[] = [];
+  for (let after = 0; ; ) {
+    const some = linkRows(core.store).ofRepo.all(teamId, repoKey, after, AT_ONCE);
+    links.push(...some);
+    const last = some.at(-1);
+    if (!last || some.length < AT_ONCE) return links;
+    after = last.row;
+    await yieldNow();
+  }
 }
 
 /** Somebody said so, or that it is not so. */

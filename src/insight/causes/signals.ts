@@ -79,8 +79,9 @@ export function textReader(core: Core, teamId: string, repoKey: string): (defect
 
 /** An entry's text: from its heading to the next heading of its level or above. @param line of the heading, 1-based */
 export function bodyFrom(lines: readonly string[], line: number): string {
-  const next = lines.findIndex((text, i) => i >= line && /^ {0,3}#{1,2}(?:\s|$)/.test(text));
-  return lines.slice(line - 1, next === -1 ? undefined : next).join("\n");
+  let end = line;
+  while (end < lines.length && !/^ {0,3}#{1,2}(?:\s|$)/.test(lines[end] as string)) end++;
+  return lines.slice(line - 1, end).join("\n");
 }
 
 function sessionsWithin(core: Core, teamId: string, repoKey: string, day: Interval): number[] {

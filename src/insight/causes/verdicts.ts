@@ -3,8 +3,8 @@ import { readSha } from "../../formats/edits.ts";
 import { makers } from "../../identity/people/people.ts";
 import { newId } from "../../kit/ids.ts";
 import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
-import { type Defect, listDefects } from "../defects/defects.ts";
-import { correlateRepository } from "./correlate.ts";
+import { type Defect, findDefect, listDefects } from "../defects/defects.ts";
+import { correlateEntries } from "./correlate.ts";
 import { countCaused } from "./count-caused.ts";
 import { evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { copyOf, linkRows } from "./link-rows.ts";
@@ -162,6 +162,7 @@ export async function decideLink(
     if (!link || link.verdict === verdict) return link;
     const now = core.clock.now();
     sql.decide.run(verdict, verdict && makers.of(by), verdict && now, now, linkId);
+    countCaused(core, new Set(sql.ofEntry.all(link.entryId).flatMap(({ sessionId }) => sessionId ?? [])));
     recordEvent(core, by, {
       action: verdict === null ? "link.reopened" : `link.${verdict}`,
       teamId,
@@ -172,6 +173,8 @@ export async function decideLink(
   });
   if (!decided) return undefined;
   const { repoKey, entryId } = decided;
-  await correlateRepository(core, teamId, repoKey, ({ id }) => id === entryId);
+  await correlateEntries(core, teamId, repoKey, () =>
+    [findDefect(core, teamId, entryId)].filter((entry) => entry !== undefined),
+  );
   return getLink(core, teamId, linkId);
 }

@@ -57,10 +57,14 @@ export function noteCaused(core: Core, sessionId: number, caused: number): void 
   if (changed) keptSums(core).change(changed.teamId, dayNumber(changed.startedAt));
 }
 
-/** What is noted of a repository's sessions as causes; those of nothing are left out. */
-export const notedCauses = (core: Core, teamId: string, repoKey: string): ReadonlyMap<number, number> =>
-  new Map(
-    rows(core.store)
-      .causedIn.all(teamId, repoKey)
-      .map(({ sessionId, caused }) => [sessionId, caused]),
-  );
+/** What is noted of sessions as causes. */
+export const notedCauses = {
+  of: (core: Core, sessionId: number): number => rows(core.store).causedBy.get(sessionId) ?? 0,
+  /** Of a repository's; those of nothing are left out. */
+  ofRepo: (core: Core, teamId: string, repoKey: string): ReadonlyMap<number, number> =>
+    new Map(
+      rows(core.store)
+        .causedIn.all(teamId, repoKey)
+        .map(({ sessionId, caused }) => [sessionId, caused]),
+    ),
+};

@@ -91,6 +91,7 @@ export const rows = statements((db) => ({
     "UPDATE session_figures SET tokens = 0, unpriced = 0, cost_nano = -1, cost_rest = 0 WHERE tokens > 0",
   ),
   // All by session_figures_by_session.
+  causedBy: db.prepare<[number], number>("SELECT caused FROM session_figures WHERE session_id = ?").pluck(),
   isKept: db.prepare<[number], 1>("SELECT 1 FROM session_figures WHERE session_id = ?").pluck(),
   setCaused: db.prepare<[{ sessionId: number; caused: number }], BegunRow>(
     `UPDATE session_figures SET caused = @caused WHERE session_id = @sessionId AND caused <> @caused

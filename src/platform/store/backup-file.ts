@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { syncDirectory, syncFile } from "../../kit/files.ts";
@@ -20,6 +20,10 @@ export const BESIDE = {
   retiredKeys: "retired-keys",
   /** A data directory's own prices. */
   prices: "prices.json",
+  /** The database that a restore is to put in place. */
+  incoming: "restoring.db",
+  /** How the folder's name ends that a restore copies what was there to, until it has all of it. */
+  half: ".partial",
 } as const;
 
 /** Whether a name in a backup is one that we write there: the file may have been made by anybody. */
@@ -79,4 +83,12 @@ export function finishBackup(partial: string, target: string, directory: string,
     removeDatabase(partial);
     throw error;
   }
+}
+
+/** Removes what a restore that was cut short left of databases, with the keys in them. Call while nobody else has the directory. */
+export function removeHalfRestored(directory: string): void {
+  removeDatabase(join(directory, BESIDE.incoming));
+  const folder = join(directory, "backups");
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (name.startsWith("replaced-") && name.endsWith(BESIDE.half)) rmSync(join(folder, name), { recursive: true });
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { DataDirectoryInUse } from "../../kit/errors.ts";
 import { leaveToOwner } from "../../kit/files.ts";
+import { removeHalfRestored } from "./backup-file.ts";
 
 export interface DirectoryLock {
   /** Tells later comers where this server answers, and at which address the public finds it. */
@@ -15,7 +16,8 @@ export const SERVER_NOTE = "server.json";
 
 /**
  * Claims a data directory for one server. The claim is an operating-system lock that SQLite holds on `serve.lock`, so a
- * killed server leaves nothing to clean up; `server.json` beside it only says who answered here last.
+ * killed server leaves nothing to clean up; `server.json` beside it only says who answered here last. What a killed restore left is
+ * removed.
  * @throws DataDirectoryInUse naming the process that has it.
  */
 export function lockDirectory(directory: string): DirectoryLock {
@@ -36,8 +38,9 @@ export function lockDirectory(directory: string): DirectoryLock {
   const forget = () => {
     if (existsSync(note)) say("{}");
   };
-  // A killed server's name is still there.
+  // A killed server's name is still there, and what a killed restore had copied.
   forget();
+  removeHalfRestored(directory);
   return {
     announce: (url, baseUrl) => say(JSON.stringify({ pid: process.pid, url, baseUrl })),
     release: () => {

@@ -5,6 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
 import { leaveToOwner, makeFolder } from "../../kit/files.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
+import { BESIDE } from "./backup-file.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { CommitQueue } from "./commit.ts";
 import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
@@ -36,7 +37,7 @@ export interface OpenOptions {
 }
 
 /** Signs that a directory held a database before, which is then missing rather than not made yet. */
-const TRACES_OF_USE = ["retired-keys", "backups", "restoring.db"];
+const TRACES_OF_USE = ["retired-keys", "backups", BESIDE.incoming];
 
 /** @throws DataDirectoryError when the database is gone, or is an empty file, though the directory was in use. */
 function requireNotLost(directory: string): void {

@@ -50,6 +50,7 @@ export async function* walkArrivals(
   budget: Budget<Spending>,
 ): AsyncGenerator<EntryChunk> {
   const yieldNow = cooperative(core.clock);
+  const matches = matcher(scope);
   const down = towards === "older";
   const [sign, first, end] = down ? [-1, BEYOND, 0] : [1, 1, BEYOND];
   let delivery = (start?.[0] as number | undefined) ?? timedWalk.start(core, teamId, scope, towards);
@@ -59,7 +60,7 @@ export async function* walkArrivals(
     for (const step of steps) {
       if (timedWalk.isPast(core, scope, step, towards) || isSpent(budget)) return;
       budget.deliveries--;
-      for (const chunk of matches(scope, step) ? entriesOf(core, step, down, entry, budget) : []) {
+      for (const chunk of matches(step) ? entriesOf(core, step, down, entry, budget) : []) {
         entry = (chunk.at[1] as number) + sign;
         yield chunk;
         await yieldNow();
@@ -108,16 +109,17 @@ function spend(budget: Budget<Spending>, entries: readonly StoredEntry[]): void 
   for (const { payload } of entries) budget.chars -= payload.length;
 }
 
-function matches(scope: Scope, step: DeliveryFacts): boolean {
-  return (
+/** Judges deliveries. Somebody may have tens of thousands of devices. */
+function matcher({ deviceId, deviceIds, repoKey, from, to }: Scope): (step: DeliveryFacts) => boolean {
+  const devices = deviceIds && new Set(deviceIds);
+  return (step) =>
     step.kind === "telemetry" &&
     !deliveryErasure.isErased(step) &&
-    (scope.deviceId === undefined || step.deviceId === scope.deviceId) &&
-    (scope.deviceIds === undefined || scope.deviceIds.includes(step.deviceId)) &&
-    (scope.repoKey === undefined || step.repoKey === scope.repoKey) &&
-    (scope.from === undefined || step.receivedAt >= scope.from) &&
-    (scope.to === undefined || step.receivedAt < scope.to)
-  );
+    (deviceId === undefined || step.deviceId === deviceId) &&
+    (devices?.has(step.deviceId) ?? true) &&
+    (repoKey === undefined || step.repoKey === repoKey) &&
+    (from === undefined || step.receivedAt >= from) &&
+    (to === undefined || step.receivedAt < to);
 }
 
 /** Walks one stream in the order of its sequence numbers, each entry once. Keys are `[seq]`. */

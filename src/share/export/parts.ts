@@ -31,7 +31,7 @@ export async function* partsOf(core: Core, scope: ExportScope): AsyncGenerator<P
     const written = new Set<number>();
     const ofTeam = { teamId, devices: new Set(deviceIds), repoKey, head, written };
     yield* deliveries(core, ofTeam, "deliveries");
-    yield* entries(core, teamId, scope.kind === "person" ? deviceIds : [undefined], repoKey);
+    yield* entries(core, teamId, { deviceIds, repoKey: repoKey ?? undefined });
     for (const deviceId of deviceIds) yield* sessions(core, deviceId, repoKey);
     yield* brains(core, deviceIds, repoKey);
     yield* deliveries(core, ofTeam, "deliveries-since");
@@ -98,16 +98,9 @@ const unshownOf = (
     ? telemetryExport.conflictsOf(core, delivery)
     : new Map<number, Buffer>();
 
-/** @param deviceIds each takes a walk over the team's deliveries; undefined for all at once */
-async function* entries(
-  core: Core,
-  teamId: string,
-  deviceIds: readonly (string | undefined)[],
-  repoKey: string | null,
-): AsyncGenerator<Part> {
-  for (const deviceId of deviceIds)
-    for await (const text of exportEntries(core, teamId, { deviceId, repoKey: repoKey ?? undefined }, true))
-      yield { lines: "telemetry", text };
+/** By one walk over the team's deliveries, however many devices there are. */
+async function* entries(core: Core, teamId: string, of: Parameters<typeof exportEntries>[2]): AsyncGenerator<Part> {
+  for await (const text of exportEntries(core, teamId, of, true)) yield { lines: "telemetry", text };
 }
 
 /** Notes of commits name no repository. */

@@ -47,7 +47,7 @@ export async function restoreCopy(
   const directory = parts.config.data;
   if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
   const lock = lockToRestore(directory);
-  const incoming = join(directory, "restoring.db");
+  const incoming = join(directory, BESIDE.incoming);
   try {
     takeIn(file, incoming);
     const facts = await inspectCopy(parts, incoming, onProgress);
@@ -69,7 +69,6 @@ export async function restoreCopy(
 
 /** Copies a database with the log that may lie beside it, and moves that into it. */
 function takeIn(file: string, incoming: string): void {
-  removeDatabase(incoming);
   copyFileSync(file, incoming);
   if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${incoming}-wal`);
   const db = openFile(incoming);

@@ -113,9 +113,8 @@ export interface Restored extends BackupFacts, Lost {
 export function restore(file: string, directory: string, stamp: string): Restored {
   const facts = inspectBackup(file);
   const lock = lockToRestore(directory);
-  const incoming = join(directory, "restoring.db");
+  const incoming = join(directory, BESIDE.incoming);
   try {
-    removeDatabase(incoming);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
     const lost = findLost(directory, incoming);
@@ -218,10 +217,9 @@ function takeOutFiles(path: string): FileBeside[] {
   const db = openFile(path);
   try {
     const sound = backupFiles(db).filter(({ name }) => isCarried(name));
-    db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
+    // A VACUUM would do it too, but copy all that there is twice over, once to where the system has its temporary files.
     db.pragma("secure_delete = ON");
-    db.pragma("auto_vacuum = INCREMENTAL");
-    db.exec("VACUUM");
+    db.exec("DROP TABLE backup_files; DROP TABLE backup_facts");
     return sound;
   } finally {
     db.close();
@@ -239,16 +237,19 @@ function keepAside(directory: string, stamp: string): string | null {
   moveLogIntoDatabase(directory);
   noteErasures(directory);
   const aside = join(directory, "backups", `replaced-${stamp}`);
-  makeFolder(aside);
+  const half = aside + BESIDE.half;
+  makeFolder(half);
   for (const folder of [directory, dirname(aside)]) syncDirectory(folder);
   try {
     for (const name of names.filter((file) => existsSync(join(directory, file))))
-      copyDurably(join(directory, name), join(aside, name));
+      copyDurably(join(directory, name), join(half, name));
   } catch (error) {
     // Half of it is of no use to anybody, and the whole is where it was.
-    rmSync(aside, { recursive: true });
+    rmSync(half, { recursive: true });
     throw error;
   }
+  renameSync(half, aside);
+  syncDirectory(dirname(aside));
   return aside;
 }
 

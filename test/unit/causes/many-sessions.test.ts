@@ -4,6 +4,7 @@ import { linksProjection } from "../../../src/insight/causes/follow-deliveries.t
 import { catchUp } from "../../../src/platform/projections/projections.ts";
 import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
+import { at, follow, publish, session, trace } from "./support.ts";
 
 /** What agents export names no repository: all sessions of a fleet are of one. */
 async function exported(count: number) {
@@ -45,4 +46,29 @@ it("what many sessions caused that came at once is found out with others let in"
   const { core } = await exported(200);
   const { turns } = await turnsOfOthers(core, async () => linksProjection.next(core, 0, false));
   expect(turns).toBeGreaterThan(100);
+});
+
+it("what a session caused is found out at the same cost however many other entries there are", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  // Each of them is possibly of any session of its day.
+  const old = Array.from({ length: 2_000 }, (_, i) => `## 2026-01-05 Problem ${i}`);
+  const day = Array.from({ length: 10 }, (_, i) => ({
+    ...session(`old-${i}`, 5),
+    ...{ startedAt: "2026-01-05T08:00:00Z", endedAt: "2026-01-05T09:00:00Z" },
+  }));
+  await trace(t, device, day);
+  await publish(t, device, [`## ${at(20).slice(0, 10)} Login fails\n\nIn src/login.ts.`, ...old]);
+  await follow(t);
+  const before = process.cpuUsage();
+  for (let i = 0; i < 30; i++) {
+    await trace(t, device, [session(`s-${i}`, 20, { files: ["src/login.ts"] })]);
+    await catchUp(core, linksProjection);
+  }
+  const { user, system } = process.cpuUsage(before);
+  // A look at them all each time took three seconds.
+  expect((user + system) / 1e6).toBeLessThan(1.5);
+  expect(t.rows("SELECT count(*) AS n FROM causal_links WHERE date = '2026-01-05'")).toEqual([{ n: 10_000 }]);
+  expect(t.rows("SELECT count(*) AS n FROM causal_links WHERE date = '2026-11-20'")).not.toEqual([{ n: 0 }]);
 });

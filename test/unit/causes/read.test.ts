@@ -119,4 +119,10 @@ describe("bodyFrom", () => {
     expect(bodyFrom(lines, 2)).toBe("## 2026-01-01 a\nx\n### y\nz");
     expect(bodyFrom(lines, 6)).toBe("## 2026-01-02 b\nw");
   });
+
+  it("does not look at what stands before it, which may be ten thousand entries", () => {
+    const lines = ["# E", "## 2026-01-01 a", "x", "## 2026-01-02 b", "w"];
+    Object.defineProperty(lines, 0, { get: () => expect.fail("the first line was looked at") });
+    expect(bodyFrom(lines, 4)).toBe("## 2026-01-02 b\nw");
+  });
 });

@@ -1,4 +1,8 @@
 import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { setRetention } from "../../../src/share/erasure/erasure.ts";
+import { runRetention } from "../../../src/share/erasure/nightly.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
 
@@ -58,4 +62,37 @@ it("takes few transactions for machines of a person that sent nothing", async ()
   expect(filesWith(t.directory, "marigold")).toEqual([]);
   expect(t.rows("SELECT count(*) AS n FROM devices WHERE revoked_at IS NOT NULL")).toEqual([{ n: many + 1 }]);
   expect(core.store.stats.transactions - before).toBeLessThan(many);
+});
+
+/** @returns seconds of processor time that a night takes, and which deliveries of sessions it marked */
+async function nightAmong(others: number) {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const device = await t.device();
+  await deliverAll(t, device, "shop", "marigold");
+  await t.instance.settle();
+  const { db } = core.store;
+  const columns = t.rows("SELECT name FROM pragma_table_info('deliveries') WHERE name <> 'id'").map(({ name }) => name);
+  db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+    INSERT INTO deliveries (id, ${columns}) SELECT i + 1000, ${columns} FROM n, deliveries WHERE id = (SELECT min(id) FROM deliveries WHERE kind = 'telemetry')`);
+  db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${others})
+    INSERT INTO devices (id, team_id, consent_version, created_at) SELECT 'dev_' || i, '${device.team.id}', '1', 1 FROM n`);
+  await setRetention(core, device.team.id, "traces", 5, COMMAND_LINE);
+  t.clock.advance(8 * DAY_MS);
+  const before = process.cpuUsage();
+  await runRetention(core, device.team.id);
+  const { user, system } = process.cpuUsage(before);
+  return {
+    seconds: (user + system) / 1e6,
+    marked: t.rows("SELECT count(*) AS n FROM deliveries WHERE kind = 'traces' AND erased_items = items"),
+    left: t.rows("SELECT count(*) AS n FROM deliveries WHERE kind = 'traces' AND erased_by IS NULL"),
+  };
+}
+
+it("a night looks through a team's deliveries once, not once for each of its machines", async () => {
+  const { seconds, marked, left } = await nightAmong(600);
+  expect(marked).not.toEqual([{ n: 0 }]);
+  expect(left).toEqual([{ n: 0 }]);
+  // For each it took more than four seconds.
+  expect(seconds).toBeLessThan(3);
 });

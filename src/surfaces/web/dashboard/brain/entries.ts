@@ -1,6 +1,7 @@
-import { freshenLinks, type Link, listLinks } from "../../../../insight/causes/causes.ts";
+import { freshenLinks, type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
 import { DEFECT_KINDS, type Defect, defectsOfClass, listDefects, onWire } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
+import { cooperative } from "../../../../kit/yield.ts";
 import type { FileContent } from "../../../../record/brain/brain.ts";
 import { plural } from "../../ui/units.ts";
 import { bandBadge, causeName } from "../errors/labels.ts";
@@ -18,20 +19,19 @@ export async function entryNotes(call: Member, file: FileContent): Promise<Reado
   const { repoKey } = snapshot;
   await freshenLinks(core);
   const defects = listDefects(core, session.team.id, { repoKey, kinds: [kind] }).filter((one) => one.path === path);
-  const { links } = await listLinks(core, session.team.id, { repoKey, path, limit: Number.POSITIVE_INFINITY });
-  const byEntry = Map.groupBy(links, keyOf);
   const times = new Map<string, number>();
-  return new Map(
-    defects.slice(0, MAX_NOTES).map((defect) => {
-      const fingerprint = onWire(defect.fingerprint);
-      const count = times.get(fingerprint) ?? defectsOfClass(core, session.team.id, fingerprint).length;
-      times.set(fingerprint, count);
-      return [defect.line, note(call, defect, byEntry.get(keyOf(defect)) ?? [], count)];
-    }),
-  );
+  const notes = new Map<number, Html>();
+  const yieldNow = cooperative(core.clock);
+  for (const defect of defects.slice(0, MAX_NOTES)) {
+    await yieldNow();
+    const fingerprint = onWire(defect.fingerprint);
+    const count = times.get(fingerprint) ?? defectsOfClass(core, session.team.id, fingerprint).length;
+    times.set(fingerprint, count);
+    const links = linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
+    notes.set(defect.line, note(call, defect, links, count));
+  }
+  return notes;
 }
-
-const keyOf = ({ heading, ordinal }: Pick<Defect, "heading" | "ordinal">) => `${ordinal} ${heading}`;
 
 function note(call: Member, defect: Defect, [first, ...more]: readonly Link[], times: number): Html {
   const { href } = call;
