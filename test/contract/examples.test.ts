@@ -70,7 +70,7 @@ it("has no member at which a generator of clients ends, or makes what does not c
   expect(constants).toEqual([]);
 });
 
-it("names the type of whatever it describes, and of a number whether it may be broken: generators guess otherwise", () => {
+it("names the type of whatever it describes, and of a number how large it is and whether it may be broken: generators guess otherwise", () => {
   const schemas = (one: object): Member[] => [
     ...("type" in one || "const" in one ? [one as Member] : []),
     ...Object.values(one).flatMap((within) => (typeof within === "object" && within !== null ? schemas(within) : [])),
@@ -86,6 +86,10 @@ it("names the type of whatever it describes, and of a number whether it may be b
   expect(
     found.filter(({ type, format, const: only }) => type === "number" && format !== "double" && only === undefined),
   ).toEqual([]);
+  // Tokens of a month, numbers of records and what senders count by need more than 32 bits.
+  expect(found.filter(({ type, format }) => type === "integer" && format !== "int64")).toEqual([]);
+  const whole = parameters.filter(({ schema }) => (schema as Member).type === "integer");
+  expect(whole.filter(({ schema }) => (schema as Member).format !== "int64")).toEqual([]);
   expect(
     document.components.schemas.BrainSearchReply.properties.hits.items.properties.source.properties.version.type,
   ).toBe("integer");

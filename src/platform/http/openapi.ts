@@ -11,7 +11,7 @@ import {
   type Shape,
   unsupportedVersion,
 } from "./faults.ts";
-import { isOpenObject } from "./fields.ts";
+import { isOpenObject, WHOLE } from "./fields.ts";
 import { PROTOBUF } from "./media.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
@@ -47,7 +47,7 @@ export function schemaOf(schema: Schema): JsonSchema {
       return type === "literal" ? { ...jsonSchema, type: typeof jsonSchema.const as "string" } : undefined;
     },
     overrideAction: ({ valibotAction, jsonSchema: { format: _, ...plain } }) =>
-      /^(?:safe_)?integer$/.test(valibotAction.type) ? { ...plain, type: "integer" } : undefined,
+      /^(?:safe_)?integer$/.test(valibotAction.type) ? { ...plain, ...WHOLE } : undefined,
     ignoreActions: ["check", "trim", "brand", "transform"],
   });
   return rest;
@@ -159,7 +159,7 @@ function parameters(endpoint: Endpoint): Json[] {
   const listed: Json[] = [{ $ref: "#/components/parameters/ServiceApiVersion" }];
   if (isConditional(endpoint)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
   for (const [, name] of spec.path.matchAll(/:(\w+)/g))
-    listed.push({ name, in: "path", required: true, schema: { type: spec.numbered ? "integer" : "string" } });
+    listed.push({ name, in: "path", required: true, schema: spec.numbered ? WHOLE : { type: "string" } });
   if (!spec.query) return listed;
   const schema = schemaOf(spec.query);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
