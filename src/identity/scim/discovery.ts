@@ -18,7 +18,7 @@ const Described = v.looseObject({ schemas: v.array(v.string()) });
 const List = v.object({
   schemas: v.array(v.string()),
   totalResults: v.pipe(v.number(), v.integer()),
-  startIndex: v.literal(1),
+  startIndex: v.pipe(v.number(), v.integer()),
   itemsPerPage: v.pipe(v.number(), v.integer()),
   Resources: v.array(Described),
 });
