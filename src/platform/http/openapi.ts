@@ -39,11 +39,12 @@ export function schemaOf(schema: Schema): JsonSchema {
     // Nothing is transformed on the way in, so what comes out of validation is what clients send.
     typeMode: "output",
     errorMode: "ignore",
-    overrideSchema({ valibotSchema, jsonSchema }) {
-      const { type } = valibotSchema;
+    overrideSchema({ valibotSchema, valibotSchema: { type }, jsonSchema }) {
       if (type === "loose_object" || isOpenObject(valibotSchema)) return { ...jsonSchema, additionalProperties: true };
       // Go's generators take any other number for one of 32 bits, too few for money, and need a type to leave a parameter out.
       if (type === "number") return { ...jsonSchema, format: "double" };
+      // Python's clients compare a constant with its text, and so could read no reply that is ok.
+      if (type === "literal" && typeof jsonSchema.const === "boolean") return { type: "boolean" };
       return type === "literal" ? { ...jsonSchema, type: typeof jsonSchema.const as "string" } : undefined;
     },
     overrideAction: ({ valibotAction, jsonSchema: { format: _, ...plain } }) =>
@@ -54,7 +55,6 @@ export function schemaOf(schema: Schema): JsonSchema {
 }
 
 const rateHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
-
 /** Named, so that generators name it once: they would call it by the parameter, and by the header. */
 const API_VERSION = { $ref: "#/components/schemas/ApiVersion" };
 
