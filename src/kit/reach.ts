@@ -33,7 +33,7 @@ export async function trusting(request: () => Promise<Response>): Promise<Respon
   try {
     return await request();
   } catch (error) {
-    if (isUntrusted(error) && trustSystem()) return request();
+    if (whyUntrusted(causeOf(error).code) !== undefined && trustSystem()) return request();
     throw error;
   }
 }
@@ -43,7 +43,12 @@ export const causeOf = (error: unknown): { code?: string; message?: string } =>
   (error as { cause?: { code?: string; message?: string } }).cause ?? (error as { code?: string; message?: string });
 
 const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED|UNABLE_TO_VERIFY)/;
-const isUntrusted = (error: unknown) => UNTRUSTED.test(causeOf(error).code ?? "");
+
+/** What helps where nobody who is trusted has signed a certificate. @param code what Node calls it @returns undefined for all else */
+export const whyUntrusted = (code: string | undefined): string | undefined =>
+  UNTRUSTED.test(code ?? "")
+    ? `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`
+    : undefined;
 
 /** Adds the certificates that the operating system trusts: a company's own authority is among them. @returns false when it did nothing new */
 function trustSystem(): boolean {
@@ -68,8 +73,8 @@ export function whyUnreached(error: unknown): string {
   if (isCut(error)) return "the connection was cut before the server had answered";
   if (code === "ECONNREFUSED") return "nothing listens at the server's address";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "the server's name is not known here";
-  if (UNTRUSTED.test(code ?? ""))
-    return `the server's certificate is not trusted (${code}): set NODE_EXTRA_CA_CERTS to the authority's file`;
+  const untrusted = whyUntrusted(code);
+  if (untrusted !== undefined) return untrusted;
   if (NOT_TLS.test(code ?? "")) return "what answers there does not speak TLS: is its address http:// or another port?";
   return message ?? String(error);
 }

@@ -127,10 +127,11 @@ async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path:
   };
 }
 
-/** A path of SCIM, to somebody who is there. */
+/** A path of SCIM, to somebody or something that is there. */
 async function scimPath(t: TestInstance, { spec: { method, path } }: Endpoint, token: string): Promise<string> {
   if (!path.includes(":id")) return path;
   const list = path.replace("/:id", "");
+  if (!/(?:Users|Groups)$/.test(list)) return `${list}/${(await t.get(list, { token })).body.Resources[0].id}`;
   // What closes an account needs one of its own each time; what replaces somebody does not take another's address.
   const name = method === "PUT" ? "ada" : `bob-${t.count("users")}`;
   const json = list.endsWith("Users") ? oktaUser(`${name}@acme.example`) : { displayName: "others" };

@@ -96,7 +96,7 @@ describe("mail", () => {
     const expired = makeCertificate(-1);
     trust(expired);
     for (const [certificate, why] of [
-      [unknown, /self.signed/i],
+      [unknown, /self.signed certificate: set NODE_EXTRA_CA_CERTS to/i],
       [expired, /expired/i],
     ] as const) {
       const box = await startMailServer({ ...certificate, ...auth });

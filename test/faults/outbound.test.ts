@@ -1,6 +1,8 @@
-import { createServer } from "node:net";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type OutboundFailed, OutboundRefused, outboundFetch, post } from "../../src/platform/outbound/outbound.ts";
+import { makeCertificate } from "../support/certificates.ts";
 import { startInstance } from "../support/instance.ts";
 import { startReceiver } from "../support/receiver.ts";
 
@@ -173,6 +175,19 @@ describe("the way out", () => {
       name: "OutboundFailed",
       message: "the answer is longer than 512 KiB",
     });
+  });
+
+  it("says how an authority of one's own is made known, where nobody who is trusted signed the certificate", async () => {
+    const asked: string[] = [];
+    const server = createTlsServer(makeCertificate(), ({ url }, response) => response.end(asked.push(`${url}`)));
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const host = `localhost:${(server.address() as AddressInfo).port}`;
+    const { instance } = await startInstance({ settings: { outbound: `${host},+private` } });
+    const message = expect.stringMatching(/^the server's certificate is not trusted \(\w+\): set NODE_EXTRA_CA_CERTS/);
+    await expect(post(instance.core, `https://${host}/`, LETTER)).rejects.toMatchObject({ message });
+    await expect(outboundFetch(instance.core)(`https://${host}/`)).rejects.toMatchObject({ message });
+    expect(asked).toEqual([]);
   });
 
   it("gives up after 5 seconds without an answer", async () => {

@@ -597,7 +597,15 @@ describe("what is taken and what is not", () => {
     expect([config.patch.supported, config.bulk.supported, config.filter.supported]).toEqual([true, false, true]);
     const types = (await directory.send("GET", "ResourceTypes")).body;
     expect(types.Resources.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(["/Users", "/Groups"]);
-    expect((await directory.send("GET", "Schemas")).body.totalResults).toBe(2);
+    const described = (await directory.send("GET", "Schemas")).body;
+    expect(described.totalResults).toBe(2);
+    for (const one of [...types.Resources, ...described.Resources]) {
+      const path = one.meta.location.split("/scim/v2/")[1];
+      expect((await directory.send("GET", path)).body).toEqual(one);
+      expect((await directory.send("GET", encodeURIComponent(path).replace("%2F", "/"))).body).toEqual(one);
+    }
+    const none = await directory.send("GET", "Schemas/urn:ietf:params:scim:schemas:core:2.0:Role");
+    expect([none.status, none.body.status]).toEqual([404, "404"]);
     expect((await t.call("PUT", "/scim/v2/Users", { token: directory.token })).headers.get("allow")).toBe(
       "GET, HEAD, POST",
     );

@@ -796,6 +796,29 @@ describe("an answer that proves nothing", () => {
 });
 
 describe("what is asked of an issuer", () => {
+  it("says what an operator has to change where the issuer is called otherwise, or takes the secret no more", async () => {
+    const port = await freePort();
+    const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
+    issuer.people.set("s-ada", ADA);
+    issuer.subject = "s-ada";
+    const alias = issuer.host.replace("127.0.0.1", "localhost");
+    const site = await startSite([issuer, { ...issuer, host: alias }], port);
+    const { core } = site.t.instance;
+    await site.t.team({ name: "Engines" });
+    const groups = ["engineers=Engines:member"];
+    await addIssuer(core, "acme", acme(issuer, { groups, clientSecret: "that of last year" }));
+    const outcome = async () => {
+      const { status, text } = await signIn(site);
+      return [status, text, site.t.count("web_sessions")];
+    };
+    const refused = "id or secret that stand here (invalid_client)";
+    expect(await outcome()).toEqual([502, expect.stringContaining(refused), 0]);
+    await changeIssuer(core, "acme", { clientSecret: CLIENT.secret, issuer: `http://${alias}` });
+    expect(await outcome()).toEqual([502, expect.stringContaining(`calls itself ${issuer.url}, which`), 0]);
+    await changeIssuer(core, "acme", { issuer: issuer.url });
+    expect(await outcome()).toEqual([200, expect.anything(), 1]);
+  });
+
   it("is twenty things at a time, however many come back with codes that are none", async () => {
     const port = await freePort();
     const forger = await startForger();

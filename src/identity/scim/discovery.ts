@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
+import { fail, notFound } from "../../kit/problem.ts";
 import { type Endpoint, endpoint } from "../../platform/http/endpoint.ts";
 import type { ScimPrincipal } from "../directory/directory.ts";
 import { GROUP_SCHEMA, LIST_SCHEMA, USER_SCHEMA } from "./resources.ts";
@@ -17,7 +18,7 @@ const Described = v.looseObject({ schemas: v.array(v.string()) });
 const List = v.object({
   schemas: v.array(v.string()),
   totalResults: v.pipe(v.number(), v.integer()),
-  startIndex: v.literal(1),
+  startIndex: v.pipe(v.number(), v.integer()),
   itemsPerPage: v.pipe(v.number(), v.integer()),
   Resources: v.array(Described),
 });
@@ -123,7 +124,12 @@ const schemas = (base: string) =>
     { id: GROUP_SCHEMA, name: "Group", attributes: GROUP_ATTRIBUTES },
   ].map((one) => ({ schemas: [SCHEMA_SCHEMA], ...one, meta: metaOf(base, "Schema", `/Schemas/${one.id}`) }));
 
-const describing = (id: string, path: string, summary: string, make: (base: string) => v.InferInput<typeof List>) =>
+/** A list, and each of it by itself, at the address that it names as its own. */
+const describing = (
+  [id, path, summary]: readonly [id: string, path: string, summary: string],
+  [oneId, oneSummary]: readonly [id: string, summary: string],
+  make: (base: string) => readonly (v.InferInput<typeof Described> & { readonly id: string })[],
+): Endpoint[] => [
   endpoint<typeof List, ScimPrincipal>(
     {
       ...COMMON,
@@ -133,10 +139,28 @@ const describing = (id: string, path: string, summary: string, make: (base: stri
       summary,
       ok: List,
       faults: [],
-      example: { ok: make(EXAMPLE_BASE) },
+      example: { ok: listOf(make(EXAMPLE_BASE)) },
     },
-    async (call) => make(baseOf((await scopeOf(call)).core)),
-  );
+    async (call) => listOf(make(baseOf((await scopeOf(call)).core))),
+  ),
+  endpoint<typeof Described, ScimPrincipal>(
+    {
+      ...COMMON,
+      id: oneId,
+      method: "GET",
+      path: `${PATH}/${path}/:id`,
+      summary: oneSummary,
+      ok: Described,
+      faults: [notFound],
+      example: { ok: make(EXAMPLE_BASE)[0] as v.InferInput<typeof Described> },
+    },
+    async (call) => {
+      const { core } = await scopeOf(call);
+      const named = make(baseOf(core)).find((one) => one.id === call.params.id);
+      return named ?? fail(notFound, "Nothing of SCIM is called so here.");
+    },
+  ),
+];
 
 export const DISCOVERY_ENDPOINTS: readonly Endpoint[] = [
   endpoint<typeof Described, ScimPrincipal>(
@@ -152,8 +176,14 @@ export const DISCOVERY_ENDPOINTS: readonly Endpoint[] = [
     },
     async (call) => providerConfig(baseOf((await scopeOf(call)).core)),
   ),
-  describing("scimResourceTypes", "ResourceTypes", "List the kinds of resources", (base) =>
-    listOf(resourceTypes(base)),
+  ...describing(
+    ["scimResourceTypes", "ResourceTypes", "List the kinds of resources"],
+    ["scimGetResourceType", "Read a kind of resource"],
+    resourceTypes,
   ),
-  describing("scimSchemas", "Schemas", "List their attributes", (base) => listOf(schemas(base))),
+  ...describing(
+    ["scimSchemas", "Schemas", "List their attributes"],
+    ["scimGetSchema", "Read the attributes of one of them"],
+    schemas,
+  ),
 ];

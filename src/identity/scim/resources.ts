@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import { WHOLE } from "../../platform/http/fields.ts";
 import { directoryRecords, type GroupRecord, type UserRecord } from "../directory/directory.ts";
 import { getUser } from "../people/people.ts";
 
@@ -43,7 +44,7 @@ export const GroupResource = v.looseObject({
 });
 export const listOf = (resource: typeof UserResource | typeof GroupResource) =>
   v.object({
-    schemas: v.tuple([v.literal(LIST_SCHEMA)]),
+    schemas: v.pipe(v.array(v.literal(LIST_SCHEMA)), v.length(1)),
     totalResults: v.pipe(v.number(), v.integer()),
     startIndex: v.pipe(v.number(), v.integer()),
     itemsPerPage: v.pipe(v.number(), v.integer()),
@@ -52,7 +53,7 @@ export const listOf = (resource: typeof UserResource | typeof GroupResource) =>
 
 /** A page of a list, see `listOf`. */
 export const listReply = <T>(total: number, { offset }: ReturnType<typeof windowIn>, page: readonly T[]) => ({
-  schemas: [LIST_SCHEMA] as [typeof LIST_SCHEMA],
+  schemas: [LIST_SCHEMA] as (typeof LIST_SCHEMA)[],
   totalResults: total,
   startIndex: offset + 1,
   itemsPerPage: page.length,
@@ -74,9 +75,7 @@ const Names = v.optional(
   ),
 );
 const SHOWN = { attributes: Names, excludedAttributes: Names };
-const Whole = v.optional(
-  v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, "must be a whole number"), v.metadata({ type: "integer" })),
-);
+const Whole = v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, "must be a whole number"), v.metadata(WHOLE)));
 export const ListQuery = v.object({ filter: Names, startIndex: Whole, count: Whole, ...SHOWN });
 export const OneQuery = v.object(SHOWN);
 export type Shown = v.InferOutput<typeof OneQuery>;

@@ -69,8 +69,20 @@ async function discover(
       execute: [oidc.allowInsecureRequests],
     });
   } catch (error) {
+    const called = nameOf(error);
+    if (called !== null)
+      fail(
+        issuerUnavailable,
+        `The single sign-on at ${issuer} calls itself ${called}, which has to stand here instead.`,
+      );
     return fail(issuerUnavailable, `The single sign-on at ${issuer} cannot be reached: ${reasonOf(error)}.`);
   }
+}
+
+/** What an issuer calls itself, where it must not be called otherwise (OpenID Connect Discovery 1.0, section 4.3): often a slash is all. */
+function nameOf(error: unknown): string | null {
+  const claims = causes(error).map((one) => (one ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } });
+  return textOf(claims.find(({ attribute }) => attribute === "issuer")?.body?.issuer);
 }
 
 /**
@@ -147,12 +159,20 @@ export async function redeem(
     }
     return vouchedBy(issuer, claims);
   } catch (error) {
-    throw refusedBy(error);
+    throw refusedBy(issuer, error);
   }
 }
 
-function refusedBy(error: unknown): unknown {
+/** How a token endpoint says that it does not know the client, or not by this secret (RFC 6749, section 5.2; the second is Keycloak's). */
+const CLIENT_REFUSED = ["invalid_client", "unauthorized_client"];
+
+function refusedBy({ label }: Issuer, error: unknown): unknown {
   const reason = reasonOf(error);
+  if (CLIENT_REFUSED.includes(reason))
+    return problemOf(
+      issuerUnavailable,
+      `${label} does not take the client's id or secret that stand here (${reason}). Who runs this installation can enter those that it has now.`,
+    );
   if (causes(error).some((one) => one instanceof OutboundFailed || one instanceof OutboundRefused))
     return problemOf(issuerUnavailable, `The single sign-on cannot be reached: ${reason}.`);
   if (!(error instanceof Error) || "row" in error) return error;

@@ -130,7 +130,7 @@ export const SHAPE_SCHEMAS = {
     message: v.pipe(v.string(), v.description("What went wrong, for a person. The wording may change.")),
   }),
   scim: v.object({
-    schemas: v.tuple([v.literal(SCIM_ERROR)]),
+    schemas: v.pipe(v.array(v.literal(SCIM_ERROR)), v.length(1)),
     status: v.pipe(v.string(), v.description("The HTTP status.")),
     detail: error,
     scimType: v.optional(v.string()),

@@ -90,6 +90,9 @@ export const Counter = v.pipe(
   v.minValue(0, "must not be negative"),
 );
 
+/** A whole number in JSON Schema: generators of clients take any other for one of 32 bits, too few for the tokens of a month. */
+export const WHOLE = { type: "integer", format: "int64" } as const;
+
 /** A whole number of a query, which is text like all of it; documents call it a number, as do the clients that are made of them. */
 export const whole = (least: number, most: number, says: string, { orEmpty = false } = {}) =>
   v.pipe(
@@ -98,7 +101,7 @@ export const whole = (least: number, most: number, says: string, { orEmpty = fal
       (text) => (orEmpty && text === "") || (/^(?:0|[1-9]\d*)$/.test(text) && +text >= least && +text <= most),
       `must be a whole number from ${least} to ${most}`,
     ),
-    v.metadata({ type: "integer", minimum: least, maximum: most }),
+    v.metadata({ ...WHOLE, minimum: least, maximum: most }),
     v.description(says),
   );
 

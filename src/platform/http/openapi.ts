@@ -11,7 +11,7 @@ import {
   type Shape,
   unsupportedVersion,
 } from "./faults.ts";
-import { isOpenObject } from "./fields.ts";
+import { isOpenObject, WHOLE } from "./fields.ts";
 import { PROTOBUF } from "./media.ts";
 import { SERVED_VERSIONS } from "./version.ts";
 
@@ -39,22 +39,22 @@ export function schemaOf(schema: Schema): JsonSchema {
     // Nothing is transformed on the way in, so what comes out of validation is what clients send.
     typeMode: "output",
     errorMode: "ignore",
-    overrideSchema({ valibotSchema, jsonSchema }) {
-      const { type } = valibotSchema;
+    overrideSchema({ valibotSchema, valibotSchema: { type }, jsonSchema }) {
       if (type === "loose_object" || isOpenObject(valibotSchema)) return { ...jsonSchema, additionalProperties: true };
       // Go's generators take any other number for one of 32 bits, too few for money, and need a type to leave a parameter out.
       if (type === "number") return { ...jsonSchema, format: "double" };
+      // Python's clients compare a constant with its text, and so could read no reply that is ok.
+      if (type === "literal" && typeof jsonSchema.const === "boolean") return { type: "boolean" };
       return type === "literal" ? { ...jsonSchema, type: typeof jsonSchema.const as "string" } : undefined;
     },
     overrideAction: ({ valibotAction, jsonSchema: { format: _, ...plain } }) =>
-      /^(?:safe_)?integer$/.test(valibotAction.type) ? { ...plain, type: "integer" } : undefined,
+      /^(?:safe_)?integer$/.test(valibotAction.type) ? { ...plain, ...WHOLE } : undefined,
     ignoreActions: ["check", "trim", "brand", "transform"],
   });
   return rest;
 }
 
 const rateHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
-
 /** Named, so that generators name it once: they would call it by the parameter, and by the header. */
 const API_VERSION = { $ref: "#/components/schemas/ApiVersion" };
 
@@ -159,7 +159,7 @@ function parameters(endpoint: Endpoint): Json[] {
   const listed: Json[] = [{ $ref: "#/components/parameters/ServiceApiVersion" }];
   if (isConditional(endpoint)) listed.push({ $ref: "#/components/parameters/IfNoneMatch" });
   for (const [, name] of spec.path.matchAll(/:(\w+)/g))
-    listed.push({ name, in: "path", required: true, schema: { type: spec.numbered ? "integer" : "string" } });
+    listed.push({ name, in: "path", required: true, schema: spec.numbered ? WHOLE : { type: "string" } });
   if (!spec.query) return listed;
   const schema = schemaOf(spec.query);
   for (const [name, property] of Object.entries(schema.properties ?? {})) {

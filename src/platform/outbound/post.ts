@@ -2,6 +2,7 @@ import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 import type { Core } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
+import { whyUntrusted } from "../../kit/reach.ts";
 import { judgedLookup } from "./connect.ts";
 import { judgeUrl, OutboundRefused } from "./destination.ts";
 
@@ -102,7 +103,8 @@ export function failureOf(error: unknown): string {
   const refused = errors.find((one) => one instanceof OutboundRefused);
   if (refused) return refused.message;
   const codes = errors.flatMap((one) => (one as { code?: unknown } | undefined)?.code ?? []);
-  return typeof codes[0] === "string" ? codes[0].slice(0, 60) : "the connection broke off";
+  const code = typeof codes[0] === "string" ? codes[0].slice(0, 60) : undefined;
+  return whyUntrusted(code) ?? code ?? "the connection broke off";
 }
 
 /** Reads `Retry-After` (RFC 9110 section 10.2.3), as milliseconds from now; 0 where it says nothing. */

@@ -148,6 +148,7 @@ function reasonOf(error: unknown): string {
   const { response, code, message } = error as { response?: unknown; code?: unknown; message?: unknown };
   const text = typeof response === "string" ? response : `${code ?? ""} ${message ?? error}`;
   return text
+    .replace(/; if the root CA is installed .*/, ": set NODE_EXTRA_CA_CERTS to the authority's file")
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim()
     .slice(0, 200)
