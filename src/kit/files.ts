@@ -54,7 +54,13 @@ export function leaveToOwner(path: string): void {
 export function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   makeFolder(dirname(path));
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // Not `recursive`: where the folder above takes nothing, as /proc, Node tries again for ever.
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !statSync(path).isDirectory()) throw error;
+  }
   leaveToOwner(path);
 }
 

@@ -232,7 +232,7 @@ describe("what stays on the server's machine", () => {
     const t = await startInstance({ settings: { port: "0" } });
     const [url, { token }] = [await t.instance.listen(), await adminToken(t)];
     const { out } = await ran(["--server", url, "team", "list"], { RECKON_TOKEN: token }, true);
-    expect(out).toBe('No teams yet. Make one: reckon team create "My team"\n');
+    expect(out).toBe(`No teams yet. Make one: reckon --server ${url} team create NAME\n`);
   });
 
   it("is a list of any size, the same as on the server's own machine", async () => {
