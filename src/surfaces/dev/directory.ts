@@ -46,7 +46,7 @@ export function claimLocal(directory: string): Kept | undefined {
 
 function clearLocal(directory: string): void {
   removeDatabase(databasePath(directory));
-  for (const name of [SEED, SEED_CHECKPOINT, KEY, "retired-keys"])
+  for (const name of [SEED, SEED_CHECKPOINT, KEY, "retired-keys", "server.json"])
     rmSync(join(directory, name), { recursive: true, force: true });
 }
 
