@@ -24,6 +24,11 @@ describe("a place that no folder can be made in", () => {
       expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("/proc/reckon")]);
     }
   });
+
+  it("is named where a file stands in its way", async () => {
+    const { code, stderr } = await reckon(["team", "create", "Acme", "--data", join(process.execPath, "data")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`reckon: ${process.execPath} is a file`)]);
+  });
 });
 
 describe("two servers on one data directory", () => {

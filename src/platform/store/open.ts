@@ -232,7 +232,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
 
 /** Turns what the system or SQLite says into what the operator can do. @param db the connection, where there is one */
 function explain(error: unknown, directory: string, db?: Database): unknown {
-  const { code = "", name, message } = error as { code?: string; name?: string; message: string };
+  const { code = "", name, message, path = directory } = error as Error & { code?: string; path?: string };
   // The file beside the database that processes share: making it takes room and rights, and says nothing of the disk.
   if (/^SQLITE_IOERR_SHM/.test(code)) return cannotUse(directory, `${message}, ${code}`);
   if (/^(SQLITE_IOERR|EIO$)/.test(code))
@@ -243,7 +243,7 @@ function explain(error: unknown, directory: string, db?: Database): unknown {
     return new DataDirectoryError(damageAdvice(directory, db ? lookAgain(db, message) : message));
   if (code === "EEXIST")
     return new DataDirectoryError(
-      `${directory} is a file: --data names the directory that holds the database, which is made where there is none`,
+      `${path} is a file: --data names the directory that holds the database, which is made where there is none`,
     );
   if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
     return cannotUse(directory, message);
