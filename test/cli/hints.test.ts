@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { newFolder } from "../support/folder.ts";
@@ -45,4 +46,18 @@ it("names the server where the command was run there", async () => {
   expect(await ran(wordsOf(hinted(made.err)), env)).toMatchObject({ code: 0 });
   const refused = await ran(["--server", url, "team", "show", "Nobody"], env);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`(see: reckon --server ${url} team list)`) });
+});
+
+it("quotes it where a database is gone, too, and a backup is to be put in its place", async () => {
+  const data = join(newFolder(), "it's here");
+  const backup = join(newFolder(), "backup.db");
+  expect((await command(["team", "create", "Acme", "--data", data])).code).toBe(0);
+  expect((await command(["backup", backup, "--data", data])).code).toBe(0);
+  rmSync(join(data, "reckon.db"));
+  mkdirSync(join(data, "backups"));
+  const { code, stderr } = await command(["team", "list", "--data", data]);
+  expect(code).toBe(1);
+  const line = /"(reckon restore FILE .*?)", or/.exec(stderr)?.[1] ?? expect.fail(stderr);
+  expect((await command(wordsOf(line.replace("FILE", backup)))).code).toBe(0);
+  expect((await command(["team", "list", "--data", data])).stdout).toContain("Acme");
 });

@@ -5,6 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
 import { leaveToOwner, makeFolder } from "../../kit/files.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { CommitQueue } from "./commit.ts";
 import { checkStructure, damageAdvice, lookAgain } from "./damage.ts";
@@ -46,7 +47,7 @@ function requireNotLost(directory: string): void {
   if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has(SERVER_NOTE))) return;
   throw new DataDirectoryError(
     `the database ${path} is missing or empty, though ${directory} was in use: restore the newest backup with ` +
-      `"reckon restore FILE --data ${directory}", or choose an empty directory to start afresh`,
+      `"reckon restore FILE --data ${shellWord(directory)}", or choose an empty directory to start afresh`,
   );
 }
 
@@ -72,10 +73,12 @@ export function claimDirectory(directory: string): DirectoryLock {
 export function openStore(directory: string, options: OpenOptions): Store {
   const path = databasePath(directory);
   const isNew = !isThere(path, directory);
-  if (isNew && options.create === false)
+  if (isNew && options.create === false) {
+    requireNotLost(directory);
     throw new DataDirectoryError(
       `there is no Reckon database in ${directory}; name another with --data, or start "reckon serve" there first`,
     );
+  }
   let db: Database | undefined;
   try {
     if (!options.locked) requireNotLost(directory);
