@@ -170,6 +170,8 @@ export interface Instance {
   settle(): Promise<void>;
   /** Binds the socket. @returns the address it answers at */
   listen(): Promise<string>;
+  /** Tells commands on the same directory where it answers; `listen` does. */
+  announce(): void;
   /** Stops accepting, finishes what is in flight, checkpoints and closes. */
   close(): Promise<void>;
 }
@@ -204,6 +206,7 @@ export async function createInstance(parts: Parts): Promise<Instance> {
   );
   const stopProjections = runProjections(core, PROJECTIONS, newestDelivery);
   const stopLive = runLive(core, newestDelivery);
+  const announce = () => lock.announce(baseUrlOf({ ...core.config, baseUrl: null }), baseUrlOf(core.config));
   let listener: Listener | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   return {
@@ -220,11 +223,12 @@ export async function createInstance(parts: Parts): Promise<Instance> {
         core,
         ROOMS.flatMap(({ metrics = [] }) => metrics),
       );
-      lock.announce(baseUrlOf({ ...core.config, baseUrl: null }), baseUrlOf(core.config));
+      announce();
       // Otherwise the first delivery, and whoever comes with it, would wait for that.
       void makeSearchReady(cooperative(clock));
       return baseUrlOf(core.config);
     },
+    announce,
     async close() {
       // Streams would be in flight for as long as anybody looks.
       stopLive();

@@ -249,6 +249,8 @@ export function readConfig(flags: Settings, env: Readonly<Record<string, string 
   const decided: Record<string, unknown> = {};
   for (const [name, row] of Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][]) {
     const flag = flags[name];
+    // As with a variable of the shell that is not set: elsewhere than meant is worse than nowhere.
+    if (flag === "") throw new ConfigError(`${row.flag} is empty: leave it out, or give it a value`);
     const raw = flag ?? fromEnvironment(row.env, env);
     if (raw === undefined || raw === "") {
       decided[name] = row.fallback;

@@ -47,8 +47,11 @@ async function serverChecks(url: string, token: string): Promise<Check[]> {
   const movedTo = movedToOf(answer);
   if (movedTo !== undefined)
     return [warning("server", `the team moved to ${movedTo}: "reckon agent run" follows it there, or says why not`)];
-  if (answer.kind === "refused")
-    return [failed("server", `${url} refuses this machine: ${answer.reason}; ask for a code and connect again`)];
+  if (answer.kind === "refused") {
+    // A server may say so itself.
+    const next = answer.reason.endsWith("with a new code") ? "" : "; ask for a code and connect again";
+    return [failed("server", `${url} refuses this machine: ${answer.reason}${next}`)];
+  }
   const mode = String(answer.body.captureMode);
   const policy =
     mode === "off" ? warning("policy", "the team's policy is to record nothing") : ok("policy", `captureMode ${mode}`);

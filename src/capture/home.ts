@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeFolder } from "../kit/files.ts";
 
 /** The machine that agents run on, as far as it is looked at. */
 export interface Machine {
@@ -50,7 +51,7 @@ export function mustBeAtHome({ home, env }: Machine): void {
 /** Makes the folder, for its owner alone. @throws Error when it is another user's */
 export function makeHome({ home, spool, briefings, backups, around }: Places): void {
   const missing = missingAbove(home);
-  for (const folder of [home, spool, briefings, backups]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [home, spool, briefings, backups]) makeFolder(folder, () => {});
   const uid = process.getuid?.();
   if (uid !== undefined && statSync(home).uid !== uid) throw new Error(`${home} belongs to another user`);
   if (missing.length > 0) writeFileSync(around, JSON.stringify(missing), { mode: 0o600 });

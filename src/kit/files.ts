@@ -50,12 +50,25 @@ export function leaveToOwner(path: string): void {
   if (uid !== 0) lchownSync(path, uid, gid);
 }
 
-/** Makes a folder for its owner alone, and those that lack above it. */
-export function makeFolder(path: string): void {
+/**
+ * Makes a folder for its owner alone, and those that lack above it.
+ * @param leave what is done with each that is made; by default root leaves it to the owner of the folder above
+ */
+export function makeFolder(path: string, leave = leaveToOwner): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  makeFolder(dirname(path));
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  leaveToOwner(path);
+  makeFolder(dirname(path), leave);
+  // Not `recursive`: where the folder above takes nothing, as /proc, Node tries again for ever.
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const found = statSync(path, { throwIfNoEntry: false });
+    // A link that leads nowhere is in the way, and no file.
+    if (!found) throw Object.assign(error as Error, { code: "ENOENT" });
+    // Another process may have made it meanwhile.
+    if (!found.isDirectory()) throw error;
+  }
+  leave(path);
 }
 
 /** Copies a file, or a folder with all that is in it, and flushes contents and names, that of the copy itself too. */

@@ -56,6 +56,16 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   );
 });
 
+it("tells of one that never reported since it was connected, as where the reply to that was lost", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { deviceId, team } = await t.device();
+  await addChannel(t, receiver, team.id, ["device.quiet"]);
+  t.clock.advance(3 * DAY_MS + MINUTE_MS);
+  await alarmsJob.run(t.instance.core);
+  expect(noted(t, "device.quiet")).toEqual([{ device: deviceId, last_seen: null, state: "began" }]);
+});
+
 it("tells of thousands of devices that go quiet and report again at once, letting others write in between", async () => {
   const receiver = await startReceiver();
   const t = await startSending([receiver]);

@@ -401,6 +401,14 @@ it("says where no folder can be made that none can, as in a home folder that is 
   expect([code, stderr]).toEqual([1, expect.stringContaining(`${state}: no folder can be made there`)]);
 });
 
+it.skipIf(process.platform !== "linux")(
+  "says so, too, of a folder that takes none, and does not try for ever",
+  async () => {
+    const { code, stderr } = await reckon(["agent", "status"], { env: { RECKON_AGENT_HOME: "/proc/reckon" } });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("/proc/reckon: no folder can be made there")]);
+  },
+);
+
 it("anew waits for the pass that is running, whose numbers are the old binding's", async () => {
   const a = await startAgent();
   const { server, capture } = a;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
-import { readStatus } from "../../src/capture/capture.ts";
+import { examine, readStatus } from "../../src/capture/capture.ts";
 import { readCredentials } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
@@ -258,6 +258,8 @@ describe("a token that is refused", () => {
       expect(stopped).toBeTypeOf("string");
       expect(readStatus(a.capture).trouble).toEqual({ reason: stopped, until: null });
       expect(statusLines(readStatus(a.capture)).match(/new code/g)).toHaveLength(1);
+      const { message } = (await examine(a.capture)).find(({ state }) => state === "failed") ?? expect.fail();
+      expect(message.match(/connect (?:it )?again/g)).toHaveLength(1);
       const before = a.server.asked.length;
       a.work("s1", 2, 4);
       expect(await a.pass()).toMatchObject({ recorded: 12, stopped });

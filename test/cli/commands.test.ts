@@ -112,7 +112,10 @@ describe("teams, codes and devices", () => {
     expect(ofAda).toMatchObject([{ deviceId, person: { userId, email: "ada@example.com", name: null } }]);
     expect(await json(data, "device", "list", "--nobody")).toEqual([]);
     const stranger = await command(["device", "assign", deviceId, "eve@example.com", "--data", data]);
-    expect([stranger.code, stranger.stderr]).toEqual([1, expect.stringContaining("not in the device's team")]);
+    expect([stranger.code, stranger.stderr]).toEqual([
+      1,
+      expect.stringContaining("the device's team: invite them there first"),
+    ]);
     expect(await json(data, "device", "assign", deviceId, "--nobody")).toMatchObject({ person: null, changed: true });
     expect(await json(data, "device", "list", "--nobody")).toHaveLength(1);
     expect(await json(data, "device", "revoke", deviceId)).toMatchObject({

@@ -89,7 +89,7 @@ describe("the address and the token", () => {
     const without = await ran(["--token-file", file, "team", "list"]);
     expect([without.code, without.err]).toEqual([1, expect.stringContaining("--token-file is for --server")]);
     const missing = await ran(["--server", proxy, "--token-file", `${file}x`, "team", "list"]);
-    expect([missing.code, missing.err]).toEqual([1, `reckon: ${file}x: there is no such file\n`]);
+    expect([missing.code, missing.err]).toEqual([1, `reckon: ${file}x cannot be read: there is no such file\n`]);
   });
 
   it("does not send a token to whom nobody vouches for", async () => {
@@ -221,6 +221,13 @@ describe("what stays on the server's machine", () => {
     const help = await ran(["--server", at, "team", "create", "--help"], {});
     expect([help.code, help.out]).toEqual([0, expect.stringContaining("Usage: reckon team create")]);
     expect((await ran(["--help"])).out).toContain("--server <url>");
+    for (const words of [["--server", at], [`--server=${at}`]]) {
+      const behind = await ran(["team", "list", ...words], ENV);
+      expect([behind.code, behind.err]).toEqual([2, expect.stringContaining("--server stands before the command")]);
+    }
+    const folder = newFolder();
+    const token = await ran(["--server", at, "--token-file", folder, "team", "list"]);
+    expect([token.code, token.err]).toEqual([1, `reckon: ${folder} cannot be read: it is a directory\n`]);
     const data = await ran(["--server", at, "team", "list", "--data", "/etc"], ENV);
     expect([data.code, data.err]).toEqual([
       1,
@@ -232,7 +239,7 @@ describe("what stays on the server's machine", () => {
     const t = await startInstance({ settings: { port: "0" } });
     const [url, { token }] = [await t.instance.listen(), await adminToken(t)];
     const { out } = await ran(["--server", url, "team", "list"], { RECKON_TOKEN: token }, true);
-    expect(out).toBe('No teams yet. Make one: reckon team create "My team"\n');
+    expect(out).toBe(`No teams yet. Make one: reckon --server ${url} team create NAME\n`);
   });
 
   it("is a list of any size, the same as on the server's own machine", async () => {

@@ -128,6 +128,9 @@ function plainer(): (text: string) => string {
   };
   return (text) =>
     text
+      // Hints name the place.
+      .replace(/reckon --server \S+ ([^\n)]+)/g, "reckon $1")
+      .replace(/ --data \/[\w./-]+/g, "")
       .replace(/http:\/\/127\.0\.0\.1:\d+/g, "<url>")
       .replace(/\/\S*reckon-(?:instance-)?\w{6}\b/g, "<folder>")
       .replace(/person\d+@/g, "person@")

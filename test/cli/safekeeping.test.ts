@@ -21,6 +21,15 @@ async function finding(data: string, check: string) {
   return found.find((one) => one.check === check);
 }
 
+it("a restore says of an empty file that it is empty, and leaves the directory as it was", async () => {
+  const folder = newFolder();
+  const file = join(folder, "cut-off.db");
+  writeFileSync(file, "");
+  const done = await command(["restore", file, "--data", join(folder, "data")]);
+  expect([done.code, done.stderr]).toEqual([1, expect.stringContaining(`${file} is empty`)]);
+  expect(existsSync(join(folder, "data"))).toBe(false);
+});
+
 it("a restore says that what was revoked since the backup works again", async () => {
   const { directory } = await testData();
   const { id } = await json(directory, "api-token", "create", "--name", "report", "--all-teams");

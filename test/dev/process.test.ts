@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { reckon } from "../faults/support/process.ts";
 import { startProcess } from "../support/dev.ts";
+import { newFolder } from "../support/folder.ts";
 import { MAIN } from "../support/program.ts";
 
 /** One start measured alone, from source: type stripping is most of it. The bundle takes less than half. */
@@ -50,6 +53,26 @@ describe("reckon dev", () => {
     }
     expect(await t.end("SIGINT")).toBe(0);
     expect(existsSync(t.dataDirectory)).toBe(false);
+  });
+
+  it("tells commands on its directory where it answers, also after a reset and when its directory is seeded anew", async () => {
+    const data = join(newFolder(), "data");
+    for (const isNew of [true, false]) {
+      // As where a start was cut short.
+      if (!isNew) rmSync(join(data, "dev-seed.db"));
+      const t = await startProcess(["--empty", "--data", data]);
+      for (const resets of [0, 1]) {
+        if (resets > 0) expect(await control(t.controlUrl, "reset")).toMatchObject({ ok: true });
+        const { code, stdout, stderr } = await reckon(["license", "mint", "--team", "Demo", "--data", data]);
+        expect([code, stderr]).toEqual([0, ""]);
+        expect(JSON.parse(Buffer.from(stdout.split(".")[1] ?? "", "base64url").toString())).toMatchObject({
+          iss: t.baseUrl,
+        });
+      }
+      const second = await reckon(["serve", "--port", "0", "--data", data]);
+      expect([second.code, second.stderr]).toEqual([75, expect.stringContaining(`at ${t.baseUrl}`)]);
+      await t.end("SIGINT");
+    }
   });
 
   it("records bodies that arrive over a socket, whole or in pieces, and does not touch them", async () => {

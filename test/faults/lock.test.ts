@@ -12,6 +12,25 @@ import { runKeyPem, testData, testServer } from "./support/test.ts";
 const get = async (server: Running, path: string, token?: string) =>
   ask(server.port, { path, ...(token ? { token } : {}) });
 
+describe("a place that no folder can be made in", () => {
+  it.skipIf(process.platform !== "linux")("is refused and not waited for", async () => {
+    const directory = "/proc/reckon/data";
+    for (const line of [
+      ["serve", "--port", "0"],
+      ["team", "create", "Acme"],
+      ["dev", "--port", "0"],
+    ]) {
+      const { code, stderr, stdout } = await reckon([...line, "--data", directory]);
+      expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("/proc/reckon")]);
+    }
+  });
+
+  it("is named where a file stands in its way", async () => {
+    const { code, stderr } = await reckon(["team", "create", "Acme", "--data", join(process.execPath, "data")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`reckon: ${process.execPath} is a file`)]);
+  });
+});
+
 describe("two servers on one data directory", () => {
   it("the second exits 75 in one line that names the first, and the first serves on", async () => {
     const data = await testData();

@@ -83,6 +83,28 @@ it("lists an error a row, with its course, state and model, counts all of one po
   expect(await rowsOf(page).count()).toBe(2);
 });
 
+it("counts in its figures and its chart what the kind leaves, and keeps what else is chosen", async () => {
+  const { site, ada } = await withDefects();
+  const { page, go } = await site.open(ada);
+  await go("/errors?state=all&sort=-count&owner=nobody");
+  const entries = () => site.t.rows("SELECT kind, count(*) AS n FROM defects GROUP BY kind");
+  await page.getByLabel("Kind", { exact: true }).selectOption("security");
+  await page.waitForURL("**/errors?*kind=security*");
+  const address = new URL(page.url()).searchParams;
+  expect(Object.fromEntries(address)).toMatchObject({ state: "all", sort: "-count", owner: "nobody" });
+  const security = entries().find(({ kind }) => kind === "security")?.n;
+  expect(security).toBeGreaterThan(0);
+  expect(await tile(page, "Caused by a session")).toBe(`1 of ${security} | entries`);
+  expect(await tile(page, /^Open/)).toBe("0 | none came again");
+  await page.getByText("Show the numbers").click();
+  const chart = page.getByRole("table", { name: /^Entries per (?:day|week)/ }).locator("tbody tr");
+  const sums = (await chart.locator("td").allTextContents()).map(Number).filter((n) => !Number.isNaN(n));
+  expect(sums.reduce((a, b) => a + b, 0)).toBe(security);
+  await page.getByLabel("Repository", { exact: true }).selectOption(SHOP);
+  await page.waitForURL("**/errors?*repo=*");
+  expect(new URL(page.url()).searchParams.get("kind")).toBe("security");
+});
+
 it("says which model and agent caused how much, for each 100 of their sessions", async () => {
   const { site, ada } = await withDefects();
   const { page, go } = await site.open(ada);

@@ -387,6 +387,23 @@ it("leads from figures of errors files to a list of these, without what security
   }
 });
 
+it("stays at the day that was asked for while more days are shown, and comes back to it", async () => {
+  const site = await startSite();
+  const team = await site.t.team();
+  await threeWeeks(site, team);
+  const { page, go } = await site.open(await site.person({ team }));
+  await go("/overview?to=2026-12-01");
+  const days = page.getByText(" to 1 Dec 2026");
+  await days.waitFor();
+  await page.getByRole("link", { name: "30 days" }).click();
+  await page.waitForURL("**/overview?days=30&to=2026-12-01");
+  await days.waitFor();
+  await page.getByRole("link", { name: "7 days" }).click();
+  await page.waitForURL("**/overview?to=2026-12-01");
+  await page.goBack();
+  await page.waitForURL("**/overview?days=30&to=2026-12-01");
+});
+
 it("counts an entry that is dated tomorrow, which is today somewhere, as the page of errors does", async () => {
   const site = await startSite();
   const ada = await site.person();

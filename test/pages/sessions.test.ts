@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -489,4 +490,32 @@ it("leads from what the capture client tells to the same session as its agent ex
   expect(await page.locator(".stat", { hasText: "Sessions" }).first().textContent()).toBe(
     "Sessions11 succeeded, 100 %",
   );
+});
+
+it("fits a screen of 1280 and more, however long the names in every column are", async () => {
+  const site = await startSite();
+  const ada = await site.person({ name: "Wilhelmina Featherstonehaugh-Cholmondeley the Third" });
+  const { token } = await site.t.device(ada.team);
+  site.t.instance.core.store.db.prepare("UPDATE devices SET person_id = ?").run(ada.userId);
+  const long = "a-name-that-is-longer-than-most-names-are-and-then-some-more";
+  const startedAt = site.t.clock.now() - 40 * DAY_MS;
+  const session = {
+    ...{ id: "s-1", agent: `agent-${long}`, model: long, branch: long, outcome: "failure" },
+    ...{ startedAt, endedAt: startedAt + DAY_MS - 1, prompts: [{ at: startedAt, text: `${long} ${long} ${long}` }] },
+    spans: Array.from({ length: 200 }, (_, i) => ({
+      ...{ id: `a${i}`, name: "Bash", status: "error", startedAt, endedAt: startedAt + 1_000 },
+      ...{ model: "claude-sonnet-4-5-20250929", usage: { input_tokens: 940_000_000, output_tokens: 2_000_000 } },
+    })),
+  };
+  const json = { repoKey: `github.com/${long}/${long}`, sessions: [session] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  for (const width of [1920, 1440, 1366, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await go("/sessions");
+    const over =
+      "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table-frame'))";
+    expect([width, await page.evaluate(over)]).toEqual([width, 0]);
+  }
 });

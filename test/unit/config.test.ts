@@ -9,6 +9,8 @@ it("takes flags before the environment and the environment before defaults", () 
   expect(readConfig({}, { RECKON_PORT: "1" }).port).toBe(1);
   expect(readConfig({ port: "2" }, { RECKON_PORT: "1" }).port).toBe(2);
   expect(readConfig({}, { RECKON_PORT: "" }).port).toBe(4870);
+  // As "--data $DIR" is where that is not set: not the folder that happens to be the default.
+  expect(() => readConfig({ data: "" }, { RECKON_DATA: "/there" })).toThrow("--data is empty");
 });
 
 it("reads quotas, base URLs with a sub-path, and proxy ranges", () => {

@@ -31,6 +31,13 @@ it("has every event in the documentation, with an example that can be put in wor
   }
 });
 
+it("says of a device that never reported no day on which it did", async () => {
+  const { instance } = await startInstance();
+  const data = { device: "dev_1", last_seen: null, state: "began" };
+  const notice = { id: 1, eventId: "evt_1", type: "device.quiet", teamId: "team_1", at: 0, path: "/", data } as const;
+  expect(say(instance.core, [notice], 0).lines.join("\n")).toContain("has never reported");
+});
+
 it("documents a check of signatures that takes what is sent, and nothing that was changed", () => {
   const source = /```js\n(import \{ createHmac[\s\S]*?)```/.exec(doc)?.[1] as string;
   const body = source.replace(/^import .*$/m, "");

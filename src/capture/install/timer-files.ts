@@ -22,7 +22,7 @@ Description=Reckon: look for new agent sessions
 
 [Service]
 Type=oneshot
-ExecStart=${argv.map((word) => systemdQuoted(word).replaceAll("$", "$$$$")).join(" ")}
+ExecStart=${systemdCommand(argv)}
 ${variables.join("")}Nice=10
 IOSchedulingClass=idle
 `;
@@ -41,6 +41,18 @@ Persistent=true
 [Install]
 WantedBy=timers.target
 `;
+}
+
+/**
+ * A command line as systemd reads it (systemd.service(5)), where `$` begins a variable but not in the program's path. In that it takes no
+ * quote, no backslash and no line break at all: a shell runs such a program.
+ */
+function systemdCommand([program = "", ...args]: readonly string[]): string {
+  const words = (list: readonly string[]) =>
+    list.map((word) => ` ${systemdQuoted(word).replaceAll("$", "$$$$")}`).join("");
+  return /["'\\\p{Cc}]/u.test(program)
+    ? `/bin/sh${words(["-c", 'exec "$0" "$@"', program, ...args])}`
+    : systemdQuoted(program) + words(args);
 }
 
 /** Quotes a word as systemd reads it (systemd.syntax(7)): C escapes, and `%` for its own specifiers. */

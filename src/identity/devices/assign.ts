@@ -3,7 +3,7 @@ import { conflict, fail, notFound } from "../../kit/problem.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { roleIn } from "../members/members.ts";
 import { findUser, findUsers, type ListedUser } from "../people/people.ts";
-import type { Team } from "../teams/teams.ts";
+import { getTeam, type Team } from "../teams/teams.ts";
 import { type DeviceRow, rows } from "./rows.ts";
 
 /** Whose a device is. */
@@ -60,7 +60,11 @@ export function assignDevice(
   return core.store.write(() => {
     const device = knownDevice(core, deviceId, teamId);
     const person = idOrEmail === null ? null : findTeammate(core, device.teamId, idOrEmail);
-    if (person === undefined) fail(conflict, "This person is not in the device's team.");
+    if (person === undefined)
+      fail(
+        conflict,
+        `${findUser(core, idOrEmail as string)?.email ?? "This person"} is not in ${getTeam(core, device.teamId).name}, the device's team: invite them there first, or choose somebody who is in it.`,
+      );
     if (device.personId === (person?.id ?? null)) return false;
     const from = peopleOf(core, [device]).get(device.personId)?.email ?? null;
     rows(core.store).assignDevice.run(person?.id ?? null, deviceId);

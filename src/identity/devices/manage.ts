@@ -13,7 +13,10 @@ export interface Device extends DeviceRow {
   readonly status: "active" | "expired" | "revoked";
   /** Whose machine it is; null for nobody's. */
   readonly person: DevicePerson | null;
-  /** When one that can report was last heard of; null for all others, and for machines of one job, which nobody misses. */
+  /**
+   * When one that can report was last heard of, or connected where it never was; null for all others, and for machines of one job, which
+   * nobody misses.
+   */
   readonly silentSince: number | null;
 }
 
@@ -66,7 +69,7 @@ function shown(core: Core, devices: readonly DeviceRow[]): Device[] {
       ...row,
       status: row.revokedAt === null ? status : "revoked",
       person: people.get(row.personId) ?? null,
-      silentSince: row.revokedAt === null && !expired && row.endsAt === null ? row.lastSeenAt : null,
+      silentSince: row.revokedAt === null && !expired && row.endsAt === null ? (row.lastSeenAt ?? row.createdAt) : null,
     };
   });
 }

@@ -161,7 +161,8 @@ export async function resetPassword(
   return core.store.write(() => {
     useLink(core, token, "reset");
     // Closed perhaps while the hash was being computed.
-    if (getUser(core, user.id).disabledAt !== null) fail(forbidden, "This account is closed.");
+    if (getUser(core, user.id).disabledAt !== null)
+      fail(forbidden, "This account is closed. Ask who runs this installation.");
     const by: Actor = { kind: "user", id: user.id, label: user.email, ip: origin.ip };
     storePassword(core, user, hash, by);
     alongside(user, by);

@@ -1,4 +1,5 @@
 import { type Core, slot } from "../../core.ts";
+import type { DefectKind } from "../../formats/brain-kinds.ts";
 import { MINUTE_MS } from "../../kit/clock.ts";
 import { checkpointOf } from "../../platform/projections/projections.ts";
 import { sessionTwins } from "../../record/traces/traces.ts";
@@ -41,13 +42,20 @@ export interface Attribution {
   readonly agents: readonly NamedShare[];
 }
 
+/** Absent members narrow nothing. */
+interface Narrowed {
+  readonly repoKey?: string | undefined;
+  readonly kind?: DefectKind | undefined;
+}
+
 /** Whose work a team's defects were. A defect with several causes counts once for each of them. */
-export function attribution(core: Core, teamId: string, { repoKey }: { readonly repoKey?: string } = {}): Attribution {
+export function attribution(core: Core, teamId: string, { repoKey, kind }: Narrowed = {}): Attribution {
   const all = linkRows(core.store).certain.all({ teamId, repoKey: repoKey ?? null });
   const classes = errorCalendar.classesOfEntries(
     core,
     teamId,
     all.map(({ entryId }) => entryId),
+    kind,
   );
   const certain = all.filter(({ entryId }) => classes.has(entryId));
   const judged = new Set(certain.filter(({ humanVerdict }) => humanVerdict === 1).map(({ entryId }) => entryId));

@@ -67,7 +67,7 @@ export async function recurredWithin(
   most: number,
 ): Promise<{ readonly count: number; readonly classes: RecurringClass[] }> {
   const found = await inHashSlices(core.clock, (slice) =>
-    dailyRows(core.store).recurred.all({ teamId, from, to, ...slice }),
+    dailyRows(core.store).recurred.all({ teamId, kind: "error", repoKey: null, from, to, ...slice }),
   );
   return {
     count: found.length,

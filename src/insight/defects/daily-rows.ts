@@ -13,11 +13,14 @@ export interface ErrorDay {
 
 interface Days extends Pick<HashSlice, "lowBytes" | "highBytes"> {
   readonly teamId: string;
+  readonly kind: string;
+  readonly repoKey: string | null;
   readonly from: string;
   readonly to: string;
 }
 
-const IN_SLICE = "team_id = @teamId AND fingerprint >= @lowBytes AND fingerprint < @highBytes AND kind = 'error'";
+const IN_SLICE =
+  "team_id = @teamId AND fingerprint >= @lowBytes AND fingerprint < @highBytes AND kind = @kind AND (@repoKey IS NULL OR repo_key = @repoKey)";
 
 /** All by defects_by_fingerprint, a slice of a team's entries. */
 export const dailyRows = statements((db) => ({

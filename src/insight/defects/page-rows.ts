@@ -92,9 +92,9 @@ export const pageRows = statements((db) => ({
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
   // By primary key: the classes of entries, by the first 8 hexadecimal digits.
-  classesOfEntries: db.prepare<[string, string], { id: number; fingerprint: string }>(
+  classesOfEntries: db.prepare<[string, string, string | null], { id: number; fingerprint: string }>(
     `SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects
-     WHERE id IN (SELECT value FROM json_each(?)) AND +team_id = ?`,
+     WHERE id IN (SELECT value FROM json_each(?)) AND +team_id = ? AND kind = coalesce(?, kind)`,
   ),
   datesOfClass: db
     .prepare<[string, Buffer, Buffer, string], string>(

@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import type { DefectKind } from "../../formats/brain-kinds.ts";
 import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { inHashSlices, sliceOf } from "../../kit/hash-slices.ts";
 import { cutPage, type Page, pageSize, type Towards } from "../../kit/page.ts";
@@ -19,7 +20,7 @@ export interface ClassQuery {
   /** One of its entries is of this repository. */
   readonly repoKey?: string | undefined;
   /** Of the file that its newest entry stands in. */
-  readonly kind?: string | undefined;
+  readonly kind?: DefectKind | undefined;
   /** A person's id; `""` for those that are nobody's. */
   readonly owner?: string | undefined;
   /** Only some, by the first 8 digits of their fingerprints. */

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Database } from "better-sqlite3";
+import { shellWord } from "../../kit/strings.ts";
 import { databasePath } from "./file.ts";
 
 /** What is wrong with a database file, and what its operator can do about it. */
@@ -64,6 +65,6 @@ export function damageAdvice(directory: string, finding: string): string {
     );
   return (
     `the database ${path} is damaged (${finding}): restore the newest backup with ` +
-    `"reckon restore FILE --data ${directory}"; the damaged file is kept aside, not deleted`
+    `"reckon restore FILE --data ${shellWord(directory)}"; the damaged file is kept aside, not deleted`
   );
 }

@@ -4,6 +4,7 @@ import { readAsset } from "../../kit/assets.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
 import type { Log } from "../../kit/log.ts";
 import { leafHash } from "../../kit/merkle.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { removeDatabase } from "./file.ts";
 import { moveEntries } from "./migrations/0012-segments.ts";
 import { findPutAside, putAside } from "./put-aside.ts";
@@ -85,6 +86,8 @@ export const schemaVersion = (db: Database) => db.pragma("user_version", { simpl
 
 /** @throws DataDirectoryError when the file is newer than this program or is not ours. */
 export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): void {
+  if (db.pragma("page_count", { simple: true }) === 0)
+    throw new DataDirectoryError(`${db.name} is empty, as a copy is that was cut off at once`);
   if (db.pragma("application_id", { simple: true }) !== APPLICATION_ID)
     throw new DataDirectoryError(`${db.name} is a database of another program; choose another directory`);
   const version = schemaVersion(db);
@@ -96,7 +99,7 @@ export function requireOurs(db: Database, plan: SchemaPlan = CURRENT_SCHEMA): vo
       `program, or restore ${
         copy === undefined
           ? "a backup made before the upgrade with: reckon restore FILE"
-          : `what the upgrade put aside, without what came since, with: reckon restore ${copy} --data ${directory}`
+          : `what the upgrade put aside, without what came since, with: reckon restore ${shellWord(copy)} --data ${shellWord(directory)}`
       }`,
   );
 }
@@ -110,7 +113,7 @@ export function requireCurrent(db: Database, directory: string): void {
   if (version < CURRENT_SCHEMA.version)
     throw new DataDirectoryError(
       `${db.name} has schema ${version} of an older Reckon, and this command needs schema ${CURRENT_SCHEMA.version}: starting ` +
-        `"reckon serve --data ${directory}" upgrades it, after putting a backup aside`,
+        `"reckon serve --data ${shellWord(directory)}" upgrades it, after putting a backup aside`,
     );
 }
 

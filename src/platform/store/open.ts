@@ -5,6 +5,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
 import { leaveToOwner, makeFolder } from "../../kit/files.ts";
 import { type Log, silentLog } from "../../kit/log.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { BESIDE } from "./backup-file.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { CommitQueue } from "./commit.ts";
@@ -47,7 +48,7 @@ function requireNotLost(directory: string): void {
   if (!TRACES_OF_USE.some(has) && !(has("signing-key.pem") && has(SERVER_NOTE))) return;
   throw new DataDirectoryError(
     `the database ${path} is missing or empty, though ${directory} was in use: restore the newest backup with ` +
-      `"reckon restore FILE --data ${directory}", or choose an empty directory to start afresh`,
+      `"reckon restore FILE --data ${shellWord(directory)}", or choose an empty directory to start afresh`,
   );
 }
 
@@ -73,10 +74,12 @@ export function claimDirectory(directory: string): DirectoryLock {
 export function openStore(directory: string, options: OpenOptions): Store {
   const path = databasePath(directory);
   const isNew = !isThere(path, directory);
-  if (isNew && options.create === false)
+  if (isNew && options.create === false) {
+    requireNotLost(directory);
     throw new DataDirectoryError(
       `there is no Reckon database in ${directory}; name another with --data, or start "reckon serve" there first`,
     );
+  }
   let db: Database | undefined;
   try {
     if (!options.locked) requireNotLost(directory);
@@ -233,7 +236,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
 
 /** Turns what the system or SQLite says into what the operator can do. @param db the connection, where there is one */
 function explain(error: unknown, directory: string, db?: Database): unknown {
-  const { code = "", name, message } = error as { code?: string; name?: string; message: string };
+  const { code = "", name, message, path = directory } = error as Error & { code?: string; path?: string };
   // The file beside the database that processes share: making it takes room and rights, and says nothing of the disk.
   if (/^SQLITE_IOERR_SHM/.test(code)) return cannotUse(directory, `${message}, ${code}`);
   if (/^(SQLITE_IOERR|EIO$)/.test(code))
@@ -244,7 +247,7 @@ function explain(error: unknown, directory: string, db?: Database): unknown {
     return new DataDirectoryError(damageAdvice(directory, db ? lookAgain(db, message) : message));
   if (code === "EEXIST")
     return new DataDirectoryError(
-      `${directory} is a file: --data names the directory that holds the database, which is made where there is none`,
+      `${path} is a file: --data names the directory that holds the database, which is made where there is none`,
     );
   if (/^(ENOENT|EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR|ELOOP|ENAMETOOLONG)$/.test(code))
     return cannotUse(directory, message);

@@ -5,6 +5,7 @@ import { entriesProjection, listDefects, recurredWithin } from "../../insight/de
 import { catchUpSpend, spendReport } from "../../insight/spend/spend.ts";
 import { countClasses } from "../../insight/triage/triage.ts";
 import { DAY_MS, HOUR_MS, isoDate, MINUTE_MS } from "../../kit/clock.ts";
+import { isQuiet } from "../../kit/quiet.ts";
 import { activity } from "../../log/log.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { isNoted, type NoticeData, notify } from "../../platform/notices/notices.ts";
@@ -12,7 +13,7 @@ import { catchUp } from "../../platform/projections/projections.ts";
 import { sessionCounts } from "../../record/traces/traces.ts";
 import { listChannels } from "../notifications/notifications.ts";
 import { rows } from "./rows.ts";
-import { QUIET_MS, servedTeams } from "./watch.ts";
+import { servedTeams } from "./watch.ts";
 
 const WEEK_MS = 7 * DAY_MS;
 /** The epoch was a Thursday. */
@@ -85,7 +86,7 @@ async function sumUp(core: Core, teamId: string, until: number): Promise<NoticeD
   const recurring = await recurredWithin(core, teamId, { from: firstDay, to: lastDay }, MAX_TITLES);
   const { classes } = await countClasses(core, teamId, { kind: "error" });
   const days = activity(core, teamId, from / DAY_MS, until / DAY_MS - 1);
-  const quiet = listDevices(core, teamId).filter(({ silentSince }) => (silentSince ?? until) < until - QUIET_MS);
+  const quiet = listDevices(core, teamId).filter(({ silentSince }) => isQuiet(silentSince, until));
   return {
     from: firstDay,
     to: lastDay,

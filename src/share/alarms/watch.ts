@@ -4,6 +4,7 @@ import { listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
 import { listTeams, type Team } from "../../identity/teams/teams.ts";
 import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
+import { isQuiet } from "../../kit/quiet.ts";
 import { cooperative } from "../../kit/yield.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { listKeys } from "../../platform/keys/keys.ts";
@@ -12,8 +13,6 @@ import { staleBackup, staleReplica } from "../maintenance/maintenance.ts";
 import { listeningSince } from "./listening.ts";
 import { rows } from "./rows.ts";
 
-/** A device that was silent for longer is quiet: a weekend is shorter. */
-export const QUIET_MS = 3 * DAY_MS;
 /** What is due is told of so long before. */
 const LICENSE_NOTICE_MS = 14 * DAY_MS;
 const TOKEN_NOTICE_MS = 7 * DAY_MS;
@@ -106,10 +105,10 @@ function quietNotice({ id, teamId, lastSeenAt }: Device, state: "began" | "ended
 
 /** @param since from when on the server could hear them: none becomes quiet by its absence, and those that were stay so */
 function quietDevices({ clock, store }: Core, devices: readonly Device[], since: number): Condition[] {
-  const until = clock.now() - QUIET_MS;
-  const before = since < until ? undefined : new Set(rows(store).of.all("quiet:", "quiet;"));
+  const now = clock.now();
+  const before = isQuiet(since, now) ? undefined : new Set(rows(store).of.all("quiet:", "quiet;"));
   return devices
-    .filter(({ silentSince }) => silentSince !== null && silentSince < until)
+    .filter(({ silentSince }) => isQuiet(silentSince, now))
     .map((device) => ({ key: `quiet:${device.id}`, notice: quietNotice(device, "began") }))
     .filter(({ key }) => before === undefined || before.has(key));
 }

@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { currentPrices } from "../../insight/spend/spend.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { DataDirectoryError } from "../../kit/errors.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { isWrapped, listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
@@ -25,7 +26,7 @@ export function examineSchema({ store }: Core): Finding {
   const version = schemaVersion(store.db);
   if (version === CURRENT_SCHEMA.version) return { check, status: "ok", detail: `schema ${version}` };
   const detail =
-    `schema ${version} of an older Reckon; starting "reckon serve --data ${store.directory}" upgrades it to ` +
+    `schema ${version} of an older Reckon; starting "reckon serve --data ${shellWord(store.directory)}" upgrades it to ` +
     `${CURRENT_SCHEMA.version}, after putting a backup aside`;
   return { check, status: "warning", detail };
 }

@@ -32,7 +32,9 @@ const WORDS: Readonly<Record<NoticeName, Words>> = {
   "session.failed": (data, device) =>
     `Session ${data.session}${data.agent ? ` of ${data.agent}` : ""} on ${device}${repoIn(data)}: ${data.outcome}`,
   "device.quiet": (data, device) =>
-    ended(data) ? `${device} reports again` : `${device} has not reported since ${day(data.last_seen)}`,
+    ended(data)
+      ? `${device} reports again`
+      : `${device} has ${data.last_seen === null ? "never reported" : `not reported since ${day(data.last_seen)}`}`,
   "budget.reached": (data) =>
     `${data.budget}: ${data.percent} % of ${data.limit} ${data.currency}${data.ended ? `, in the ${data.period} that ended on ${data.to}` : ""}`,
   "license.due": (data) => `The paid period ends on ${day(data.until)}`,

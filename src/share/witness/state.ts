@@ -1,10 +1,10 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { readTextFile } from "../../kit/bounded-text.ts";
-import { writeFileAtomically } from "../../kit/files.ts";
+import { makeFolder, writeFileAtomically } from "../../kit/files.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { COSIGNATURE_V1, type NoteSigner, noteSigner, parseVkey, vkeyOf } from "../../kit/transparency/note.ts";
 import { local } from "../../platform/store/store.ts";
@@ -88,7 +88,7 @@ function writeOnce(path: string, content: string): void {
  * @throws Problem where another process is at it
  */
 export async function exclusively<T>(path: string, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const lock = `${path}.in-use`;
   closeSync(openSync(lock, "a", 0o600));
   const release = local.tryLock(lock) ?? fail(conflict, `${path} is in use by another process`);

@@ -128,7 +128,7 @@ function addList(token: Command, cli: Cli): void {
               String(one.readsToday),
               one.expiresAt,
             ],
-            empty: "No API tokens yet. Make one: reckon api-token create --team TEAM --name NAME",
+            empty: `No API tokens yet. Make one: ${output.reckon("api-token create --team TEAM --name NAME")}`,
           },
         );
       }),

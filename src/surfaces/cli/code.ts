@@ -9,6 +9,7 @@ import {
 import { DAY_MS, isoInstant } from "../../kit/clock.ts";
 import { csvLine } from "../../kit/csv.ts";
 import { fail, notFound } from "../../kit/problem.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { atMost, duration, wholeNumber } from "./values.ts";
 
@@ -98,7 +99,8 @@ function addList(code: Command, cli: Cli): void {
   ofTeam(code.command("list").description("list the codes that can still be used")).action(
     (options: CommonOptions & { team: string }) =>
       withCore(cli, options, (core, output, caller) => {
-        const codes = listOpenCodes(core, teamNamed(core, caller, options.team).id, null, -1);
+        const { id, name } = teamNamed(core, caller, options.team);
+        const codes = listOpenCodes(core, id, null, -1);
         return output.list(codes, {
           json: (one) => ({
             id: one.id,
@@ -111,7 +113,7 @@ function addList(code: Command, cli: Cli): void {
           }),
           headings: ["ID", "MADE BY", "EXPIRES", "USES LEFT", "OF"],
           cells: (one) => [one.id, one.createdBy, isoInstant(one.expiresAt), one.uses - one.used, one.uses],
-          empty: "No open code. Mint one with: reckon code create --team T",
+          empty: `No open code. Mint one with: ${output.reckon(`code create --team ${shellWord(name)}`)}`,
         });
       }),
   );
@@ -128,7 +130,10 @@ function addRevoke(code: Command, cli: Cli): void {
         output.result({ revoked }, () => revoked.map((id) => `${id} is revoked`).join("\n"));
         const [missing] = ids.filter((id) => !revoked.includes(id));
         if (missing !== undefined)
-          fail(notFound, `there is no open code with the id "${missing}" (see: reckon code list)`);
+          fail(
+            notFound,
+            `there is no open code with the id "${missing}" (see: ${output.reckon(`code list --team ${shellWord(options.team)}`)})`,
+          );
       }),
     );
 }

@@ -10,6 +10,7 @@ import { withPath } from "../../kit/files.ts";
 import { processLog } from "../../kit/log.ts";
 import { fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
 import { announcedBaseUrl, type OpenOptions, openStore } from "../../platform/store/store.ts";
 import { createOutput, type Io, type Output } from "./output.ts";
@@ -47,6 +48,8 @@ export interface Place {
   /** Judges whether a command may run here, before it does anything. @param path its name, e.g. `team create` @throws Problem */
   admit(path: string, options: Readonly<Record<string, unknown>>): void;
   carryOut<T>(cli: Cli, options: CommonOptions, how: How, work: Work<T>): Promise<T>;
+  /** The line of another command that does its work in the same place. @param words from the command on */
+  reckon(options: CommonOptions, words: string): string;
   /** Whether somebody sits here who can be asked. */
   readonly isInteractive: boolean;
   readInput(mostBytes: number): Promise<string>;
@@ -76,6 +79,10 @@ export interface CommonOptions {
 }
 
 export const outputOf = (options: CommonOptions): Output => createOutput(options.json ?? false);
+
+/** The output of a command, whose hints name the place where it works. */
+export const outputAt = ({ io, place }: Cli, options: CommonOptions): Output =>
+  createOutput(options.json ?? false, io, (words) => place.reckon(options, words));
 
 export function configOf(cli: Cli, options: CommonOptions, more: Settings = {}): Config {
   return readConfig({ ...(options.data === undefined ? {} : { data: options.data }), ...more }, cli.env);
@@ -111,13 +118,14 @@ export const HERE: Place = {
       state: new Map(),
     };
     try {
-      return await work(core, createOutput(options.json ?? false, cli.io), { by: COMMAND_LINE, teamId: null });
+      return await work(core, outputAt(cli, options), { by: COMMAND_LINE, teamId: null });
     } catch (error) {
       throw error instanceof StoreUnavailable ? withPath(config.data, error) : error;
     } finally {
       store.close();
     }
   },
+  reckon: ({ data }, words) => `reckon ${words}${data === undefined ? "" : ` --data ${shellWord(data)}`}`,
   get isInteractive() {
     return process.stdin.isTTY;
   },

@@ -13,6 +13,7 @@ import { shellQuoted } from "../../kit/strings.ts";
 import type { Local } from "../dev/dev.ts";
 import type { Cli } from "./context.ts";
 import { listenOrExplain, untilStopped } from "./serve.ts";
+import { tryIt } from "./try-it.ts";
 
 interface DevOptions {
   readonly data?: string;
@@ -271,19 +272,4 @@ Reckon is running at ${made.baseUrl} with a throw-away database. Ctrl-C stops it
 
 Try it:
 
-  curl ${made.baseUrl}/api/health
-
-  curl ${made.baseUrl}/api/connect/exchange -H 'content-type: application/json' \\
-    -d '{"code":"${made.connectCode}","consent":{"version":"1","deviceLabel":"my laptop"}}'
-
-  curl ${made.baseUrl}/api/telemetry/ingest -H 'authorization: Bearer ${made.deviceToken}' -H 'content-type: application/json' \\
-    -d '{"repoKey":"demo","entries":[{"seq":1,"payload":{"type":"prompt","text":"Fix the login test"}}]}'
-
-  curl ${made.baseUrl}/api/brain/ingest -H 'authorization: Bearer ${made.deviceToken}' -H 'content-type: application/json' \\
-    -d '{"repoKey":"demo","version":1,"files":[{"path":".claude/brain/errors.md","content":"## 2026-11-20 Login loop\\n\\nThe cookie lacked its path.\\n"}]}'
-
-  curl '${made.baseUrl}/api/brain/search?q=cookie' -H 'authorization: Bearer ${made.deviceToken}'
-
-  curl '${made.baseUrl}/api/me/brain/context?q=why+did+the+login+loop' -H 'authorization: Bearer ${made.readToken}'
-
-`;
+${tryIt(made, process.platform)}`;

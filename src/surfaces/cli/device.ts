@@ -70,7 +70,7 @@ function addList(device: Command, cli: Cli): void {
           empty:
             options.nobody || personId !== undefined
               ? "No such device."
-              : "No devices yet. Mint a code with: reckon code create --team T",
+              : `No devices yet. Mint a code with: ${output.reckon("code create --team TEAM")}`,
         });
       }),
     );

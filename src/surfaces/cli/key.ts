@@ -32,7 +32,7 @@ export function keyCommands(program: Command, cli: Cli): void {
       withCore(cli, options, async (core, output, { by }) => {
         const made = asJson(await rotateKey(core, by));
         output.result(made, () => `${made.kid} signs from now on`);
-        output.note("Give its public key to offline verifiers: reckon key export");
+        output.note(`Give its public key to offline verifiers: ${output.reckon("key export")}`);
       }),
   );
 

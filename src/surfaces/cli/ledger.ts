@@ -6,6 +6,7 @@ import { visible } from "../../kit/escape-invisible.ts";
 import { writeFileAtomically } from "../../kit/files.ts";
 import { isObject } from "../../kit/json.ts";
 import { fail, invalid, Problem, unavailable } from "../../kit/problem.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { parseJson } from "../../kit/transparency/bundle.ts";
 import { type CheckReport, checkBundle } from "../../kit/transparency/check.ts";
 import { wholeNumberOf } from "../../kit/transparency/checkpoint.ts";
@@ -106,7 +107,7 @@ function addProve(ledger: Command, cli: Cli): void {
         const proof = prove(core, null, kind, id);
         if (out !== undefined) writeFileAtomically(resolve(out), proof, true, 0o644);
         output.result({ kind, id, file: out ?? null, proof }, () => (out === undefined ? proof.trimEnd() : out));
-        output.note(`Check it with: reckon ledger check ${out ?? "FILE"} --key ${ledgerKeys.vkey(core)}`);
+        output.note(`Check it with: reckon ledger check ${shellWord(out ?? "FILE")} --key ${ledgerKeys.vkey(core)}`);
       }),
     );
 }

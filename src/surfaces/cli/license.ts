@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { issueLicense, verifyLicense } from "../../identity/license/license.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { invalid, Problem } from "../../kit/problem.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, outputOf, teamNamed, withCore } from "./context.ts";
 import { facts } from "./output.ts";
 import { readText } from "./texts.ts";
@@ -27,7 +28,7 @@ export function licenseCommands(program: Command, cli: Cli): void {
         noteGuessedAddress(core, output, "the issuer that it names (iss)");
         if (options.out !== undefined)
           output.note(
-            `Written to ${options.out}. Check it anywhere with: reckon license verify ${options.out} --pubkey PEM`,
+            `Written to ${options.out}. Check it anywhere with: reckon license verify ${shellWord(options.out)} --pubkey PEM`,
           );
       });
     });

@@ -38,6 +38,8 @@ export interface Output {
   list<T>(items: Iterable<T>, listing: Listing<T>): Promise<void>;
   /** A remark for a person; never part of the result. */
   note(text: string): void;
+  /** The line of another command that does its work in the same place. @param words from the command on */
+  reckon(words: string): string;
   /** Shows how far long work is, on a terminal and from the first second on. */
   progress(label: string): (share: number) => void;
 }
@@ -58,9 +60,14 @@ const PIECE_CHARS = 64 * 1024;
 const BAR_CHARS = 30;
 const SHOW_AFTER_MS = 1_000;
 
-export function createOutput(json: boolean, io: Io = PROCESS_IO): Output {
+export function createOutput(
+  json: boolean,
+  io: Io = PROCESS_IO,
+  reckon = (words: string) => `reckon ${words}`,
+): Output {
   return {
     json,
+    reckon,
     result(value, plain) {
       const shown = json ? JSON.stringify(value, null, 2) : plain();
       const text = typeof shown === "string" ? shown : shown.render(io.isTerminal);

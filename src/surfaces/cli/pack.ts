@@ -161,7 +161,7 @@ function addList(pack: Command, cli: Cli): void {
               ...[one.name, one.version, stateOf(one), one.rank, one.installs],
               `${one.publisher.name}${one.publisher.verified ? " (verified)" : ""}`,
             ]),
-            "No packs yet. Publish one: reckon pack publish --help",
+            `No packs yet. Publish one: ${output.reckon("pack publish --help")}`,
           ),
         );
         if (next !== undefined) output.note(`There are more than ${rows.length}: raise --limit to see them.`);

@@ -3,7 +3,7 @@ import { ConfigError } from "../../config.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { DataDirectoryInUse, StoreUnavailable } from "../../kit/errors.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
-import type { Cli } from "./context.ts";
+import type { Cli, CommonOptions } from "./context.ts";
 import { printableLines } from "./output.ts";
 import { nameOf } from "./remote.ts";
 
@@ -39,13 +39,22 @@ export async function runCommand(
 ): Promise<number> {
   // Sub-commands made before exitOverride was called on the program do not inherit it.
   for (const command of walk(program)) command.exitOverride();
-  program.hook("preAction", (_, command) => cli.place.admit(nameOf(command), command.opts()));
+  let options: CommonOptions = {};
+  program.hook("preAction", (_, command) => {
+    options = command.opts();
+    cli.place.admit(nameOf(command), command.opts());
+  });
   try {
     await program.parseAsync(argv as string[], { from: "user" });
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    cli.io.err(`reckon: ${printableLines(explain(error))}\n`);
+    // Rooms name the command that tells more, and do not know where this one worked.
+    const reason = explain(error).replace(
+      /\(see: reckon ([a-z -]+)\)/,
+      (_, words: string) => `(see: ${cli.place.reckon(options, words)})`,
+    );
+    cli.io.err(`reckon: ${printableLines(reason)}\n`);
     if (cli.env.RECKON_LOG === "debug" && error instanceof Error) cli.io.err(`${error.stack}\n`);
     if (error instanceof ConfigError) return USAGE;
     return error instanceof DataDirectoryInUse ? IN_USE : FAILED;

@@ -95,7 +95,7 @@ function addList(token: Command, cli: Cli): void {
             instantOrNull(one.expiresAt),
             scopeText(one),
           ],
-          empty: "No read tokens yet. Make one: reckon read-token create --user EMAIL --name NAME",
+          empty: `No read tokens yet. Make one: ${output.reckon("read-token create --user EMAIL --name NAME")}`,
         });
       }),
     );

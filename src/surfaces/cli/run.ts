@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { fail, invalid } from "../../kit/problem.ts";
 import { agentCommands } from "./agent.ts";
@@ -7,6 +6,7 @@ import { mcpCommand } from "./mcp.ts";
 import { type Io, PROCESS_IO } from "./output.ts";
 import { commandLine, reasonOf, runCommand, USAGE } from "./program.ts";
 import { remoteList, remoteNameOf } from "./remote.ts";
+import { readText } from "./texts.ts";
 
 export { reasonOf };
 
@@ -27,6 +27,9 @@ export async function run(argv: readonly string[], env: Env, io: Io = PROCESS_IO
   const code = await runCommand(program, argv, cli);
   if (code === USAGE && program.opts().server !== undefined && remoteNameOf(program.args) === undefined)
     io.err(`With --server there are:\n${remoteList()}\n`);
+  // It is the program's own: behind the command's name it would be one of the command's.
+  if (code === USAGE && program.opts().server === undefined && argv.some((word) => /^--server(?:=|$)/.test(word)))
+    io.err("--server stands before the command: reckon --server URL COMMAND\n");
   return code;
 }
 
@@ -36,6 +39,6 @@ async function placeOf(program: Command, env: Env) {
   if (server === undefined)
     return tokenFile === undefined ? undefined : fail(invalid, "--token-file is for --server, which is missing");
   const { sentTo } = await import("./sent.ts");
-  const token = tokenFile === undefined ? env.RECKON_TOKEN : readFileSync(tokenFile, "utf8");
+  const token = tokenFile === undefined ? env.RECKON_TOKEN : await readText(tokenFile);
   return sentTo(server, token?.trim() ?? "", program.args);
 }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { programVersion } from "../../kit/assets.ts";
 import { fail, forbidden, invalid, unavailable } from "../../kit/problem.ts";
 import { readServerUrl, trusting, whyUnreached } from "../../kit/reach.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { useProxy } from "./agent-context.ts";
 import { type Cli, type CommonOptions, HERE, type Place } from "./context.ts";
 import { COMMAND_PATH, Frame, WAIT_EVERY_MS } from "./frames.ts";
@@ -54,6 +55,7 @@ export function sentTo(address: string, token: string, argv: readonly string[]):
       cli.exitCode = await follow({ url, token }, body, cli, options);
       return undefined as never;
     },
+    reckon: (_, words) => `reckon --server ${shellWord(url)} ${words}`,
     get isInteractive() {
       return HERE.isInteractive;
     },

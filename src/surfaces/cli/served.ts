@@ -3,10 +3,11 @@ import { programVersion } from "../../kit/assets.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, forbidden, invalid, Problem, rateLimited, tooLarge, unavailable } from "../../kit/problem.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { logUnforeseen } from "../../platform/http/request.ts";
-import type { Caller, Cli, Place } from "./context.ts";
+import { type Caller, type Cli, outputAt, type Place } from "./context.ts";
 import { type Frame, WAIT_EVERY_MS } from "./frames.ts";
-import { createOutput, type Io } from "./output.ts";
+import type { Io } from "./output.ts";
 import { commandLine, FAILED, reasonOf, runCommand } from "./program.ts";
 import { refuseServerFiles } from "./remote.ts";
 
@@ -173,7 +174,8 @@ function placeOf(core: Core, caller: Caller, { name, input }: Sent, frames: Fram
       if (parsed !== name) fail(forbidden, "it is not the command that was asked for");
       refuseServerFiles(name, options);
     },
-    carryOut: async (cli, options, _, work) => work(here, createOutput(options.json ?? false, cli.io), caller),
+    carryOut: async (cli, options, _, work) => work(here, outputAt(cli, options), caller),
+    reckon: (_, words) => `reckon --server ${shellWord(here.config.baseUrl)} ${words}`,
     isInteractive: false,
     async readInput(mostBytes) {
       const read = await text();

@@ -59,7 +59,7 @@ export function spendCommands(program: Command, cli: Cli): void {
     )
     .action((options: SpendOptions) =>
       withCore(cli, options, async (core, output, caller) => {
-        const teamId = teamIdNamed(core, caller, options.team) ?? onlyTeam(core);
+        const teamId = teamIdNamed(core, caller, options.team) ?? onlyTeam(core, output);
         const span = readPeriod(options, core.clock.now());
         if (!span) fail(invalid, "--until lies before --since.");
         await bringUpToDate(cli, core, output);
@@ -109,10 +109,10 @@ function remark(output: Output, { groups, total, prices }: SpendReport, days: st
 }
 
 /** The team that is meant where none is named. @throws Problem when that is not clear */
-function onlyTeam(core: Core): string {
+function onlyTeam(core: Core, output: Output): string {
   const teams = listTeams(core);
   const [only] = teams;
-  if (only === undefined) fail(notFound, "There is no team yet. Make one: reckon team create NAME");
+  if (only === undefined) fail(notFound, `There is no team yet. Make one: ${output.reckon("team create NAME")}`);
   if (teams.length > 1) fail(invalid, `There are ${teams.length} teams: name one with --team.`);
   return only.id;
 }

@@ -152,7 +152,7 @@ function addList(sso: Command, cli: Cli): void {
               one.jit ? "are made" : "are there",
               String(countIdentities(core, one.id)),
             ]),
-            "No single sign-on yet. Add one: reckon sso add NAME --issuer URL --client-id ID",
+            `No single sign-on yet. Add one: ${output.reckon("sso add NAME --issuer URL --client-id ID")}`,
           ),
         );
       }),
@@ -195,7 +195,7 @@ function listTokens(core: Core, { id, name }: Issuer, output: Output): void {
     table(
       ["ID", "MADE", "LAST USED"],
       tokens.map((one) => [one.id, one.createdAt, one.lastUsedAt]),
-      `No SCIM token yet. Make one: reckon sso scim ${name}`,
+      `No SCIM token yet. Make one: ${output.reckon(`sso scim ${name}`)}`,
     ),
   );
 }

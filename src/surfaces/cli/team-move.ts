@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type Team, teamMoves } from "../../identity/teams/teams.ts";
 import { instantOrNull } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { type CheckedFile, checkFile, exportTeam, type ImportedTeam, importTeam } from "../../share/moves/moves.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { facts, type Output } from "./output.ts";
@@ -40,7 +41,7 @@ function addMove(team: Command, cli: Cli): void {
           const moved = await teamMoves.begin(core, id, to, insecure, caller.by);
           output.result(movedJson(moved), () => movedText(moved));
           output.note(
-            `Next: reckon team export "${moved.name}" --out FILE, and at the other server: reckon team import FILE`,
+            `Next: ${output.reckon(`team export ${shellWord(moved.name)} --out FILE`)}, and at the other server: reckon team import FILE`,
           );
         } else {
           const act = cancel ? teamMoves.cancel : teamMoves.confirm;
@@ -179,7 +180,7 @@ function showImported(
   if (isThere) return;
   if (people.made.length > 0)
     output.note(
-      `No password came along. Who signs in with one needs a link: reckon user reset-password ${people.made[0]}${people.made.length > 1 ? ` (and ${people.made.length - 1} more)` : ""}`,
+      `No password came along. Who signs in with one needs a link: ${output.reckon(`user reset-password ${people.made[0]}`)}${people.made.length > 1 ? ` (and ${people.made.length - 1} more)` : ""}`,
     );
-  output.note(`Then, at the server it came from: reckon team move "${checked.manifest.team.name}" --confirm`);
+  output.note(`Then, at the server it came from: reckon team move ${shellWord(checked.manifest.team.name)} --confirm`);
 }

@@ -14,6 +14,7 @@ import {
 } from "../../identity/teams/teams.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, forbidden } from "../../kit/problem.ts";
+import { shellWord } from "../../kit/strings.ts";
 import { type Cli, type CommonOptions, common, teamNamed, withCore } from "./context.ts";
 import { facts, table } from "./output.ts";
 import { addMoves } from "./team-move.ts";
@@ -72,7 +73,7 @@ function addCreate(team: Command, cli: Cli): void {
         async (core, output, { by }) => {
           const made = await createTeam(core, name, options, by);
           output.result(asJson(made), () => asText(made));
-          output.note(`Next: reckon code create --team "${made.name}"`);
+          output.note(`Next: ${output.reckon(`code create --team ${shellWord(made.name)}`)}`);
         },
         true,
       ),
@@ -87,7 +88,7 @@ function addList(team: Command, cli: Cli): void {
         table(
           ["ID", "NAME", "TIER", "SEATS", "STATUS"],
           teams.map((one) => [one.id, one.name, one.tier, one.seats, statusOf(one)]),
-          'No teams yet. Make one: reckon team create "My team"',
+          `No teams yet. Make one: ${output.reckon("team create NAME")}`,
         ),
       );
     }),

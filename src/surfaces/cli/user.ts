@@ -129,7 +129,7 @@ function addCreate(user: Command, cli: Cli): void {
         const made = await createUser(core, { email, password, operator, ...named, ...team }, by);
         printDone(output, made, "created");
         if (first && !operator)
-          output.note(`Nobody runs this installation yet: reckon user set ${made.email} --operator true`);
+          output.note(`Nobody runs this installation yet: ${output.reckon(`user set ${made.email} --operator true`)}`);
       },
       true,
     );
@@ -153,7 +153,7 @@ function addList(user: Command, cli: Cli): void {
             .join(", ") || null,
           instantOrNull(lastSeenAt(core, one.id)),
         ],
-        empty: "Nobody has an account yet. Make one: reckon user create EMAIL --operator --password-stdin",
+        empty: `Nobody has an account yet. Make one: ${output.reckon("user create EMAIL --operator --password-stdin")}`,
       }),
     ),
   );
@@ -227,7 +227,7 @@ function addSwitches(user: Command, cli: Cli): void {
         output.note(
           `Machines of ${email} go on reporting: ${reporting.map(({ id, label }) => (label === null ? id : `${id} (${label})`)).join(", ")}`,
         );
-        output.note(`Revoke them with: reckon user disable ${email} --revoke-devices`);
+        output.note(`Revoke them with: ${output.reckon(`user disable ${email} --revoke-devices`)}`);
       }),
     );
   common(user.command("enable").argument("<email>", "e-mail address or id"))

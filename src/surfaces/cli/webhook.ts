@@ -104,7 +104,7 @@ function addList(webhook: Command, cli: Cli): void {
               one.status,
               one.last ? `${one.last.state}: ${one.last.outcome ?? "not tried yet"}` : "",
             ]),
-            "No channels yet. Make one: reckon webhook create --team TEAM --name NAME --to URL",
+            `No channels yet. Make one: ${output.reckon("webhook create --team TEAM --name NAME --to URL")}`,
           ),
         );
       }),

@@ -1,6 +1,6 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../kit/files.ts";
+import { makeFolder, writeFileAtomically } from "../../kit/files.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { BESIDE, databasePath, removeDatabase } from "../../platform/store/store.ts";
 import type { ClockState } from "./clock.ts";
@@ -32,7 +32,7 @@ export function claimLocal(directory: string): Kept | undefined {
   const mark = join(directory, MARK);
   if (existsSync(databasePath(directory)) && !existsSync(mark))
     fail(conflict, `${directory} belongs to a real server; "reckon dev" only uses directories that it made itself`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   if (!existsSync(mark)) writeFileSync(mark, "{}\n", { mode: 0o600 });
   try {
     const kept = JSON.parse(readFileSync(mark, "utf8")) as Kept;
@@ -46,7 +46,7 @@ export function claimLocal(directory: string): Kept | undefined {
 
 function clearLocal(directory: string): void {
   removeDatabase(databasePath(directory));
-  for (const name of [SEED, SEED_CHECKPOINT, KEY, "retired-keys"])
+  for (const name of [SEED, SEED_CHECKPOINT, KEY, "retired-keys", "server.json"])
     rmSync(join(directory, name), { recursive: true, force: true });
 }
 

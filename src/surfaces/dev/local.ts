@@ -76,6 +76,7 @@ export class Local implements LocalInstance {
       },
       observe: (what) => this.#observed.set(what.request, what),
     });
+    this.#opened.announce();
     if (this.kept.credentials.baseUrl !== this.options.baseUrl) await this.#move();
   }
 

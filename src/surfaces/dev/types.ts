@@ -16,6 +16,8 @@ export interface InstanceHandle {
   fetch(request: Request): Response | Promise<Response>;
   /** Brings all that is derived from deliveries up to date. */
   settle(): Promise<void>;
+  /** Tells commands on the same directory where it answers. */
+  announce(): void;
   close(): Promise<void>;
 }
 

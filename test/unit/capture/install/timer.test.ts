@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,23 @@ function machine(platform: NodeJS.Platform, program: string, fails = "nothing"):
   return { home: join(root, "home"), env: { PATH: bin, PATHEXT: ";" }, platform, backups: join(root, "backups") };
 }
 
+const judge = spawnSync("systemd-analyze", ["--version"]).status === 0;
+
 describe("the timer", () => {
+  it.skipIf(!judge).each(["plain", "it's $HOME", '50% "off"', "a\\b\nc;d"])(
+    "is a unit that systemd takes, whatever the program's folder is called: %j",
+    (name) => {
+      const linux = machine("linux", "systemctl");
+      const program = join(root, name, "reckon");
+      mkdirSync(join(root, name));
+      writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
+      installTimer(linux, { argv: [program, "agent", "run", "$1"], env: { CODEX_HOME: join(root, name) } });
+      const unit = join(linux.home, ".config", "systemd", "user", "reckon-agent.service");
+      const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", unit], { encoding: "utf8" });
+      expect([status, stderr]).toEqual([0, ""]);
+    },
+  );
+
   it("is two units of systemd, which come, stand and go", () => {
     const linux = machine("linux", "systemctl");
     const folder = join(linux.home, ".config", "systemd", "user");
@@ -38,7 +55,7 @@ describe("the timer", () => {
     expect(readFileSync(files[0] as string, "utf8").split("\n")).toEqual(
       expect.arrayContaining([
         "Type=oneshot",
-        'ExecStart="/opt/50%% off/rec\\"kon$$" "agent" "run"',
+        'ExecStart=/bin/sh "-c" "exec \\"$$0\\" \\"$$@\\"" "/opt/50%% off/rec\\"kon$$" "agent" "run"',
         'Environment="CODEX_HOME=/srv/a b<&"',
         "Nice=10",
       ]),

@@ -1,7 +1,7 @@
 import type { Core } from "../../../../core.ts";
 import type { Device } from "../../../../identity/devices/devices.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { isQuiet } from "../../../../kit/quiet.ts";
 import { violationsOf } from "../../../../record/policy/policy.ts";
 import type { DeviceTotals } from "../../../../record/telemetry/telemetry.ts";
 import { deviceTotals } from "../../../../record/telemetry/telemetry.ts";
@@ -42,17 +42,15 @@ type State = (typeof STATES)[number];
 /** What a device is called: its label, or else its id. */
 export const deviceName = ({ id, label }: Pick<Device, "id" | "label">): string => label ?? id;
 
-/** Whether a device was heard of in the last 24 hours. */
-const isAlive = ({ lastSeenAt }: Pick<Device, "lastSeenAt">, now: number): boolean =>
-  lastSeenAt !== null && lastSeenAt >= now - DAY_MS;
-
 /** A device's state at a glance. */
 export function stateBadge(device: Device, now: number): Html {
   if (device.status === "revoked") return badge("neutral", "revoked");
   if (device.status === "expired")
     return device.endsAt === null ? badge("bad", "token expired") : badge("neutral", "ended");
-  if (device.lastSeenAt === null) return badge("info", "connected");
-  return isAlive(device, now) ? badge("good", "active") : badge("warn", "quiet");
+  const isHeard = device.lastSeenAt !== null;
+  // As where the reply to a connect was lost: nobody has its token.
+  if (isQuiet(device.silentSince, now)) return badge("warn", isHeard ? "quiet" : "never used");
+  return isHeard ? badge("good", "active") : badge("info", "connected");
 }
 
 /** What is wrong in a device's streams, in a few words. */
@@ -70,7 +68,7 @@ function isIn(state: State, device: Device, now: number): boolean {
   if (state === "") return device.status !== "revoked" && !hasEnded;
   if (state === "ended") return hasEnded;
   if (state === "expired") return device.status === "expired" && !hasEnded;
-  if (state === "quiet") return device.status === "active" && !isAlive(device, now);
+  if (state === "quiet") return isQuiet(device.silentSince, now);
   return device.status === state;
 }
 
@@ -103,7 +101,7 @@ export function deviceList(call: Member, devices: Device[], none: Content): Html
       { kind: "search", name: "q", label: "Search", value: q, placeholder: "Label, id, person or program" },
       selectFilter({ name: "state", label: "State", value: state }, "All that have not ended", [
         { value: "active", label: "Can report" },
-        { value: "quiet", label: "Not heard of for a day" },
+        { value: "quiet", label: "Not heard of for three days" },
         { value: "expired", label: "Token expired" },
         { value: "ended", label: "Ended with their job" },
         { value: "revoked", label: "Revoked" },

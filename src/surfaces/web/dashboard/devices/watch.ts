@@ -1,5 +1,5 @@
 import { type Device, listDevices } from "../../../../identity/devices/devices.ts";
-import { DAY_MS } from "../../../../kit/clock.ts";
+import { isQuiet } from "../../../../kit/quiet.ts";
 import type { Concern, Watch } from "../../../../platform/rooms/rooms.ts";
 import { violationsOf, violatorsSince } from "../../../../record/policy/policy.ts";
 import { plural } from "../../ui/units.ts";
@@ -9,7 +9,6 @@ import { short } from "../shared/text.ts";
 import { deviceName } from "./list.ts";
 
 const MAX_NAME = 60;
-const QUIET_MS = 7 * DAY_MS;
 
 /** Devices that send more than the policy lets them, and those that can report and were not heard of for days. */
 export const watchDevices: Watch = (call, since, most) => {
@@ -23,7 +22,7 @@ export const watchDevices: Watch = (call, since, most) => {
     core,
     against.map(({ id }) => id),
   );
-  const quiet = devices.filter(({ silentSince }) => silentSince !== null && silentSince < core.clock.now() - QUIET_MS);
+  const quiet = devices.filter(({ silentSince }) => isQuiet(silentSince, core.clock.now()));
   const line = (device: Device, rest: Pick<Concern, "kind" | "what" | "at"> & { about?: string }): Concern => ({
     title: short(deviceName(device), MAX_NAME),
     ...rest,
@@ -43,7 +42,7 @@ export const watchDevices: Watch = (call, since, most) => {
     },
     {
       count: quiet.length,
-      says: `${plural(quiet.length, "device")} quiet for a week`,
+      says: `${plural(quiet.length, "device")} quiet`,
       href: href("/devices?state=quiet"),
       list: newest(quiet, ({ lastSeenAt }) => lastSeenAt, most).map((device) =>
         line(device, { kind: "info", what: "Quiet device", at: device.lastSeenAt }),

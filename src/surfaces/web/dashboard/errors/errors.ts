@@ -1,4 +1,5 @@
 import { attribution, freshenLinks } from "../../../../insight/causes/causes.ts";
+import { DEFECT_KINDS } from "../../../../insight/defects/defects.ts";
 import { countClasses } from "../../../../insight/triage/triage.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
@@ -9,13 +10,13 @@ import { filters } from "../../ui/list.ts";
 import { codeBlock, columns, empty, pageHead, section } from "../../ui/parts.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { repoKeyIn, repoName, repoOptions, setOf } from "../shared/links.ts";
+import { kindName, link, repoKeyIn, repoName, repoOptions, setOf } from "../shared/links.ts";
 import { readParams, selectFilter } from "../shared/params.ts";
 import { viewMenu } from "../shared/views.ts";
 import { attributionSection } from "./attribution.ts";
 import { classPage, triagedClass } from "./classes.ts";
 import { figures, undatedNote } from "./figures.ts";
-import { listSection, PARAMS } from "./list.ts";
+import { type ErrorParams, listSection, PARAMS } from "./list.ts";
 import { defectOf, entryPage, entryProof, judgeCause, sayCause, triagedEntry } from "./one.ts";
 import { courseChart, courseOf } from "./trend.ts";
 import { TRIAGE_ACTS, takeAct } from "./triage.ts";
@@ -30,21 +31,23 @@ async function errorsPage(call: Member): Promise<Html> {
   const params = readParams(PARAMS, query);
   const repoKey = repoKeyIn(params.repo);
   const repos = listRepositories(core, team).map((repository) => repository.repoKey);
-  const counts = await countClasses(core, team, { repoKey });
-  if (counts.entries === 0 && repoKey === undefined)
+  // What the page is of: figures, list and chart are all of it. What is chosen besides narrows the list.
+  const of = { repoKey, kind: params.kind };
+  const counts = await countClasses(core, team, of);
+  if (counts.entries === 0 && repoKey === undefined && of.kind === undefined)
     return frame(call, {
       title: "Errors",
       main: html`${pageHead(HEAD)}${nothing(call, repos.length)}${undatedNote(call, repoKey)}`,
     });
   await yieldNow();
-  const causes = attribution(core, team, repoKey === undefined ? {} : { repoKey });
+  const causes = attribution(core, team, of);
   await yieldNow();
-  const course = await courseOf(call, repoKey);
+  const course = await courseOf(call, of);
   await yieldNow();
-  const kept = setOf({ repo: params.repo });
+  const kept = setOf({ repo: params.repo, kind: params.kind });
   const main = html`${pageHead({
     ...HEAD,
-    actions: html`${(repos.length > 1 || repoKey !== undefined) && repoFilter(call, repos, params.repo)}${viewMenu(call, "/errors")}`,
+    actions: html`${ofWhat(call, repos, params)}${viewMenu(call, "/errors")}`,
   })}
 ${figures(call, { counts, course, causes, kept })}
 ${await listSection(call, params, causes)}
@@ -65,16 +68,27 @@ const HEAD = {
   help: html`<p>Entries with the same prevention rule, or without one the same title, are one error. It is open while an entry says so, came again when there is a second entry, and resolved when neither holds.</p><p>What people say of it counts before the file: an error that somebody resolved stays so until another entry is dated later.</p>`,
 };
 
-function repoFilter(call: Member, repos: readonly string[], repo: string): Html {
+function ofWhat(call: Member, repos: readonly string[], { repo, kind, ...others }: ErrorParams): Html {
   return filters({
     action: call.href("/errors"),
-    label: "Choose a repository",
+    label: "Choose what the page is of",
+    hidden: setOf(others),
+    clear: link(call, "/errors", setOf(others)),
     filters: [
+      ...(repos.length > 1 || repo !== ""
+        ? [
+            selectFilter(
+              { name: "repo", label: "Repository", value: repo },
+              "all repositories",
+              repoOptions(repos),
+              repoName,
+            ),
+          ]
+        : []),
       selectFilter(
-        { name: "repo", label: "Repository", value: repo },
-        "all repositories",
-        repoOptions(repos),
-        repoName,
+        { name: "kind", label: "Kind", value: kind ?? "" },
+        "all kinds",
+        DEFECT_KINDS.map((value) => ({ value, label: kindName(value) })),
       ),
     ],
   });

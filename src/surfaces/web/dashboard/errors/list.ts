@@ -17,7 +17,7 @@ import { anchor, empty, none } from "../../ui/parts.ts";
 import { sparkline } from "../../ui/sparkline.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { kindBadge, kindName, link, type Query, repoKeyIn, repoName, setOf } from "../shared/links.ts";
+import { kindBadge, link, type Query, repoKeyIn, repoName, setOf } from "../shared/links.ts";
 import { chipsOf } from "../shared/list.ts";
 import { choice, DAYS, dayFilters, type Params, selectFilter, text } from "../shared/params.ts";
 import { NOBODY } from "../shared/people.ts";
@@ -100,7 +100,7 @@ export async function listSection(call: Member, params: ErrorParams, causes: Att
   const page = found.rows.length === 0 ? await pageAt(undefined) : found;
   const address = (query: Query) => `${link(call, "/errors", setOf({ ...params, ...query }))}#entries`;
   const shown = listFilters(call, params, causes);
-  const kept = setOf({ repo: params.repo, state: params.state, sort: params.sort });
+  const kept = setOf({ repo: params.repo, kind: params.kind, state: params.state, sort: params.sort });
   const form = filters({
     action: call.href("/errors"),
     label: "Filter errors",
@@ -144,11 +144,7 @@ function sortOf(name: (typeof SORTS)[number], current: string, address: (query: 
   };
 }
 
-function listFilters(
-  call: Member,
-  { q, kind, owner, model, from, to }: ErrorParams,
-  { models }: Attribution,
-): Filter[] {
+function listFilters(call: Member, { q, owner, model, from, to }: ErrorParams, { models }: Attribution): Filter[] {
   const others = ownersIn(call.core, call.session.team.id, MAX_OWNERS).filter(({ id }) => id !== call.session.userId);
   return [
     { kind: "search", name: "q", label: "Text", value: q, placeholder: "Words of a heading, a rule or a path" },
@@ -161,11 +157,6 @@ function listFilters(
       { name: "model", label: "Model", value: model },
       "all",
       models.flatMap(({ name }) => (name ? [{ value: name, label: short(name, 60) }] : [])),
-    ),
-    selectFilter(
-      { name: "kind", label: "Kind", value: kind ?? "" },
-      "all",
-      DEFECT_KINDS.map((value) => ({ value, label: kindName(value) })),
     ),
     ...(from !== "" || to !== "" ? dayFilters({ from, to }) : []),
   ];

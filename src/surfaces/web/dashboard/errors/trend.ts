@@ -31,11 +31,13 @@ interface CourseSpan {
 }
 
 /** When entries came, by week, or by day while there are only a few weeks of them; at most half a year. */
-export async function courseOf({ core, session }: Member, repoKey: string | undefined): Promise<Course> {
+export async function courseOf(
+  { core, session }: Member,
+  query: Pick<ClassQuery, "repoKey" | "kind">,
+): Promise<Course> {
   const team = session.team.id;
   const from = errorCalendar.dayBefore(core, MAX_WEEKS * WEEK_DAYS - 1);
-  const all = errorCalendar.entriesByDay(core, team, from, repoKey);
-  const query: Pick<ClassQuery, "repoKey"> = { repoKey };
+  const all = await errorCalendar.entriesByDay(core, team, from, query);
   const fresh = await newClassesByDay(core, team, from, query);
   const today = dayNumber(core.clock.now());
   const first = Math.min(today, dayNumber(Date.parse(all[0]?.date ?? dateOfDay(today))));

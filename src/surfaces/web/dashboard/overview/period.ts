@@ -1,4 +1,4 @@
-import { DAY_MS, dayNumber } from "../../../../kit/clock.ts";
+import { DAY_MS, dateOfDay, dayNumber } from "../../../../kit/clock.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { choices } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
@@ -31,12 +31,15 @@ export function periodOf({ core, query }: Member): Period {
   return { days, first, last, before: first - days, isPast: last < today };
 }
 
-export const periodSwitch = (call: Member, { days }: Period): Html =>
+export const periodSwitch = (call: Member, { days, last, isPast }: Period): Html =>
   choices(
     "Period",
     PERIODS.map((one) => ({
       label: `${one} days`,
-      href: link(call, "/overview", { days: one === DEFAULT_DAYS ? undefined : one }),
+      href: link(call, "/overview", {
+        days: one === DEFAULT_DAYS ? undefined : one,
+        to: isPast ? dateOfDay(last) : undefined,
+      }),
       current: one === days,
     })),
   );
