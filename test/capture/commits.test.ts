@@ -127,6 +127,36 @@ it("a session in a repository that gets its first origin belongs to that from th
   expectAgreement(a);
 });
 
+it("a session that began in no repository belongs to the one that it went on in, as where that was moved", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const shop = realpathSync(join(a.home, "shop"));
+  const before = join(a.home, "before");
+  rmSync(join(shop, ".git"), { recursive: true });
+  const first = commit(a, "src/1.ts", "one", at + 30 * SECOND_MS);
+  for (const [session, cwd] of [
+    ["s1", a.home],
+    ["s2", before],
+  ] as const)
+    a.write(session, ...turn({ session, n: 0, cwd, at }));
+  await a.pass();
+  const repos = () => a.server.rows("SELECT repo_key AS repo FROM trace_sessions ORDER BY external_id");
+  expect(repos()).toEqual([{ repo: "" }, { repo: "" }]);
+  for (const session of ["s1", "s2"]) a.write(session, ...turn({ session, n: 1, cwd: shop, at: at + 20 * SECOND_MS }));
+  a.write("s1", ...turn({ n: 2, cwd: a.home, at: at + 40 * SECOND_MS }));
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(repos()).toEqual([{ repo: `root:${first}` }, { repo: `root:${first}` }]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", undefined],
+    ["src/1.ts", first],
+    ["~/src/2.ts", undefined],
+    ["src/0.ts", undefined],
+    ["src/1.ts", first],
+  ]);
+  expectAgreement(a);
+});
+
 it("asks git for branch and commits of a repository whose references lie in tables", async () => {
   const a = await startAgent();
   const at = a.server.clock.now();
