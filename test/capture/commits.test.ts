@@ -21,14 +21,19 @@ function commitIn(root: string, path: string, content: string, at: number, ...mo
   writeFileSync(file, content);
   git(root, "init", "--quiet");
   git(root, "add", path);
+  gitAt(at, root, "commit", "--quiet", "-m", content, ...more);
+  return git(root, "rev-parse", "HEAD").trim();
+}
+
+/** Has git make commits as at an instant. */
+function gitAt(at: number, root: string, ...args: string[]): void {
   const when = isoInstant(at);
   for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
   try {
-    git(root, ...AS, "commit", "--quiet", "-m", content, ...more);
+    git(root, ...AS, ...args);
   } finally {
     for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
   }
-  return git(root, "rev-parse", "HEAD").trim();
 }
 
 /** Does something while the machine's git is a line of shell, for which `git` is the real one. */
@@ -315,6 +320,36 @@ it("knows a session's commit again once it is rebased or picked for another bran
     const asked = await fetch(`${a.server.url}/api/prompt-for-line?path=src/0.ts&line=1&commit=${sha}`, { headers });
     expect(await asked.json()).toMatchObject({ matches: [{ sessionId: "s1", prompt: "Set the cookie" }] });
   }
+  expectAgreement(a);
+});
+
+it("names the commit of a conflict that a session solved while another's work was rebased, which stays that one's, too", async () => {
+  const a = await startAgent();
+  const cwd = realpathSync(join(a.home, "shop"));
+  const at = a.server.clock.now() - 2 * 60 * MINUTE_MS;
+  rmSync(join(cwd, ".git"), { recursive: true });
+  commit(a, "README.md", "begin", at - MINUTE_MS);
+  git(cwd, "checkout", "-q", "-b", "side");
+  a.write("s1", ...turn({ n: 0, cwd, at }));
+  const first = commit(a, "src/0.ts", "mine", at + 10 * SECOND_MS);
+  git(cwd, "checkout", "-q", "-b", "trunk", "HEAD~1");
+  commit(a, "src/0.ts", "theirs", at - 30 * SECOND_MS);
+  git(cwd, "checkout", "-q", "side");
+  expect(() => git(cwd, ...AS, "rebase", "trunk")).toThrow();
+  const later = a.server.clock.now() - 2 * MINUTE_MS;
+  a.write("s2", ...turn({ session: "s2", n: 0, cwd, at: later }));
+  writeFileSync(join(cwd, "src/0.ts"), "both");
+  git(cwd, "add", "src/0.ts");
+  gitAt(later + 30 * SECOND_MS, cwd, "-c", "core.editor=true", "rebase", "--continue");
+  const solved = git(cwd, "rev-parse", "HEAD").trim();
+  await a.pass();
+  const sessions = a.server.rows("SELECT document FROM trace_sessions ORDER BY external_id");
+  const commits = sessions.map(({ document }) => JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha));
+  expect(commits).toEqual([[first, solved], [solved]]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", first],
+    ["src/0.ts", solved],
+  ]);
   expectAgreement(a);
 });
 
