@@ -10,7 +10,7 @@ import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { homePathsOf, pathIn } from "./paths.ts";
 import { type QuietWindow, quietWindows } from "./policy.ts";
-import { branchNow, otherTreeOf, repositoryFor, repositoryOf } from "./repository.ts";
+import { branchNow, goOver, otherTreeOf, repositoryFor } from "./repository.ts";
 import {
   addCommit,
   addFile,
@@ -162,9 +162,7 @@ export class Recorder {
     const { mode } = this.#terms;
     const before = factsOf(head);
     const title = facts.title === undefined || mode === "metadata" ? undefined : outgoingText(facts.title, mode);
-    // It began above its repositories, or that was moved since: it is of the first that it goes on in.
-    const isHomeless = draft.repo === "" && !head.root && facts.cwd !== undefined;
-    if (isHomeless && repositoryOf(this.#capture, facts.cwd).root) head.cwd = facts.cwd;
+    if (facts.cwd !== undefined) goOver(this.#capture, head, draft.repo, facts.cwd);
     learn(head, { ...facts, title });
     draft.repo = repositoryFor(this.#capture, head, draft.repo);
     draft.isDirty ||= factsOf(head) !== before;

@@ -53,6 +53,13 @@ export function repositoryFor(capture: Capture, head: SessionHead, known: string
   return repo;
 }
 
+/** Has a session go on where it works now if it began above its repositories, or its work tree was moved or removed since. */
+export function goOver(capture: Capture, head: SessionHead, known: string, cwd: string): void {
+  if (head.root && existsSync(head.root)) return;
+  const { root, below, repo } = repositoryOf(capture, cwd);
+  if (root && (known === "" || repo === known)) Object.assign(head, { cwd, root, below });
+}
+
 /**
  * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
  * @returns its top as the file's path calls it, and without links

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { readCredentials } from "../../src/capture/state.ts";
@@ -159,6 +159,25 @@ it("a session that began in no repository belongs to the one that it went on in,
     ["src/0.ts", undefined],
     ["src/1.ts", first],
   ]);
+  expectAgreement(a);
+});
+
+it("finds the commit of what a session edited before its work tree was moved", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const [shop, moved] = ["shop", "moved"].map((name) => join(realpathSync(a.home), name)) as [string, string];
+  a.write("s1", ...turn({ n: 0, cwd: shop, at }));
+  await a.pass();
+  renameSync(shop, moved);
+  a.write("s1", ...turn({ n: 1, cwd: moved, at: at + 20 * SECOND_MS }));
+  const sha = commitIn(moved, "src/0.ts", "one", at + 30 * SECOND_MS);
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", sha],
+    ["src/1.ts", undefined],
+  ]);
+  expect(commitsOf(a)).toEqual([sha]);
   expectAgreement(a);
 });
 
