@@ -61,6 +61,17 @@ export function goOver(capture: Capture, head: SessionHead, known: string, cwd: 
 }
 
 /**
+ * The repository that a file was edited in by a session that began in none, as in a folder above several: it is of the first.
+ * @returns its key; `""` where it has none
+ */
+export function repositoryByEdit(capture: Capture, head: SessionHead, file: string): string {
+  if (head.root || !isAbsolute(file)) return "";
+  const { root, repo } = repositoryOf(capture, dirname(file));
+  if (repo !== "") Object.assign(head, { root, below: undefined });
+  return repo;
+}
+
+/**
  * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
  * @returns its top as the file's path calls it, and without links
  */

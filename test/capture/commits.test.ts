@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { readCredentials } from "../../src/capture/state.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
-import { turn } from "../support/turns.ts";
+import { textOf, turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
 
 const AS = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"];
@@ -159,6 +159,39 @@ it("a session that began in no repository belongs to the one that it went on in,
     ["src/0.ts", undefined],
     ["src/1.ts", first],
   ]);
+  expectAgreement(a);
+});
+
+it("a session that began above its repositories belongs to the first that it edits in, with the commit of that", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const home = realpathSync(a.home);
+  const [shop, till] = ["shop", "till"].map((name) => join(home, name)) as [string, string];
+  rmSync(join(shop, ".git"), { recursive: true });
+  const first = commitIn(shop, "README.md", "begin", at - MINUTE_MS);
+  commitIn(till, "README.md", "another", at - MINUTE_MS);
+  /** A turn in which a file below the folder is edited. */
+  const edit = (n: number, folder: string) =>
+    a.write(
+      "s1",
+      textOf(turn({ n, cwd: home, at: at + n * 20 * SECOND_MS })).replaceAll(`${home}/src`, `${folder}/src`),
+    );
+  edit(0, home);
+  edit(1, shop);
+  edit(2, till);
+  const sha = commitIn(shop, "src/1.ts", "one", at + 30 * SECOND_MS);
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(a.server.rows("SELECT repo_key AS repo FROM trace_sessions")).toEqual([{ repo: `root:${first}` }]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", undefined],
+    ["src/1.ts", sha],
+    ["~/till/src/2.ts", undefined],
+  ]);
+  expect(commitsOf(a)).toEqual([sha]);
+  a.write("s1", ...turn({ n: 3, cwd: shop, at: at + 60 * SECOND_MS }));
+  await a.pass();
+  expect(editsOn(a).at(-1)).toEqual(["src/3.ts", undefined]);
   expectAgreement(a);
 });
 
