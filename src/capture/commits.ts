@@ -39,9 +39,9 @@ export function findCommits(capture: Capture): void {
   const recent = rows.recentSessions
     .all(clock.now() - DAY_MS)
     .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));
+  const quiet = quietWindows(capture);
   for (const { row, head } of recent) {
     const made = newCommits(head, logOf, files);
-    const quiet = quietWindows(capture);
     const commits = made.filter(({ at }) => !quiet.some(({ since, until }) => at >= since && at < until));
     if (commits.length === 0) continue;
     const isOthers = (commit: FoundCommit) =>

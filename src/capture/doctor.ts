@@ -106,7 +106,7 @@ function contentChecks(capture: Capture): Check[] {
     checks.push(
       warning(
         "formats",
-        `records of ${counted(unknown.length, "kind")} are not known (${kinds.join(", ")}): a newer version may read them`,
+        `records of ${counted(unknown.length, "kind")} are not known or too long (${kinds.join(", ")}): a newer version may read more of them`,
       ),
     );
   }

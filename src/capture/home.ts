@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeFolder } from "../kit/files.ts";
+import { systemErrorText } from "../kit/system-error.ts";
 
 /** The machine that agents run on, as far as it is looked at. */
 export interface Machine {
@@ -48,10 +49,15 @@ export function mustBeAtHome({ home, env }: Machine): void {
     throw new Error(`${home} is not root's home folder: run this without sudo`);
 }
 
-/** Makes the folder, for its owner alone. @throws Error when it is another user's */
+/** Makes the folder, for its owner alone. @throws Error when it cannot be made, or is another user's */
 export function makeHome({ home, spool, briefings, backups, around }: Places): void {
   const missing = missingAbove(home);
-  for (const folder of [home, spool, briefings, backups]) makeFolder(folder, () => {});
+  try {
+    for (const folder of [home, spool, briefings, backups]) makeFolder(folder, () => {});
+  } catch (error) {
+    // As in a container, whose home folder is nobody's.
+    throw new Error(`${home}: ${systemErrorText(error) ?? error}; name another folder with RECKON_AGENT_HOME`);
+  }
   const uid = process.getuid?.();
   if (uid !== undefined && statSync(home).uid !== uid) throw new Error(`${home} belongs to another user`);
   if (missing.length > 0) writeFileSync(around, JSON.stringify(missing), { mode: 0o600 });

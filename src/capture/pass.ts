@@ -14,7 +14,7 @@ import {
   quietNow,
   quietWindows,
 } from "./policy.ts";
-import { prune } from "./prune.ts";
+import { forgetUnknown, prune } from "./prune.ts";
 import { isDue } from "./schedule.ts";
 import { rotateToken, sendAll, sendHeartbeat } from "./send.ts";
 import { dropHeard, hasRings, takeRings } from "./sources/rings.ts";
@@ -108,6 +108,7 @@ async function passOnce(capture: Capture, options: PassOptions): Promise<PassRes
     dropHeard(capture, (at) => windows.some(({ since, until }) => at >= since && at < until));
   }
   if (policy && since !== undefined && quiet === undefined) {
+    forgetUnknown(capture);
     await sweep.run({
       mode: policy.captureMode,
       // What was read so long ago is not recognised any more.

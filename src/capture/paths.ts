@@ -27,7 +27,8 @@ export function pathIn(
   const absolute = system.isAbsolute(path) ? path : cwd === undefined ? undefined : system.resolve(cwd, path);
   if (absolute === undefined) return path;
   // By the folder as the agent names it, which may be reached through links, else by the work tree's own name.
-  const own = cwd === undefined ? undefined : within(system, cwd, absolute);
+  // A session that was put down to a repository by what it edited there works in none of its folders.
+  const own = cwd === undefined || (root && below === undefined) ? undefined : within(system, cwd, absolute);
   const inside =
     own === undefined ? root && within(system, root, absolute) : posix(system, system.join(below ?? "", own));
   if (inside) return inside;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { programVersion } from "../kit/assets.ts";
 import { DAY_MS } from "../kit/clock.ts";
 import { dropOldBriefings } from "./brain/briefing.ts";
 import { preparePruneRows } from "./prune-rows.ts";
@@ -47,6 +48,19 @@ export function prune(capture: Capture): void {
   dropUnfinishedNotes(capture, now - DAY_MS);
   notBefore(capture, "prune", DAY_MS);
   giveRoomBack(capture);
+}
+
+/** A setting: the version of the program that read last. */
+export const READ_BY = "readBy";
+
+/** Forgets what an earlier version of the program did not know: who was told that a newer one may, has that now. */
+export function forgetUnknown(capture: Capture): void {
+  const version = programVersion();
+  if (readSetting(capture, READ_BY) === version) return;
+  capture.transact(() => {
+    preparePruneRows(capture.db).dropUnknown.run();
+    writeSetting(capture, READ_BY, version);
+  });
 }
 
 /** Agents whose transcripts are named by their sessions, or by the first eight digits of those, and tell all that is known of them. */

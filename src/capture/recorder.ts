@@ -10,7 +10,7 @@ import { isoInstant, MINUTE_MS } from "../kit/clock.ts";
 import { sha256 } from "../kit/hash.ts";
 import { homePathsOf, pathIn } from "./paths.ts";
 import { type QuietWindow, quietWindows } from "./policy.ts";
-import { branchNow, otherTreeOf, repositoryFor } from "./repository.ts";
+import { branchNow, goOver, otherTreeOf, repositoryByEdit, repositoryFor } from "./repository.ts";
 import {
   addCommit,
   addFile,
@@ -162,6 +162,7 @@ export class Recorder {
     const { mode } = this.#terms;
     const before = factsOf(head);
     const title = facts.title === undefined || mode === "metadata" ? undefined : outgoingText(facts.title, mode);
+    if (facts.cwd !== undefined) goOver(this.#capture, head, draft.repo, facts.cwd);
     learn(head, { ...facts, title });
     draft.repo = repositoryFor(this.#capture, head, draft.repo);
     draft.isDirty ||= factsOf(head) !== before;
@@ -224,8 +225,10 @@ export class Recorder {
   }
 
   /** A file's path as the repository knows it, also where the agent went over to another of its work trees. */
-  #pathOf({ head, repo }: Draft, path: string): string {
-    const tree = otherTreeOf(this.#capture, head, repo, path);
+  #pathOf(draft: Draft, path: string): string {
+    const { head } = draft;
+    draft.repo ||= repositoryByEdit(this.#capture, head, path);
+    const tree = otherTreeOf(this.#capture, head, draft.repo, path);
     if (!tree) return pathIn(head, path, this.#homePaths);
     const inside = pathIn({ cwd: tree.top, root: tree.root, below: "" }, path, this.#homePaths);
     addToTree(head, tree.root, inside);

@@ -21,6 +21,8 @@ const MADE =
   /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]* (\d{9,11}) [+-]\d{4}\t(?:commit\b(?: \((?:(amend)|[\w-]+)\))?|((?:rebase|pull)\b[^(]*\((?:pick|squash|fixup|reword|edit|continue)\)|cherry-pick|am)): ?(.*)$/;
 /** What of it puts the copy in place of the commit before, under a title that may be new. */
 const MELTS = /\((?:squash|fixup|reword)\)$/;
+/** What somebody gave other content before it went on, as where there was a conflict: it is of that work, too. */
+const SOLVED = /\(continue\)$/;
 
 /** The title of a commit that `git merge --squash` left to be made, unless somebody wrote another; below it stands of which ones. */
 const SQUASHED = "Squashed commit of the following:";
@@ -73,7 +75,10 @@ class Reflog {
     const [, before = "", sha = "", seconds, isAmend, copies, title = ""] = MADE.exec(line) ?? [];
     if (sha === "") return [];
     const at = Number(seconds) * SECOND_MS;
-    if (copies !== undefined) return this.#copyAs(sha, title, before, MELTS.test(copies));
+    if (copies !== undefined) {
+      const copied = this.#copyAs(sha, title, before, MELTS.test(copies));
+      return SOLVED.test(copies) ? [...copied, { sha, at, amends: copied[0]?.amends ?? [] }] : copied;
+    }
     const amended = isAmend ? (this.#bySha.get(before) ?? { sha: before, at, amends: [] }) : undefined;
     const made = this.#keep({ sha, at, amends: amendsOf(amended) }, title);
     if (title !== SQUASHED || at < this.#since) return made;

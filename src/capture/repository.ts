@@ -53,6 +53,24 @@ export function repositoryFor(capture: Capture, head: SessionHead, known: string
   return repo;
 }
 
+/** Has a session go on where it works now if it began above its repositories, or its work tree was moved or removed since. */
+export function goOver(capture: Capture, head: SessionHead, known: string, cwd: string): void {
+  if (head.root && existsSync(head.root)) return;
+  const { root, below, repo } = repositoryOf(capture, cwd);
+  if (root && (known === "" || repo === known)) Object.assign(head, { cwd, root, below });
+}
+
+/**
+ * The repository that a file was edited in by a session that began in none, as in a folder above several: it is of the first.
+ * @returns its key; `""` where it has none
+ */
+export function repositoryByEdit(capture: Capture, head: SessionHead, file: string): string {
+  if (head.root || !isAbsolute(file)) return "";
+  const { root, repo } = repositoryOf(capture, dirname(file));
+  if (repo !== "") Object.assign(head, { root, below: undefined });
+  return repo;
+}
+
 /**
  * The work tree that a file lies in where that is another one of its session's repository: agents go over to one that they make.
  * @returns its top as the file's path calls it, and without links

@@ -31,7 +31,7 @@ export interface SessionHead {
   /** The session's folder and the top of its work tree; they stay on the machine. */
   cwd?: string | undefined;
   root?: string | null;
-  /** The session's folder within that work tree. */
+  /** The session's folder within that work tree; absent where it lies elsewhere. */
   below?: string;
   /** The tops of other work trees of the repository that it edited files in, with these; they stay on the machine, too. */
   trees?: Record<string, string[]>;

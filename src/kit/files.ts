@@ -56,7 +56,8 @@ export function leaveToOwner(path: string): void {
  */
 export function makeFolder(path: string, leave = leaveToOwner): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  makeFolder(dirname(path), leave);
+  // There is nothing above a drive that is not there.
+  if (dirname(path) !== path) makeFolder(dirname(path), leave);
   // Not `recursive`: where the folder above takes nothing, as /proc, Node tries again for ever.
   try {
     mkdirSync(path, { mode: 0o700 });

@@ -393,12 +393,13 @@ it.each([
   expect([readdirSync(home), readdirSync(join(home, ".claude"))]).toEqual([[".claude"], []]);
 });
 
-it("says where no folder can be made that none can, as in a home folder that is read-only", async () => {
+it("says where no folder can be made that none can, as in a home folder that is read-only, and how to name another", async () => {
   const home = newFolder();
   const state = join(home, "state");
   symlinkSync(join(home, "is/not/there"), state);
   const { code, stderr } = await reckon(["agent", "status"], { env: { HOME: home, RECKON_AGENT_HOME: state } });
   expect([code, stderr]).toEqual([1, expect.stringContaining(`${state}: no folder can be made there`)]);
+  expect(stderr).toContain("name another folder with RECKON_AGENT_HOME");
 });
 
 it.skipIf(process.platform !== "linux")(

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { readCredentials } from "../../src/capture/state.ts";
 import { isoInstant, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { expectAgreement, startAgent, type TestAgent } from "../support/capture.ts";
-import { turn } from "../support/turns.ts";
+import { textOf, turn } from "../support/turns.ts";
 import { git } from "../support/work-tree.ts";
 
 const AS = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"];
@@ -21,14 +21,19 @@ function commitIn(root: string, path: string, content: string, at: number, ...mo
   writeFileSync(file, content);
   git(root, "init", "--quiet");
   git(root, "add", path);
+  gitAt(at, root, "commit", "--quiet", "-m", content, ...more);
+  return git(root, "rev-parse", "HEAD").trim();
+}
+
+/** Has git make commits as at an instant. */
+function gitAt(at: number, root: string, ...args: string[]): void {
   const when = isoInstant(at);
   for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) process.env[name] = when;
   try {
-    git(root, ...AS, "commit", "--quiet", "-m", content, ...more);
+    git(root, ...AS, ...args);
   } finally {
     for (const name of ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]) delete process.env[name];
   }
-  return git(root, "rev-parse", "HEAD").trim();
 }
 
 /** Does something while the machine's git is a line of shell, for which `git` is the real one. */
@@ -124,6 +129,88 @@ it("a session in a repository that gets its first origin belongs to that from th
     a.write(`s${i}`, ...turn({ session: `s${i}`, n: 1, cwd, at: at + 60 * SECOND_MS }));
   await a.pass();
   expect(repos()).toEqual(["github.com/acme/shop", roots[1]]);
+  expectAgreement(a);
+});
+
+it("a session that began in no repository belongs to the one that it went on in, as where that was moved", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const shop = realpathSync(join(a.home, "shop"));
+  const before = join(a.home, "before");
+  rmSync(join(shop, ".git"), { recursive: true });
+  const first = commit(a, "src/1.ts", "one", at + 30 * SECOND_MS);
+  for (const [session, cwd] of [
+    ["s1", a.home],
+    ["s2", before],
+  ] as const)
+    a.write(session, ...turn({ session, n: 0, cwd, at }));
+  await a.pass();
+  const repos = () => a.server.rows("SELECT repo_key AS repo FROM trace_sessions ORDER BY external_id");
+  expect(repos()).toEqual([{ repo: "" }, { repo: "" }]);
+  for (const session of ["s1", "s2"]) a.write(session, ...turn({ session, n: 1, cwd: shop, at: at + 20 * SECOND_MS }));
+  a.write("s1", ...turn({ n: 2, cwd: a.home, at: at + 40 * SECOND_MS }));
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(repos()).toEqual([{ repo: `root:${first}` }, { repo: `root:${first}` }]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", undefined],
+    ["src/1.ts", first],
+    ["~/src/2.ts", undefined],
+    ["src/0.ts", undefined],
+    ["src/1.ts", first],
+  ]);
+  expectAgreement(a);
+});
+
+it("a session that began above its repositories belongs to the first that it edits in, with the commit of that", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const home = realpathSync(a.home);
+  const [shop, till] = ["shop", "till"].map((name) => join(home, name)) as [string, string];
+  rmSync(join(shop, ".git"), { recursive: true });
+  const first = commitIn(shop, "README.md", "begin", at - MINUTE_MS);
+  commitIn(till, "README.md", "another", at - MINUTE_MS);
+  /** A turn in which a file below the folder is edited. */
+  const edit = (n: number, folder: string) =>
+    a.write(
+      "s1",
+      textOf(turn({ n, cwd: home, at: at + n * 20 * SECOND_MS })).replaceAll(`${home}/src`, `${folder}/src`),
+    );
+  edit(0, home);
+  edit(1, shop);
+  edit(2, till);
+  const sha = commitIn(shop, "src/1.ts", "one", at + 30 * SECOND_MS);
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(a.server.rows("SELECT repo_key AS repo FROM trace_sessions")).toEqual([{ repo: `root:${first}` }]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", undefined],
+    ["src/1.ts", sha],
+    ["~/till/src/2.ts", undefined],
+  ]);
+  expect(commitsOf(a)).toEqual([sha]);
+  a.write("s1", ...turn({ n: 3, cwd: shop, at: at + 60 * SECOND_MS }));
+  await a.pass();
+  expect(editsOn(a).at(-1)).toEqual(["src/3.ts", undefined]);
+  expectAgreement(a);
+});
+
+it("finds the commit of what a session edited before its work tree was moved", async () => {
+  const a = await startAgent();
+  const at = a.server.clock.now();
+  const [shop, moved] = ["shop", "moved"].map((name) => join(realpathSync(a.home), name)) as [string, string];
+  a.write("s1", ...turn({ n: 0, cwd: shop, at }));
+  await a.pass();
+  renameSync(shop, moved);
+  a.write("s1", ...turn({ n: 1, cwd: moved, at: at + 20 * SECOND_MS }));
+  const sha = commitIn(moved, "src/0.ts", "one", at + 30 * SECOND_MS);
+  a.advance(2 * MINUTE_MS);
+  await a.pass();
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", sha],
+    ["src/1.ts", undefined],
+  ]);
+  expect(commitsOf(a)).toEqual([sha]);
   expectAgreement(a);
 });
 
@@ -285,6 +372,36 @@ it("knows a session's commit again once it is rebased or picked for another bran
     const asked = await fetch(`${a.server.url}/api/prompt-for-line?path=src/0.ts&line=1&commit=${sha}`, { headers });
     expect(await asked.json()).toMatchObject({ matches: [{ sessionId: "s1", prompt: "Set the cookie" }] });
   }
+  expectAgreement(a);
+});
+
+it("names the commit of a conflict that a session solved while another's work was rebased, which stays that one's, too", async () => {
+  const a = await startAgent();
+  const cwd = realpathSync(join(a.home, "shop"));
+  const at = a.server.clock.now() - 2 * 60 * MINUTE_MS;
+  rmSync(join(cwd, ".git"), { recursive: true });
+  commit(a, "README.md", "begin", at - MINUTE_MS);
+  git(cwd, "checkout", "-q", "-b", "side");
+  a.write("s1", ...turn({ n: 0, cwd, at }));
+  const first = commit(a, "src/0.ts", "mine", at + 10 * SECOND_MS);
+  git(cwd, "checkout", "-q", "-b", "trunk", "HEAD~1");
+  commit(a, "src/0.ts", "theirs", at - 30 * SECOND_MS);
+  git(cwd, "checkout", "-q", "side");
+  expect(() => git(cwd, ...AS, "rebase", "trunk")).toThrow();
+  const later = a.server.clock.now() - 2 * MINUTE_MS;
+  a.write("s2", ...turn({ session: "s2", n: 0, cwd, at: later }));
+  writeFileSync(join(cwd, "src/0.ts"), "both");
+  git(cwd, "add", "src/0.ts");
+  gitAt(later + 30 * SECOND_MS, cwd, "-c", "core.editor=true", "rebase", "--continue");
+  const solved = git(cwd, "rev-parse", "HEAD").trim();
+  await a.pass();
+  const sessions = a.server.rows("SELECT document FROM trace_sessions ORDER BY external_id");
+  const commits = sessions.map(({ document }) => JSON.parse(document).commits.map(({ sha }: { sha: string }) => sha));
+  expect(commits).toEqual([[first, solved], [solved]]);
+  expect(editsOn(a)).toEqual([
+    ["src/0.ts", first],
+    ["src/0.ts", solved],
+  ]);
   expectAgreement(a);
 });
 

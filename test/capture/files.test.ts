@@ -19,6 +19,8 @@ import { zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../src/capture/capture.ts";
+import { READ_BY } from "../../src/capture/prune.ts";
+import { writeSetting } from "../../src/capture/state.ts";
 import { MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, saidBy, startAgent, type TestAgent } from "../support/capture.ts";
 import { textOf, turn, turns } from "../support/turns.ts";
@@ -102,6 +104,21 @@ describe("a transcript", () => {
     expect(readStatus(a.capture).unknown).toEqual([]);
     expectAgreement(a);
     expect(promptsOf(a)).toEqual(["Do s1-0", "Do s1-1", "Do s1-2"]);
+  });
+
+  it("with records that no reader knows has them counted, until another version of the program reads", async () => {
+    const a = await startAgent();
+    a.write("s1", ...workOf(a, "s1", 1), { type: "dream" });
+    await a.pass();
+    a.write("s1", { type: "dream" });
+    await a.pass();
+    expect(readStatus(a.capture).unknown).toEqual([{ agent: "claude-code", kind: "dream", count: 2 }]);
+    writeSetting(a.capture, READ_BY, "0.0.1");
+    await a.pass();
+    expect(readStatus(a.capture).unknown).toEqual([]);
+    a.write("s1", { type: "vision" });
+    await a.pass();
+    expect(readStatus(a.capture).unknown).toEqual([{ agent: "claude-code", kind: "vision", count: 1 }]);
   });
 
   it("with a line of 20 MB, with NUL bytes and with bytes that are not UTF-8 is read around them", async () => {

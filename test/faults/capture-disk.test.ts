@@ -77,6 +77,24 @@ it.skipIf(noMounts)(
   },
 );
 
+it.skipIf(noMounts)("a disk on which nothing is left is named for what it is", async () => {
+  const disk = smallDisk("8m");
+  const state = join(disk.path, "agent");
+  const a = await startAgent({ state });
+  a.work("s1", 1);
+  a.capture.close();
+  const free = fill(disk, 0);
+  for (const command of ["run", "status"]) {
+    const { code, stderr } = await reckon(["agent", command], { env: { HOME: a.home, RECKON_AGENT_HOME: state } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/agent\.db cannot be written .*: the disk is full, or what of it you may use/);
+  }
+  free();
+  a.reopen();
+  await a.pass();
+  expectAgreement(a);
+});
+
 it.skipIf(noMounts)("a folder that cannot be written to is named, and holds up nothing for good", async () => {
   const disk = smallDisk("8m");
   const state = join(disk.path, "agent");

@@ -23,7 +23,7 @@ import type { AgentFormat, Edit, ToolResultEvent, TranscriptEvent, UsageEvent } 
 
 /** Kinds that say nothing of a session, or say again what others do. */
 const OTHER_KINDS =
-  "api-request|api-request-blob|api-request-shape|agent-color|agent-name|agent-setting|atis-latch|attribution-snapshot|content-replacement|cost-state|file-history-delta|file-history-snapshot|last-prompt|mode|permission-mode|pr-link|queue-operation|speculation-accept|summary|system|tag|tools-used|worktree-state";
+  "agent-color|agent-name|agent-setting|api-request|api-request-blob|api-request-resumed|api-request-shape|artifact-autoreact-ledger|artifact-comment-monitor|atis-latch|attribution-snapshot|bridge-session|content-replacement|continued-in|cost-state|data-flow-incomplete|data-flow-records|derived-from|dev-mods|ended-by-model|file-history-delta|file-history-snapshot|fork-context-ref|frame-link|history-suppression|host-row|hybrid-organization|isolation-latch|last-prompt|memory-mode|mode|observer-ref|permission-mode|pr-link|queue-operation|relocated|repl-mode|resume-head-vouch|session-owner|speculation-accept|summary|system|tag|tools-used|worktree-state";
 const OTHER = new RegExp(`^(?:${OTHER_KINDS}|attachment|progress)$`);
 const SKIPPED_KIND = new RegExp(`^\\{"type":"(?:${OTHER_KINDS})"`);
 /** Members with a plain value, as they stand before the one that tells. */

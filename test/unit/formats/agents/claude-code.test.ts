@@ -305,6 +305,7 @@ describe("records of Claude Code that say nothing", () => {
     { type: "file-history-snapshot", messageId: "m", snapshot: {} },
     { type: "api-request-shape", sessionId: "s1", shape: { system: "SYSTEM PROMPT" } },
     { type: "summary", summary: "Another session", leafUuid: "x" },
+    { type: "relocated", sessionId: "s1", relocatedCwd: "/home/kim/shop/.claude/worktrees/side" },
     {
       parentUuid: null,
       isSidechain: false,
