@@ -131,6 +131,11 @@ describe("an API token", () => {
     expect(listApiTokens(core, team.id).map(({ status }) => status)).toEqual(["active", "suspended"]);
     await setRole(core, team.id, user.id, "admin");
     expect(works(theirs)).toBe(true);
+    await setDisabled(core, user.id, true);
+    expect([works(theirs), works(nobodys)]).toEqual([false, true]);
+    expect(listApiTokens(core, team.id).map(({ status }) => status)).toEqual(["active", "suspended"]);
+    await setDisabled(core, user.id, false);
+    expect(works(theirs)).toBe(true);
     await removeMember(core, team.id, user.id);
     expect(works(theirs)).toBe(false);
     await setOperator(core, user.id, true);
