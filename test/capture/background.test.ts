@@ -33,7 +33,7 @@ it("what is written after a hook rang is found, though another hook's pass was a
 it("a watch goes on once there is room again on a disk that was full, and ends where the machine was disconnected", async () => {
   const a = await startAgent();
   await a.pass();
-  const { db, places } = a.capture;
+  const { db } = a.capture;
   const pages = db.pragma("page_count", { simple: true }) as number;
   const failures: string[] = [];
   const stop = new AbortController();
@@ -55,7 +55,7 @@ it("a watch goes on once there is room again on a disk that was full, and ends w
     },
   );
   await watching;
-  expect(failures).toEqual([`${places.database} cannot be used: database or disk is full`]);
+  expect(failures).toEqual([expect.stringMatching(/agent\.db cannot be written .*: the disk is full/)]);
   expect(passes).toEqual([expect.any(Number)]);
   expectAgreement(a);
   await disconnectMachine(openCapture(a.capture), true);
