@@ -79,19 +79,25 @@ interface Cells {
 class Left {
   readonly #core: Core;
   readonly #cells: ReadonlyMap<string, readonly Cells[]>;
-  readonly #reports: Map<string, Report[]>;
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #reports = new Map<string, Report[]>();
   /** The last entry of those that go. */
   readonly #last: number;
   #to: number;
   /** @param cells by device, all up to one delivery */
-  constructor(core: Core, cells: ReadonlyMap<string, readonly Cells[]>, through: number, keys: Iterable<string>) {
+  constructor(
+    core: Core,
+    cells: ReadonlyMap<string, readonly Cells[]>,
+    through: number,
+    keys: ReadonlyMap<string, Buffer>,
+  ) {
     this.#core = core;
     this.#cells = cells;
-    this.#reports = new Map([...keys].map((key) => [key, []]));
+    this.#keys = keys;
     this.#last = lastEntryId(core, through);
     // Of a call that was told of in several repositories the best report hid the others, which may be older.
     const isWhole = cells.values().every((some) => some.every(({ repoKey }) => repoKey === null));
-    this.#to = isWhole || this.#reports.size === 0 ? this.#last : 0;
+    this.#to = isWhole || keys.size === 0 ? this.#last : 0;
   }
 
   /** Reads on, for a while. @returns whether there may be more */
@@ -111,7 +117,11 @@ class Left {
     if (!of) return;
     const cells = this.#cells.get(of.deviceId)?.filter(({ session }) => (session ?? of.session) === of.session) ?? [];
     if (cells.length === 0 || (!isLater && cells.some(({ repoKey }) => of.repoKey === repoKey))) return;
-    this.#reports.get(report.key.toString("latin1"))?.push(report);
+    const key = report.key.toString("latin1");
+    if (!this.#keys.has(key)) return;
+    const known = this.#reports.get(key);
+    if (known) known.push(report);
+    else this.#reports.set(key, [report]);
   }
 
   under = (key: Buffer): readonly Report[] => this.#reports.get(key.toString("latin1")) ?? [];
@@ -145,7 +155,7 @@ async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through
     // Of sessions that ran out only this is left.
     for (const id of reporters)
       if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
-    const left = new Left(core, byDevice, through, keys.keys());
+    const left = new Left(core, byDevice, through, keys);
     while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
     for (const some of portions([...keys.values()], BATCH_KEYS))
       yield () => {
@@ -159,9 +169,9 @@ async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through
   }
   const { inUse, reporting } = await reportedStill(core, teamId, [...byDevice.keys()], sessions);
   yield* eraseMarks(core, teamId, sessions, reporting);
-  for (const some of portions([...ids].filter((id) => !inUse.has(id))))
+  for (const some of portions([...ids]))
     yield () => {
-      for (const id of some) sql.dropEmptyCell.run(id);
+      for (const id of some) if (!inUse.has(id)) sql.dropEmptyCell.run(id);
       return {};
     };
 }
