@@ -210,35 +210,47 @@ function* tracesOf(core: Core, session: Session): Generator<EraseStep> {
   };
 }
 
-/** Erases some sessions of a device, and what entries tell of them. @param isMeant by a session's id */
-export async function* eraseSessions(
-  core: Core,
-  portion: Portion,
-  isMeant: (externalId: string) => boolean,
-): AsyncGenerator<EraseStep> {
-  yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
-  const begun = traceErasure.sessionsBegunInPortion(core, portion);
-  const sessions = await whichOf(core, begun, ({ externalId }) => isMeant(externalId));
-  const pages = sessions.map(({ id }) => `/sessions/${id}` as const);
-  yield* whileAny("notices", () => eraseNoticesOfPages(core, portion.teamId, pages));
-  // What those used of which entries alone told, too. First: once sessions are gone, nobody may know any more that they were meant.
-  yield* eraseSpendOf(core, portion, sessions, isMeant);
-  yield* eraseEach(core, sessions, portion.erasureId, "goes", NOTHING);
-  yield* eraseSpendOf(core, portion, [], isMeant);
-  yield* sessionErasure.eraseUnused(core, portion.deviceId);
+/** Some sessions of a device. */
+interface SomeSessions {
+  readonly portion: Portion;
+  /** By a session's id. */
+  readonly isMeant: (externalId: string) => boolean;
 }
 
-/** Erases what some sessions used, as they and entries tell. @param isMeant by a session's id */
+/** Erases some sessions of devices, and what entries tell of them. */
+export async function* eraseSessions(core: Core, all: readonly SomeSessions[]): AsyncGenerator<EraseStep> {
+  const sessions: Session[] = [];
+  for (const { portion, isMeant } of all) {
+    yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
+    const begun = traceErasure.sessionsBegunInPortion(core, portion);
+    sessions.push(...(await whichOf(core, begun, ({ externalId }) => isMeant(externalId))));
+  }
+  for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
+    const pages = ofTeam.map(({ id }) => `/sessions/${id}` as const);
+    yield* whileAny("notices", () => eraseNoticesOfPages(core, teamId, pages));
+  }
+  // What those used of which entries alone told, too. First: once sessions are gone, nobody may know any more that they were meant.
+  yield* eraseSpendOf(core, all, sessions);
+  yield* eraseEach(core, sessions, all[0]?.portion.erasureId ?? "", "goes", NOTHING);
+  yield* eraseSpendOf(core, all, []);
+  for (const { portion } of all) yield* sessionErasure.eraseUnused(core, portion.deviceId);
+}
+
+/** Erases what some sessions used, as they and entries tell. */
 async function* eraseSpendOf(
   core: Core,
-  portion: Portion,
+  all: readonly SomeSessions[],
   sessions: readonly Session[],
-  isMeant: (externalId: string) => boolean,
 ): AsyncGenerator<EraseStep> {
   await deriveWhatWaits(core);
   yield* inFew(sessions.values().flatMap((session) => spendErasure.eraseSessionSpend(core, session)));
-  const known = spendErasure.sessionsOf(core, portion.deviceId).filter(isMeant);
-  const cells = known.map((session) => ({ ...portion, repoKey: null, session }));
+  const yieldNow = cooperative(core.clock);
+  const cells: Parameters<typeof spendErasure.eraseSpend>[1][number][] = [];
+  for (const { portion, isMeant } of all) {
+    const known = spendErasure.sessionsOf(core, portion.deviceId).filter(isMeant);
+    cells.push(...known.map((session) => ({ ...portion, repoKey: null, session })));
+    await yieldNow();
+  }
   yield* spendErasure.eraseSpend(core, cells);
 }
 

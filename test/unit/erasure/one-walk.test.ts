@@ -64,16 +64,29 @@ it("reads what a team used, sent and knows as often for the repository of 20 dev
   expect(ofMany).toBeLessThan(ofOne + 5);
 });
 
-it("reads what a team used as often for 20 sessions that name a person on somebody else's device as for one", async () => {
+it.each([
+  ["sessions that name a person on somebody else's device", 1, 20],
+  ["devices of others with sessions that name a person", 20, 1],
+] as const)("reads what a team used as often for 20 %s as for one", async (_, ofDevices, ofSessions) => {
   const looks = [];
-  for (const count of [1, 20]) {
+  for (const [deviceCount, sessionCount] of [
+    [1, 1],
+    [ofDevices, ofSessions],
+  ] as const) {
     const t = await startInstance();
-    const shared = await t.device();
-    await personWith(t, await t.device(shared.team), "ann@example.com");
-    const ids = Array.from({ length: count }, (_, i) => `marigold-${i}`);
-    await tell(t, shared, "shop", ids);
+    const team = await t.team();
+    await personWith(t, await t.device(team), "ann@example.com");
+    const ids = Array.from({ length: sessionCount }, (_, i) => `marigold-${i}`);
+    for (let i = 0; i < deviceCount; i++) await tell(t, await t.device(team), "shop", ids);
+    const other = await t.device(team);
+    const json = {
+      repoKey: "till",
+      sessions: [{ id: "s-1", outcome: "ok", spans: [{ id: "a", usage: { input_tokens: 5 } }] }],
+    };
+    expect((await t.post("/api/agent-traces/ingest", { token: other.token, json })).status).toBe(200);
     looks.push((await looksAt(t, { person: "ann@example.com" })).reports);
-    expect(t.rows("SELECT * FROM spend_cells")).toEqual([]);
+    expect(await spent(t, other)).toEqual([`${other.deviceId} 1`]);
+    expect(t.rows("SELECT DISTINCT device_id AS id FROM spend_cells")).toEqual([{ id: other.deviceId }]);
     expect(filesWith(t.directory, "marigold")).toEqual([]);
   }
   expect(looks[1]).toEqual(looks[0]);
