@@ -91,3 +91,12 @@ it.each([
   }
   expect(looks[1]).toEqual(looks[0]);
 });
+
+it("finds what a session of a device used without a look at what others did", async () => {
+  const t = await startInstance();
+  const { source } = spendRows(t.instance.core.store).cells;
+  const bound = { teamId: "", deviceId: "", repoKey: null, session: null };
+  const plan = t.instance.core.store.db.prepare(`EXPLAIN QUERY PLAN ${source}`).all(bound);
+  const index = "SEARCH spend_cells USING INDEX spend_cells_by_session (device_id=? AND session>? AND session<?)";
+  expect(plan).toMatchObject([{ detail: index }]);
+});
