@@ -260,8 +260,8 @@ it("sums the week up on Monday at 7, once, also over a restart, for whoever aske
   await arrived(receiver, 1);
   // What an erasure takes along is not told a second time.
   const { core } = t.instance;
-  const erased = { teamId: team.id, deviceId: "dev_other", repoKey: null };
-  expect(await core.store.write(() => eraseNotices(core, erased, []))).toBeGreaterThan(0);
+  const erased = { teamId: team.id, repoKey: null };
+  expect(await core.store.write(() => eraseNotices(core, erased, ["dev_other"], []))).toBeGreaterThan(0);
   await look();
   expect(noted(t, "digest.weekly")).toEqual([]);
   await t.close();

@@ -138,6 +138,13 @@ it("anew leaves a session that the server has with the device that told it, and 
     { id: "s2", n: 1 },
     { id: "s3", n: 1 },
   ]);
+  // What its calls used counts once: the client names each.
+  const { token } = readCredentials(a.capture.places) as Credentials;
+  const reply = await fetch(`${server.url}/api/spend`, { headers: { authorization: `Bearer ${token}` } });
+  const calls = [...before.spans, ...heldOf(server, deviceOf(a)).spans].flatMap(
+    ({ document }) => JSON.parse(document).usage?.id ?? [],
+  );
+  expect(await reply.json()).toMatchObject({ total: { usages: new Set(calls).size } });
   // A server that is restored is given again what the new device told, and no more.
   await server.forgetting(async () => {
     a.work("s3", 1, 1);

@@ -492,6 +492,35 @@ it("leads from what the capture client tells to the same session as its agent ex
   );
 });
 
+it("leads from a session to what other devices tell of it as a whole, as far as whoever looks sees these", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const [old, anew] = [await site.t.device(ada.team), await site.t.device(ada.team)];
+  const elsewhere = await site.t.device();
+  const bob = await site.person({ team: ada.team, role: "own_only" });
+  for (const { token } of [old, anew, elsewhere]) {
+    const json = { repoKey: REPO, sessions: [{ ...checkout(), id: "s-1", big: undefined }] };
+    expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  }
+  await site.t.instance.settle();
+  const { db } = site.t.instance.core.store;
+  db.prepare("UPDATE devices SET label = 'desk' WHERE id = ?").run(old.deviceId);
+  const ofBob = "label = 'desk anew', person_id = (SELECT id FROM users WHERE email = ?)";
+  db.prepare(`UPDATE devices SET ${ofBob} WHERE id = ?`).run(bob.email, anew.deviceId);
+  const { page, go, judge } = await site.open(ada);
+  await go("/sessions/1");
+  await judge("session-of-two-devices");
+  const told = (of: typeof page) =>
+    of.getByRole("region", { name: "Facts" }).locator("dt:has-text('Also told by') + dd a");
+  expect(await told(page).allTextContents()).toEqual(["desk anew"]);
+  await told(page).click();
+  await page.waitForURL(/sessions\/2$/);
+  expect(await told(page).allTextContents()).toEqual(["desk"]);
+  const narrowed = await site.open(bob);
+  await narrowed.go("/sessions/2");
+  expect(await told(narrowed.page).count()).toBe(0);
+});
+
 it("fits a screen of 1280 and more, however long the names in every column are", async () => {
   const site = await startSite();
   const ada = await site.person({ name: "Wilhelmina Featherstonehaugh-Cholmondeley the Third" });

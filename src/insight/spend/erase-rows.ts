@@ -20,11 +20,11 @@ interface ReportRow extends ReportName {
 }
 
 export const eraseRows = statements((db) => ({
-  // Both by spend_cells_by_session.
+  // Both by spend_cells_by_session; every text comes before a blob.
   sessionsOf: db.prepare<[string], string>("SELECT DISTINCT session FROM spend_cells WHERE device_id = ?").pluck(),
   cells: db.prepare<[CellQuery], { id: number; session: string }>(
-    `SELECT id, session FROM spend_cells WHERE device_id = @deviceId AND team_id = @teamId
-       AND (@session IS NULL OR session = @session) AND (@repoKey IS NULL OR repo_key = @repoKey)`,
+    `SELECT id, session FROM spend_cells WHERE device_id = @deviceId AND +team_id = @teamId
+       AND session BETWEEN coalesce(@session, '') AND coalesce(@session, x'') AND (@repoKey IS NULL OR repo_key = @repoKey)`,
   ),
   // By spend_usages' primary key, from a row on.
   reportsAfter: db.prepare<[ReportName & { teamId: string; limit: number }], ReportRow>(

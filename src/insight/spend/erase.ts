@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
 import type { Slices } from "../../kit/slices.ts";
 import { emailKey } from "../../kit/strings.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { checkpointOf } from "../../platform/projections/projections.ts";
 import { lastEntryId, usageCandidates } from "../../record/telemetry/telemetry.ts";
 import { sessionState } from "../../record/traces/traces.ts";
@@ -13,10 +14,12 @@ import { spendEntriesProjection } from "./project-entries.ts";
 import { nameCells, nameCellsAnew } from "./project-sessions.ts";
 import { readEntry } from "./read-entry.ts";
 import { addSession } from "./session-reports.ts";
-import { type Report, TELEMETRY, type UsageRecord } from "./usage-record.ts";
+import { type OfSession, type Report, sessionOf, TELEMETRY, type UsageRecord } from "./usage-record.ts";
 
 /** Dedupe keys of one transaction: what counts of each is found anew. */
 const BATCH_KEYS = 250;
+/** Keys that are kept in memory while entries are read for what they report under them. */
+const MAX_KEYS = 100_000;
 /** Reports looked at in one go, and entries. */
 const BATCH_REPORTS = 2_000;
 const BATCH_ENTRIES = 100;
@@ -75,25 +78,32 @@ interface Cells {
 /** What entries that stay report under some keys, as far as they were counted already. */
 class Left {
   readonly #core: Core;
-  readonly #cells: Cells;
-  readonly #reports: Map<string, Report[]>;
+  readonly #cells: ReadonlyMap<string, readonly Cells[]>;
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #reports = new Map<string, Report[]>();
   /** The last entry of those that go. */
   readonly #last: number;
   #to: number;
-  constructor(core: Core, cells: Cells, keys: Iterable<string>) {
+  /** @param cells by device, all up to one delivery */
+  constructor(
+    core: Core,
+    cells: ReadonlyMap<string, readonly Cells[]>,
+    through: number,
+    keys: ReadonlyMap<string, Buffer>,
+  ) {
     this.#core = core;
     this.#cells = cells;
-    this.#reports = new Map([...keys].map((key) => [key, []]));
-    this.#last = lastEntryId(core, cells.through);
+    this.#keys = keys;
+    this.#last = lastEntryId(core, through);
     // Of a call that was told of in several repositories the best report hid the others, which may be older.
-    this.#to = cells.repoKey === null || this.#reports.size === 0 ? this.#last : 0;
+    const isWhole = cells.values().every((some) => some.every(({ repoKey }) => repoKey === null));
+    this.#to = isWhole || keys.size === 0 ? this.#last : 0;
   }
 
   /** Reads on, for a while. @returns whether there may be more */
   read(): boolean {
     const counted = checkpointOf(this.#core, spendEntriesProjection);
-    const { deviceId } = this.#cells;
-    const found = this.#to < counted ? usageCandidates(this.#core, this.#to, BATCH_ENTRIES, deviceId) : undefined;
+    const found = this.#to < counted ? usageCandidates(this.#core, this.#to, BATCH_ENTRIES, this.#cells) : undefined;
     if (!found) return false;
     for (const entry of found.entries)
       if (entry.id <= counted) for (const report of readEntry(entry)) this.#keep(report, entry.id > this.#last);
@@ -103,86 +113,129 @@ class Left {
 
   /** @param isLater it came after what goes */
   #keep(report: UsageRecord, isLater: boolean): void {
-    const { repoKey, session } = this.#cells;
     const { dimensions: of } = report;
-    if (!of || (session ?? of.session) !== of.session || (!isLater && of.repoKey === repoKey)) return;
-    this.#reports.get(report.key.toString("latin1"))?.push(report);
+    if (!of) return;
+    const cells = this.#cells.get(of.deviceId)?.filter(({ session }) => (session ?? of.session) === of.session) ?? [];
+    if (cells.length === 0 || (!isLater && cells.some(({ repoKey }) => of.repoKey === repoKey))) return;
+    const key = report.key.toString("latin1");
+    if (!this.#keys.has(key)) return;
+    const known = this.#reports.get(key);
+    if (known) known.push(report);
+    else this.#reports.set(key, [report]);
   }
 
   under = (key: Buffer): readonly Report[] => this.#reports.get(key.toString("latin1")) ?? [];
 }
 
-/** By which keys telemetry reported something of some cells, and which trace sessions did. */
-async function reportedIn(core: Core, teamId: string, cellIds: ReadonlySet<number>) {
-  const keys = new Map<string, Buffer>();
-  const sessions = new Set<number>();
-  for await (const { key, source, cellId } of reportsOf(core, teamId)) {
-    if (!cellIds.has(cellId)) continue;
-    if (source === TELEMETRY) keys.set(key.toString("latin1"), key);
-    else if (source > 0) sessions.add(source);
-  }
-  return { keys, sessions };
+/**
+ * Erases what entries of telemetry reported, and sessions that ran out, as far as cells tell whose they were; and cells that hold nothing
+ * then. All that is reported of a team is walked twice, of however many devices the cells are.
+ */
+async function* eraseSpend(core: Core, all: readonly Cells[]): AsyncGenerator<EraseStep> {
+  for (const some of Map.groupBy(all, ({ teamId, through }) => `${teamId} ${through}`).values())
+    yield* eraseOfTeam(core, some, some[0] as Cells);
 }
 
-/** Erases what entries of telemetry reported, and sessions that ran out, as far as cells tell whose they were; and cells that hold nothing then. */
-async function* eraseSpend(core: Core, cells: Cells): AsyncGenerator<EraseStep> {
+async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through }: Cells): AsyncGenerator<EraseStep> {
+  const byDevice = Map.groupBy(all, ({ deviceId }) => deviceId);
+  const yieldNow = cooperative(core.clock);
+  const ids = new Set<number>();
+  const sessions = new Map<string, OfSession>();
   const sql = eraseRows(core.store);
-  const found = sql.cells.all(cells);
-  const ids = new Set(found.map(({ id }) => id));
-  if (ids.size === 0) return;
-  const { teamId } = cells;
-  const { keys, sessions: reporters } = await reportedIn(core, teamId, ids);
-  // Of sessions that ran out only this is left.
-  for (const id of reporters)
-    if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
-  const left = new Left(core, cells, keys.keys());
-  while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
-  for (const some of portions([...keys.values()], BATCH_KEYS))
-    yield () => {
-      const changes: Changes = new Map();
-      // What was counted since, too: it is withdrawn with the rest.
-      while (left.read());
-      for (const key of some) withdrawReports(core, changes, teamId, key, ids, left.under(key));
-      applyChanges(core, changes);
-      return { usages: some.length };
-    };
-  const sessions = new Set(found.map(({ session }) => session).filter((session) => session !== ""));
-  const ofDevice = sql.cells.all({ ...cells, repoKey: null, session: null });
-  const sessionOf = new Map(ofDevice.map(({ id, session }) => [id, session]));
-  const inUse = new Set<number>();
-  const reporting = { "own-usage": new Set<string>(), "own-cost": new Set<string>() };
-  for await (const { source, cellId, usages, reported } of reportsOf(core, teamId)) {
-    inUse.add(cellId);
-    const session = sessionOf.get(cellId);
-    if (source !== TELEMETRY || session === undefined) continue;
-    if (usages > 0) reporting["own-usage"].add(session);
-    if (reported > 0) reporting["own-cost"].add(session);
+  for (const cells of all) {
+    for (const { id, session } of sql.cells.all(cells)) {
+      ids.add(id);
+      const of = { deviceId: cells.deviceId, session };
+      if (session !== "") sessions.set(sessionOf(of), of);
+    }
+    await yieldNow();
   }
-  yield* eraseMarks(core, cells, sessions, reporting);
-  for (const some of portions([...ids].filter((id) => !inUse.has(id))))
+  if (ids.size === 0) return;
+  for await (const { keys, reporters } of reportedIn(core, teamId, ids)) {
+    // Of sessions that ran out only this is left.
+    for (const id of reporters)
+      if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
+    const left = new Left(core, byDevice, through, keys);
+    while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (const some of portions([...keys.values()], BATCH_KEYS))
+      yield () => {
+        const changes: Changes = new Map();
+        // What was counted since, too: it is withdrawn with the rest.
+        while (left.read());
+        for (const key of some) withdrawReports(core, changes, teamId, key, ids, left.under(key));
+        applyChanges(core, changes);
+        return { usages: some.length };
+      };
+  }
+  const { inUse, reporting } = await reportedStill(core, teamId, [...byDevice.keys()], sessions);
+  yield* eraseMarks(core, teamId, sessions, reporting);
+  for (const some of portions([...ids]))
     yield () => {
-      for (const id of some) sql.dropEmptyCell.run(id);
+      for (const id of some) if (!inUse.has(id)) sql.dropEmptyCell.run(id);
       return {};
     };
 }
 
-/**
- * A session's own account of the whole counts again where entries tell nothing of it any more.
- * @param reporting sessions of which other entries report
- */
+/** By which keys telemetry reported something of some cells, and which trace sessions did: as many as are kept in memory at a time. */
+async function* reportedIn(core: Core, teamId: string, cellIds: ReadonlySet<number>) {
+  let keys = new Map<string, Buffer>();
+  let reporters = new Set<number>();
+  for await (const { key, source, cellId } of reportsOf(core, teamId)) {
+    if (!cellIds.has(cellId)) continue;
+    if (source === TELEMETRY) keys.set(key.toString("latin1"), key);
+    else if (source > 0) reporters.add(source);
+    if (keys.size < MAX_KEYS) continue;
+    yield { keys, reporters };
+    [keys, reporters] = [new Map(), new Set()];
+  }
+  yield { keys, reporters };
+}
+
+/** What entries still report of. */
+type Reporting = Readonly<Record<"own-usage" | "own-cost", ReadonlySet<string>>>;
+
+/** The cells that something is reported of, and which of some sessions entries report of, by device and name. */
+async function reportedStill(
+  core: Core,
+  teamId: string,
+  deviceIds: readonly string[],
+  sessions: ReadonlyMap<string, OfSession>,
+) {
+  const yieldNow = cooperative(core.clock);
+  const sessionOfCell = new Map<number, string>();
+  for (const deviceId of deviceIds) {
+    for (const { id, session } of eraseRows(core.store).cells.all({ teamId, deviceId, repoKey: null, session: null })) {
+      const name = sessionOf({ deviceId, session });
+      if (sessions.has(name)) sessionOfCell.set(id, name);
+    }
+    await yieldNow();
+  }
+  const inUse = new Set<number>();
+  const reporting = { "own-usage": new Set<string>(), "own-cost": new Set<string>() };
+  for await (const { source, cellId, usages, reported } of reportsOf(core, teamId)) {
+    inUse.add(cellId);
+    const session = sessionOfCell.get(cellId);
+    if (source !== TELEMETRY || session === undefined) continue;
+    if (usages > 0) reporting["own-usage"].add(session);
+    if (reported > 0) reporting["own-cost"].add(session);
+  }
+  return { inUse, reporting };
+}
+
+/** A session's own account of the whole counts again where entries tell nothing of it any more. */
 function* eraseMarks(
   core: Core,
-  { teamId, deviceId }: Cells,
-  sessions: ReadonlySet<string>,
-  reporting: Readonly<Record<"own-usage" | "own-cost", ReadonlySet<string>>>,
+  teamId: string,
+  sessions: ReadonlyMap<string, OfSession>,
+  reporting: Reporting,
 ): Generator<EraseStep> {
   for (const what of ["own-usage", "own-cost"] as const)
     for (const some of portions([...sessions], BATCH_KEYS))
       yield () => {
         const changes: Changes = new Map();
-        for (const one of some)
-          if (!reporting[what].has(one))
-            add(changes, teamId, sessionKey(what, deviceId, one), { replaces: TELEMETRY, reports: [] });
+        for (const [name, { deviceId, session }] of some)
+          if (!reporting[what].has(name))
+            add(changes, teamId, sessionKey(what, deviceId, session), { replaces: TELEMETRY, reports: [] });
         applyChanges(core, changes);
         return {};
       };

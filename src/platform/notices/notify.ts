@@ -55,20 +55,17 @@ const bounded = (data: NoticeData): NoticeData =>
   );
 
 /**
- * Row change: forgets what was noted of a device's deliveries, or of repositories. Digests name what several of them said.
- * @param repoKeys those whose notices of no device go: whose entries the device may have brought
+ * Row change: forgets what was noted of devices' deliveries, or of repositories. Digests name what several of them said.
+ * @param repoKeys those whose notices of no device go: whose entries the devices may have brought
  * @returns how many went
  */
 export const eraseNotices = (
   core: Core,
-  {
-    teamId,
-    deviceId,
-    repoKey,
-  }: { readonly teamId: string; readonly deviceId: string; readonly repoKey: string | null },
+  { teamId, repoKey }: { readonly teamId: string; readonly repoKey: string | null },
+  deviceIds: readonly string[],
   repoKeys: readonly string[],
 ): number => {
-  const of = { teamId, deviceId, repoKey, repoKeys: JSON.stringify(repoKeys) };
+  const of = { teamId, repoKey, deviceIds: JSON.stringify(deviceIds), repoKeys: JSON.stringify(repoKeys) };
   return rows(core.store).erase.run({ ...of, limit: MAX_ERASED_ROWS }).changes;
 };
 

@@ -45,9 +45,9 @@ export const rows = statements((db) => ({
     "DELETE FROM notices WHERE id > @after AND id <= @last AND at < @at AND addressed = 1",
   ),
   // By notices_by_team. A repository's entries are read of whatever device sent it last.
-  erase: db.prepare<[{ teamId: string; deviceId: string; repoKey: string | null; repoKeys: string; limit: number }]>(
+  erase: db.prepare<[{ teamId: string; repoKey: string | null; deviceIds: string; repoKeys: string; limit: number }]>(
     `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE team_id = @teamId AND (type = 'digest.weekly' OR
-       (device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)) OR
+       (device_id IN (SELECT value FROM json_each(@deviceIds)) AND (@repoKey IS NULL OR repo_key = @repoKey)) OR
        (device_id IS NULL AND repo_key IN (SELECT value FROM json_each(@repoKeys)))) LIMIT @limit)`,
   ),
   erasePages: db.prepare<[string, string, number]>(

@@ -105,14 +105,14 @@ const NAMES = ["usage", "costUsd"].map((name) => Buffer.from(name));
 /**
  * Entries after a number, in the order of arrival, of which those are handed out whose payload names usage or cost.
  * @param count entries looked at
- * @param only the device whose entries they are; all when left out
+ * @param only the devices whose entries they are; all when left out
  * @returns `to`, the number of the last one looked at; undefined when none follows
  */
 export function usageCandidates(
   core: Core,
   after: number,
   count: number,
-  only?: string,
+  only?: { has(deviceId: string): boolean },
 ): { readonly to: number; readonly entries: readonly UsageCandidate[] } | undefined {
   const sql = segmentRows(core.store);
   const deliveryOf = deliveryFinder(core);
@@ -126,7 +126,7 @@ export function usageCandidates(
     if (start >= end) continue;
     to = firstId + end - 1;
     left -= end - start;
-    const isWanted = teamId !== null && (only ?? deviceId) === deviceId;
+    const isWanted = teamId !== null && (only?.has(deviceId) ?? true);
     const receivedAt = isWanted ? deliveryOf(deliveryId)?.receivedAt : undefined;
     if (teamId !== null && receivedAt !== undefined) {
       const packed = readSegment(core, segment);

@@ -35,6 +35,9 @@ export const twinRows = statements((db, has) => ({
   wholeOf: db.prepare<[string, string], Twin>(
     `${TWIN} WHERE s.device_id = ? AND s.external_id = ? AND s.exported = 2 AND o.exported = 0 ORDER BY o.id LIMIT 1`,
   ),
+  othersWhole: db.prepare<[number], Twin>(
+    `${TWIN} WHERE s.id = ? AND s.exported = 0 AND o.exported = 0 ORDER BY o.id DESC LIMIT 20`,
+  ),
   unnamed: db.prepare<[number], Twin>(
     `${TWIN} WHERE s.id = ? AND s.user_email IS NOT NULL AND o.exported = 0 AND o.user_email IS NULL ORDER BY o.id`,
   ),

@@ -10,6 +10,12 @@ const exportedOf = (core: Core, id: number): Twin[] => twinRows(core.store).expo
 const wholeOf = (core: Core, deviceId: string, externalId: string): Twin | undefined =>
   twinRows(core.store).wholeOf.get(deviceId, externalId);
 
+/**
+ * A session that is told of as a whole, as other devices tell it as a whole, too, the newest first, 20 at most: a machine that was connected
+ * anew, or a copied home folder. None of them is a part of another: each is listed.
+ */
+const othersWhole = (core: Core, id: number): Twin[] => twinRows(core.store).othersWhole.all(id);
+
 /** The sessions that were told of as a whole and name nobody, of one that says whose they are. */
 const unnamedOf = (core: Core, id: number): Twin[] => twinRows(core.store).unnamed.all(id);
 
@@ -27,4 +33,4 @@ function listed<One>(core: Core, some: readonly One[], idOf: (one: One) => numbe
 const unlistedMakers = (core: Core, teamId: string, repoKey: string | null): UnlistedCount[] =>
   twinRows(core.store).unlistedMakers.all({ teamId, repoKey });
 
-export const sessionTwins = { exportedOf, wholeOf, unnamedOf, isOnlyWhole, listed, unlistedMakers };
+export const sessionTwins = { exportedOf, wholeOf, othersWhole, unnamedOf, isOnlyWhole, listed, unlistedMakers };

@@ -30,13 +30,12 @@ export const deriveWhatWaits = (core: Core): Promise<void> =>
 
 /** Erases all that was delivered of some portions, and what was made of it. */
 export async function* eraseContent(core: Core, portions: readonly Portion[]): AsyncGenerator<EraseStep> {
-  for (const portion of portions) {
-    yield* telemetryErasure.eraseEntries(core, portion);
-    yield* eraseTraces(core, portion, "goes");
-    yield* eraseBrain(core, portion, false);
-    await deriveWhatWaits(core);
-    yield* spendErasure.eraseSpend(core, { ...portion, session: null });
-  }
+  for (const portion of portions) yield* telemetryErasure.eraseEntries(core, portion);
+  yield* eraseTraces(core, portions, "goes");
+  yield* eraseBrain(core, portions, false);
+  await deriveWhatWaits(core);
+  const cells = portions.map((portion) => ({ ...portion, session: null }));
+  yield* spendErasure.eraseSpend(core, cells);
   yield* traceErasure.markRest(core, portions);
   yield* inFew(besideContent(core, portions));
   yield* whileAny("causes of failures", () => eraseCauses(core));
@@ -47,11 +46,15 @@ export async function* eraseContent(core: Core, portions: readonly Portion[]): A
 /** Erases what was told of some portions beside what was delivered. */
 function* besideContent(core: Core, portions: readonly Portion[]): Generator<EraseStep> {
   for (const portion of portions) {
-    const { deviceId, repoKey } = portion;
-    yield* sessionErasure.eraseUnused(core, deviceId);
+    yield* sessionErasure.eraseUnused(core, portion.deviceId);
     yield* whileAny("pulses", () => erasePulses(core, portion));
-    const repoKeys = repoKey === null ? brainErasure.repositoriesOf(core, deviceId, null) : [repoKey];
-    yield* whileAny("notices", () => eraseNotices(core, portion, repoKeys));
+  }
+  for (const some of Map.groupBy(portions, ({ teamId, repoKey }) => `${teamId} ${repoKey}`).values()) {
+    const [{ teamId, repoKey }] = some as [Portion];
+    const deviceIds = some.map(({ deviceId }) => deviceId);
+    const repoKeys =
+      repoKey === null ? deviceIds.flatMap((id) => brainErasure.repositoriesOf(core, id, null)) : [repoKey];
+    yield* whileAny("notices", () => eraseNotices(core, { teamId, repoKey }, deviceIds, repoKeys));
   }
 }
 
@@ -68,22 +71,31 @@ export interface Kept {
 
 const NOTHING: Kept = { session: () => false, labels: () => false, note: () => false };
 
+/** Devices whose sessions are looked for, and erased, together: what they competed for is weighed once for all. */
+const DEVICES_AT_ONCE = 100;
+
 /** Erases sessions and notes with what was made of them; `markRest` marks their deliveries. @param spend what becomes of the figures that sessions reported */
 export async function* eraseTraces(
   core: Core,
-  portion: Portion,
-  spend: "goes" | "stays",
+  portions: readonly Portion[],
+  spend: Spend,
   isKept = NOTHING,
 ): AsyncGenerator<EraseStep> {
   // What runs out goes by what came last of it.
   const { sessionsOfPortion, sessionsBegunInPortion } = traceErasure;
-  const found = (spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion)(core, portion);
-  const sessions = await whichOf(core, found, (session) => !isKept.session(session));
-  yield* eraseEach(core, sessions, portion.erasureId, spend, isKept);
-  yield* eraseNotes(core, portion.teamId, (onErased) =>
-    traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(portion.deviceId, sessions), onErased),
-  );
-  if (!isKept.labels(portion.deviceId)) yield* traceErasure.eraseLooseLabels(core, portion);
+  const find = spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion;
+  for (const some of inPortions(portions, DEVICES_AT_ONCE)) {
+    const found = some.values().flatMap((portion) => find(core, portion));
+    const sessions = await whichOf(core, found, (session) => !isKept.session(session));
+    yield* eraseEach(core, sessions, (some[0] as Portion).erasureId, spend, isKept);
+    for (const portion of some) {
+      const { teamId, deviceId } = portion;
+      yield* eraseNotes(core, teamId, (onErased) =>
+        traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(deviceId, sessions), onErased),
+      );
+      if (!isKept.labels(deviceId)) yield* traceErasure.eraseLooseLabels(core, portion);
+    }
+  }
 }
 
 /** Those of sessions that are meant, with others let in. */
@@ -171,8 +183,7 @@ function eraseSession(
   });
 }
 
-/** A portion is also what telemetry reported of a session in it: with the rest of its device that goes once for all. */
-type Spend = Portion | "goes" | "stays";
+type Spend = "goes" | "stays";
 
 async function* derivedOf(
   core: Core,
@@ -182,8 +193,6 @@ async function* derivedOf(
   isKept: Kept,
 ): AsyncGenerator<EraseStep> {
   if (spend !== "stays") yield* inFew(spendErasure.eraseSessionSpend(core, session));
-  if (typeof spend === "object")
-    yield* spendErasure.eraseSpend(core, { ...spend, repoKey: null, session: session.externalId });
   yield* eraseNotes(core, session.teamId, (onErased) =>
     traceErasure.eraseNotesOf(core, session, erasureId, isKept.note, onErased),
   );
@@ -201,33 +210,70 @@ function* tracesOf(core: Core, session: Session): Generator<EraseStep> {
   };
 }
 
-/** Erases some sessions of a device, and what entries tell of them. @param isMeant by a session's id */
-export async function* eraseSessions(
+/** Some sessions of a device. */
+interface SomeSessions {
+  readonly portion: Portion;
+  /** By a session's id. */
+  readonly isMeant: (externalId: string) => boolean;
+}
+
+/** Erases some sessions of devices, and what entries tell of them. */
+export async function* eraseSessions(core: Core, all: readonly SomeSessions[]): AsyncGenerator<EraseStep> {
+  const sessions: Session[] = [];
+  for (const { portion, isMeant } of all) {
+    yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
+    const begun = traceErasure.sessionsBegunInPortion(core, portion);
+    sessions.push(...(await whichOf(core, begun, ({ externalId }) => isMeant(externalId))));
+  }
+  for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
+    const pages = ofTeam.map(({ id }) => `/sessions/${id}` as const);
+    yield* whileAny("notices", () => eraseNoticesOfPages(core, teamId, pages));
+  }
+  // What those used of which entries alone told, too. First: once sessions are gone, nobody may know any more that they were meant.
+  yield* eraseSpendOf(core, all, sessions);
+  yield* eraseEach(core, sessions, all[0]?.portion.erasureId ?? "", "goes", NOTHING);
+  yield* eraseSpendOf(core, all, []);
+  for (const { portion } of all) yield* sessionErasure.eraseUnused(core, portion.deviceId);
+}
+
+/** Erases what some sessions used, as they and entries tell. */
+async function* eraseSpendOf(
   core: Core,
-  portion: Portion,
-  isMeant: (externalId: string) => boolean,
+  all: readonly SomeSessions[],
+  sessions: readonly Session[],
 ): AsyncGenerator<EraseStep> {
-  yield* telemetryErasure.eraseEntries(core, portion, telemetryErasure.ofSession(isMeant));
-  const begun = traceErasure.sessionsBegunInPortion(core, portion);
-  const sessions = await whichOf(core, begun, ({ externalId }) => isMeant(externalId));
-  const pages = sessions.map(({ id }) => `/sessions/${id}` as const);
-  yield* whileAny("notices", () => eraseNoticesOfPages(core, portion.teamId, pages));
-  yield* eraseEach(core, sessions, portion.erasureId, portion, NOTHING);
-  // And what those used of which entries alone told.
   await deriveWhatWaits(core);
-  for (const session of spendErasure.sessionsOf(core, portion.deviceId).filter(isMeant))
-    yield* spendErasure.eraseSpend(core, { ...portion, repoKey: null, session });
-  yield* sessionErasure.eraseUnused(core, portion.deviceId);
+  yield* inFew(sessions.values().flatMap((session) => spendErasure.eraseSessionSpend(core, session)));
+  const yieldNow = cooperative(core.clock);
+  const cells: Parameters<typeof spendErasure.eraseSpend>[1][number][] = [];
+  for (const { portion, isMeant } of all) {
+    const known = spendErasure.sessionsOf(core, portion.deviceId).filter(isMeant);
+    cells.push(...known.map((session) => ({ ...portion, repoKey: null, session })));
+    await yieldNow();
+  }
+  yield* spendErasure.eraseSpend(core, cells);
 }
 
 /** Erases snapshots with the entries that were read of them; their files go with `eraseUnusedFiles`. */
-export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boolean): AsyncGenerator<EraseStep> {
-  const { teamId, deviceId, erasureId } = portion;
+export async function* eraseBrain(
+  core: Core,
+  portions: readonly Portion[],
+  keepCurrent: boolean,
+): AsyncGenerator<EraseStep> {
   await deriveWhatWaits(core);
-  const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
-  yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
+  const yieldNow = cooperative(core.clock);
+  const sent = new Map<string, { readonly teamId: string; readonly repoKey: string }>();
+  for (const portion of portions) {
+    await yieldNow();
+    const { teamId, deviceId, erasureId } = portion;
+    const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
+    yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
+    for (const repoKey of brainErasure.repositoriesOf(core, deviceId, portion.repoKey))
+      sent.set(`${teamId} ${repoKey}`, { teamId, repoKey });
+  }
   if (keepCurrent) return;
-  for (const repoKey of brainErasure.repositoriesOf(core, deviceId, portion.repoKey)) {
+  // A repository has one brain, however many devices sent it.
+  for (const { teamId, repoKey } of sent.values()) {
     for await (const change of entriesAnew(core, teamId, repoKey))
       yield () => {
         change();

@@ -143,11 +143,11 @@ async function* stepsOfKind(
     for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
   }
   if (kind === "traces") {
-    for (const portion of portions) yield* eraseTraces(core, portion, "stays", isKept);
+    yield* eraseTraces(core, portions, "stays", isKept);
     yield* traceErasure.markRest(core, portions);
   }
   if (kind === "brain") {
-    for (const portion of free) yield* eraseBrain(core, portion, true);
+    yield* eraseBrain(core, free, true);
     yield* brainErasure.eraseUnusedFiles(core, teamId);
   }
   if (kind === "reads") yield* inFew(ofDevices(core, free, until));

@@ -56,8 +56,10 @@ export async function* stepsOf(core: Core, erasure: Erasure): AsyncGenerator<Era
   const erased = { id, kind: target.kind };
   switch (target.kind) {
     case "session":
-      for (const portion of portions)
-        yield* eraseSessions(core, portion, (id) => sha256Hex(id) === target.sessionSha256);
+      yield* eraseSessions(
+        core,
+        portions.map((portion) => ({ portion, isMeant: (id) => sha256Hex(id) === target.sessionSha256 })),
+      );
       yield* eraseNames(core, forgottenOf(core, target, [], undefined), erased);
       return;
     case "entry":
@@ -115,13 +117,20 @@ async function* eraseNamed(core: Core, target: Target, erasureId: string): Async
   }
   const reached = new Set(namedOn(target));
   // Those first that only others say are theirs: once these are gone, nothing does.
-  sessions.sort((a, b) => b.byTwin - a.byTwin);
-  for (const of of Map.groupBy(sessions, ({ deviceId, byTwin }) => `${byTwin} ${deviceId}`).values()) {
-    const { teamId, deviceId } = of[0] as NamedSession;
-    if (!reached.has(deviceId)) continue;
-    const ids = new Set(of.map(({ externalId }) => externalId));
-    const portion = { teamId, deviceId, repoKey: null, erasureId, ...EVERYTHING };
-    yield* eraseSessions(core, portion, (id) => ids.has(id));
+  for (const byTwin of [1, 0]) {
+    const some = sessions.filter((one) => one.byTwin === byTwin && reached.has(one.deviceId));
+    const ofDevices = Map.groupBy(some, ({ deviceId }) => deviceId).values();
+    yield* eraseSessions(
+      core,
+      ofDevices
+        .map((of) => {
+          const { teamId, deviceId } = of[0] as NamedSession;
+          const ids = new Set(of.map(({ externalId }) => externalId));
+          const portion = { teamId, deviceId, repoKey: null, erasureId, ...EVERYTHING };
+          return { portion, isMeant: (id: string) => ids.has(id) };
+        })
+        .toArray(),
+    );
   }
 }
 

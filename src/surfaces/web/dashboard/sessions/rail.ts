@@ -1,5 +1,5 @@
 import { tokensOfCalls } from "../../../../formats/calls.ts";
-import { findDeviceOf } from "../../../../identity/devices/devices.ts";
+import { findDeviceOf, withDeviceLabels } from "../../../../identity/devices/devices.ts";
 import { peopleBySource } from "../../../../identity/ownership/ownership.ts";
 import { viewsOfSession } from "../../../../insight/session-views/session-views.ts";
 import { DAY_MS, isoDate } from "../../../../kit/clock.ts";
@@ -8,7 +8,7 @@ import { findSessionId, type Session, sessionTwins } from "../../../../record/tr
 import { anchor, badge, type Fact, facts, helpMark } from "../../ui/parts.ts";
 import { compact, duration, isInstant, number, plural, time } from "../../ui/units.ts";
 import { isAdmin } from "../shared/call.ts";
-import { deviceLink, link, repoName, sessionsOf } from "../shared/links.ts";
+import { deviceLink, deviceName, link, repoName, sessionsOf } from "../shared/links.ts";
 import { personName, personParam } from "../shared/people.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { shaText, short } from "../shared/text.ts";
@@ -112,6 +112,7 @@ function who(visit: Visit): Fact[] {
     },
     { label: "Device", value: deviceLink(call, session) },
     { label: "Exported", value: twinLinks(visit) },
+    { label: "Also told by", value: othersWhole(visit) },
     { label: "Repository", value: anchor(sessionsOf(call, repoKey), short(repoName(repoKey), 200)) },
     { label: "Branch", value: branch && html`<code>${short(branch, 200)}</code>` },
     { label: "Agent", value: agent !== null && agent !== "" && short(`${agent} ${agentVersion ?? ""}`.trim(), 120) },
@@ -130,6 +131,17 @@ function twinLinks({ call, session }: Visit): Content {
   return whole
     ? html`counted as ${anchor(at, "the session that the capture client tells of")}`
     : anchor(at, "the same, over OpenTelemetry");
+}
+
+/** The same session as other devices tell it as a whole, which is listed as well. */
+function othersWhole({ call, session }: Visit): Content {
+  const others = sessionTwins.othersWhole(call.core, session.id).filter(({ deviceId }) => seesDevice(call, deviceId));
+  return (
+    others.length > 0 &&
+    withDeviceLabels(call.core, others).map(
+      (other, i) => html`${i > 0 && ", "}${anchor(call.href(`/sessions/${other.id}`), deviceName(other))}`,
+    )
+  );
 }
 
 function what(visit: Visit): Fact[] {
