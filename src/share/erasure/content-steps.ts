@@ -86,19 +86,19 @@ export async function* eraseTraces(
   if (!isKept.labels(portion.deviceId)) yield* traceErasure.eraseLooseLabels(core, portion);
 }
 
-/** Those of sessions that are meant, with others let in. */
-export async function whichOf(
+/** Those of what is found that are meant, with others let in. */
+export async function whichOf<T>(
   core: Core,
-  found: Iterable<readonly Session[]>,
-  isMeant: (session: Session) => boolean,
-): Promise<Session[]> {
+  found: Iterable<readonly T[]>,
+  isMeant: (one: T) => boolean = () => true,
+): Promise<T[]> {
   const yieldNow = cooperative(core.clock);
-  const sessions: Session[] = [];
+  const meant: T[] = [];
   for (const some of found) {
-    sessions.push(...some.filter(isMeant));
+    meant.push(...some.filter(isMeant));
     await yieldNow();
   }
-  return sessions;
+  return meant;
 }
 
 /** Erases the notes of a team that name a person, whoever sent them. @param text their e-mail address */
@@ -224,7 +224,7 @@ export async function* eraseSessions(
 export async function* eraseBrain(core: Core, portion: Portion, keepCurrent: boolean): AsyncGenerator<EraseStep> {
   const { teamId, deviceId, erasureId } = portion;
   await deriveWhatWaits(core);
-  const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
+  const snapshots = await whichOf(core, brainErasure.snapshotsOfPortion(core, portion, keepCurrent));
   yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
   if (keepCurrent) return;
   for (const repoKey of brainErasure.repositoriesOf(core, deviceId, portion.repoKey)) {
