@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { deliveryErasure } from "../../../src/log/log.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
@@ -120,6 +121,18 @@ it("a night lets others in between machines of which nothing ran out", async () 
     await setRetention(core, team.id, kind, null, COMMAND_LINE);
     expect([kind, turns > many]).toEqual([kind, true]);
   }
+});
+
+it("a night looks at more machines than a call may have arguments", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { deviceId, team, token } = await t.device();
+  const json = { repoKey: "shop", sessions: [{ id: "s1", outcome: "ok", spans: [] }] };
+  expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const of = { teamId: team.id, repoKey: null, until: t.clock.now(), through: 1_000, erasureId: "era_1" };
+  const portions = Array.from({ length: 300_000 }, (_, i) => ({ ...of, deviceId: `dev_${i}` }));
+  const found = [...deliveryErasure.unerasedDeliveries(core, "traces", [...portions, { ...of, deviceId }])].flat();
+  expect(found.map(({ portion }) => portion.deviceId)).toEqual([deviceId]);
 });
 
 it("a night finds that no event is old without looking through all of the team", async () => {
