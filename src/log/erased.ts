@@ -57,7 +57,9 @@ function* unerasedDeliveries(
   const sql = rows(core.store);
   for (const [teamId, ofTeam] of Map.groupBy(portions, (portion) => portion.teamId)) {
     const byDevice = Map.groupBy(ofTeam, ({ deviceId }) => deviceId);
-    const newest = Math.min(sql.last.get() ?? 0, Math.max(...ofTeam.map(({ through }) => through)));
+    // Not spread: of so many portions as machines lived for one job in a few years, that is more arguments than a call may have.
+    const through = ofTeam.reduce((most, one) => Math.max(most, one.through), 0);
+    const newest = Math.min(sql.last.get() ?? 0, through);
     for (let low = 1; low <= newest; low += BATCH_IDS)
       yield sql.unerased
         .all({ teamId, kind, low, high: Math.min(low + BATCH_IDS - 1, newest) })

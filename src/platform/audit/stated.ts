@@ -43,7 +43,8 @@ function statedChain(core: Core, teamId: string): Buffer | undefined {
 /** Row change: states what ever went of a team, where that is not done yet. */
 export function stateUnstated(core: Core, teamId: string, erasure: ErasureRef): void {
   const sql = rows(core.store);
-  if (statedChain(core, teamId) === undefined && sql.lastErased.get(teamId) !== undefined)
+  // Where nothing went, nothing is stated: that would be looked for in all events of the team.
+  if (sql.lastErased.get(teamId) !== undefined && statedChain(core, teamId) === undefined)
     state(core, EVENTS_ERASED, teamId, erasure, { events: 0, chain: chainOfAll(core, teamId).toString("hex") });
 }
 
@@ -56,6 +57,7 @@ function chainOfAll(core: Core, teamId: string): Buffer {
 
 /** Row change: removes events of a team, and states so. @returns how many went */
 export function removeEvents(core: Core, teamId: string, ids: readonly number[], erasure: ErasureRef): number {
+  if (ids.length === 0) return 0;
   const sql = rows(core.store);
   const before = { chain: statedChain(core, teamId), last: sql.lastErased.get(teamId) ?? 0 };
   const leaves = ids.flatMap((id) => sql.asLeaf.get(id)?.leaf ?? []);

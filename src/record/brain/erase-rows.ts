@@ -1,4 +1,4 @@
-import { statements } from "../../platform/store/store.ts";
+import { type Preparer, statements } from "../../platform/store/store.ts";
 
 export interface ErasableSnapshot {
   readonly id: number;
@@ -8,20 +8,54 @@ export interface ErasableSnapshot {
   readonly isCurrent: 0 | 1;
 }
 
+interface StretchQuery {
+  readonly streamId: number;
+  /** The version that it begins behind. */
+  readonly from: number;
+  /** Null for all up to the end. */
+  readonly to: number | null;
+}
+
+/** A list of files, or the content of one, as it is found in the order of digests. */
+export interface Digested {
+  readonly id: number;
+  readonly sha256: Buffer;
+}
+
+/** Rows that are looked at in one go. */
+const STRETCH = 1_000;
+
+const IS_USED = "EXISTS (SELECT 1 FROM brain_snapshots WHERE manifest_id = t.id)";
+
+/** What a team has in a table, in the order of digests. */
+const after = <Row>(db: Preparer, table: string, more = "") =>
+  db.prepare<[string, Buffer], Row>(
+    `SELECT id, sha256${more} FROM ${table} t WHERE team_id = ? AND sha256 > ? ORDER BY sha256 LIMIT ${STRETCH}`,
+  );
+
 export const eraseRows = statements((db) => ({
   // By brain_streams' unique index (device_id, repo_key).
-  repositories: db
-    .prepare<[{ deviceId: string; repoKey: string | null }], string>(
-      "SELECT repo_key FROM brain_streams WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)",
+  streams: db.prepare<[{ deviceId: string; repoKey: string | null }], { id: number; repoKey: string }>(
+    "SELECT id, repo_key AS repoKey FROM brain_streams WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)",
+  ),
+  // Both by brain_snapshots' unique index (stream_id, version, …).
+  stretchEnd: db
+    .prepare<[number, number], number>(
+      `SELECT version FROM brain_snapshots WHERE stream_id = ? AND version > ? ORDER BY version LIMIT 1 OFFSET ${STRETCH - 1}`,
     )
     .pluck(),
-  // Streams by their unique index (device_id, repo_key), snapshots by theirs (stream_id, …).
-  snapshots: db.prepare<[{ deviceId: string; repoKey: string | null }], ErasableSnapshot>(
-    `SELECT s.id, s.team_id AS teamId, s.repo_key AS repoKey, s.delivery_id AS deliveryId,
+  snapshots: db.prepare<[StretchQuery], ErasableSnapshot>(
+    `SELECT id, team_id AS teamId, repo_key AS repoKey, delivery_id AS deliveryId,
        EXISTS (SELECT 1 FROM brain_currents c WHERE c.snapshot_id = s.id) AS isCurrent
-     FROM brain_streams t CROSS JOIN brain_snapshots s ON s.stream_id = t.id
-     WHERE t.device_id = @deviceId AND (@repoKey IS NULL OR t.repo_key = @repoKey) ORDER BY s.id`,
+     FROM brain_snapshots s WHERE stream_id = @streamId AND version > @from AND (@to IS NULL OR version <= @to)`,
   ),
+  // Streams by their unique index (device_id, repo_key), snapshots by theirs (stream_id, …), which has their numbers.
+  ofDevice: db
+    .prepare<[{ deviceId: string; repoKey: string | null }], number>(
+      `SELECT s.id FROM brain_streams t CROSS JOIN brain_snapshots s ON s.stream_id = t.id
+       WHERE t.device_id = @deviceId AND (@repoKey IS NULL OR t.repo_key = @repoKey) ORDER BY s.id`,
+    )
+    .pluck(),
   // By primary keys.
   exported: db.prepare<
     [number],
@@ -40,20 +74,15 @@ export const eraseRows = statements((db) => ({
       "SELECT id FROM brain_snapshots WHERE team_id = ? AND repo_key = ? AND accepted = 1 ORDER BY id DESC LIMIT 1",
     )
     .pluck(),
-  // By brain_snapshots_by_repo, its first column.
-  manifestsInUse: db
-    .prepare<[string, number], number>("SELECT DISTINCT manifest_id FROM brain_snapshots WHERE team_id = ? AND id > ?")
-    .pluck(),
-  lastSnapshot: db.prepare<[], number | null>("SELECT max(id) FROM brain_snapshots").pluck(),
-  // By brain_manifests' unique index, its first column.
-  manifests: db
-    .prepare<[string, number], number>("SELECT id FROM brain_manifests WHERE team_id = ? AND id > ?")
-    .pluck(),
+  // By the unique index (team_id, sha256) of each; by brain_snapshots_by_manifest.
+  manifestsAfter: after<Digested & { isUsed: 0 | 1 }>(db, "brain_manifests", `, ${IS_USED} AS isUsed`),
+  blobsAfter: after<Digested>(db, "brain_blobs"),
+  dropUnused: db.prepare<[number]>(`DELETE FROM brain_manifests AS t WHERE id = ? AND NOT ${IS_USED}`),
+  // By primary keys.
   lastManifest: db.prepare<[], number | null>("SELECT max(id) FROM brain_manifests").pluck(),
-  // By primary key.
+  manifestsSince: db
+    .prepare<[number, string], number>("SELECT id FROM brain_manifests WHERE id > ? AND +team_id = ?")
+    .pluck(),
   entries: db.prepare<[number], string>("SELECT entries FROM brain_manifests WHERE id = ?").pluck(),
-  dropManifest: db.prepare<[number]>("DELETE FROM brain_manifests WHERE id = ?"),
-  // By brain_blobs' unique index, its first column.
-  blobs: db.prepare<[string], number>("SELECT id FROM brain_blobs WHERE team_id = ?").pluck(),
   dropBlob: db.prepare<[number]>("DELETE FROM brain_blobs WHERE id = ?"),
 }));

@@ -1,24 +1,32 @@
 import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
-import { type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
+import { deliveryErasure, type Portion } from "../../log/log.ts";
+import { type Digested, type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
-/** The snapshots of a portion. @param keepCurrent leave out what is the current brain of a repository */
-function snapshotsOfPortion(core: Core, portion: Omit<Portion, "erasureId">, keepCurrent: boolean): ErasableSnapshot[] {
-  const { deviceId, repoKey } = portion;
-  return eraseRows(core.store)
-    .snapshots.all({ deviceId, repoKey })
-    .filter(
-      ({ deliveryId, isCurrent }) =>
-        !(keepCurrent && isCurrent) && deliveryErasure.isWithin(findDelivery(core, deliveryId), portion),
-    );
+/** The snapshots of a portion, as many at a time as others wait for. @param keepCurrent leave out what is the current brain of a repository */
+function* snapshotsOfPortion(
+  core: Core,
+  portion: Omit<Portion, "erasureId">,
+  keepCurrent: boolean,
+): Generator<readonly ErasableSnapshot[]> {
+  const sql = eraseRows(core.store);
+  for (const { id: streamId } of sql.streams.all({ deviceId: portion.deviceId, repoKey: portion.repoKey }))
+    for (let from: number | null = -1; from !== null; ) {
+      const to: number | null = sql.stretchEnd.get(streamId, from) ?? null;
+      const some = sql.snapshots.all({ streamId, from, to });
+      const isLeft = deliveryErasure.leftOf(core, some, portion);
+      yield some.filter(({ deliveryId, isCurrent }) => isLeft.has(deliveryId) && !(keepCurrent && isCurrent));
+      from = to;
+    }
 }
 
 /** The repositories that a device ever sent a brain of. @param repoKey that one alone; null for all */
 const repositoriesOf = (core: Core, deviceId: string, repoKey: string | null): string[] =>
-  eraseRows(core.store).repositories.all({ deviceId, repoKey });
+  eraseRows(core.store)
+    .streams.all({ deviceId, repoKey })
+    .map((stream) => stream.repoKey);
 
 /** Erases snapshots; the newest accepted one that is left of a repository is its current brain then. Their files are left. */
 function* eraseSnapshots(core: Core, snapshots: readonly ErasableSnapshot[], erasureId: string): Generator<EraseStep> {
@@ -38,35 +46,44 @@ function* eraseSnapshots(core: Core, snapshots: readonly ErasableSnapshot[], era
     };
 }
 
+/** All of a team's lists of files, or of their contents, as many at a time as others wait for. */
+function* inStretches<Row extends Digested>(after: (sha256: Buffer) => readonly Row[]): Generator<readonly Row[]> {
+  for (let some = after(Buffer.alloc(0)); some.length > 0; some = after((some.at(-1) as Row).sha256)) yield some;
+}
+
 /**
  * Erases the lists and contents of files that no snapshot of a team holds any more. What came meanwhile is looked at again in the
  * transaction that removes.
  */
 async function* eraseUnusedFiles(core: Core, teamId: string): AsyncGenerator<EraseStep> {
   const sql = eraseRows(core.store);
-  const seen = sql.lastSnapshot.get() ?? 0;
-  const used = new Set(sql.manifestsInUse.all(teamId, 0));
-  for (const ids of portions(sql.manifests.all(teamId, 0).filter((id) => !used.has(id))))
-    yield () => {
-      const usedSince = new Set(sql.manifestsInUse.all(teamId, seen));
-      for (const id of ids) if (!usedSince.has(id)) sql.dropManifest.run(id);
-      return {};
-    };
   const yieldNow = cooperative(core.clock);
   const last = sql.lastManifest.get() ?? 0;
   const filled = new Set<number>();
   const note = (manifestId: number) => {
     for (const [, blobId] of JSON.parse(sql.entries.get(manifestId) ?? "[]") as ManifestEntries) filled.add(blobId);
   };
-  for (const manifestId of sql.manifests.all(teamId, 0)) {
-    note(manifestId);
-    await yieldNow();
+  for (const manifests of inStretches((sha256) => sql.manifestsAfter.all(teamId, sha256))) {
+    const unused = manifests.filter(({ isUsed }) => !isUsed);
+    if (unused.length > 0)
+      yield () => {
+        for (const { id } of unused) if (sql.dropUnused.run(id).changes === 0) note(id);
+        return {};
+      };
+    for (const { id, isUsed } of manifests) {
+      await yieldNow();
+      if (isUsed) note(id);
+    }
   }
-  for (const ids of portions(sql.blobs.all(teamId).filter((id) => !filled.has(id))))
+  for (const blobs of inStretches((sha256) => sql.blobsAfter.all(teamId, sha256))) {
+    await yieldNow();
+    const unused = blobs.filter(({ id }) => !filled.has(id));
+    if (unused.length === 0) continue;
     yield () => {
-      for (const manifestId of sql.manifests.all(teamId, last)) note(manifestId);
-      return { files: ids.reduce((sum, id) => (filled.has(id) ? sum : sum + sql.dropBlob.run(id).changes), 0) };
+      for (const manifestId of sql.manifestsSince.all(last, teamId)) note(manifestId);
+      return { files: unused.reduce((sum, { id }) => (filled.has(id) ? sum : sum + sql.dropBlob.run(id).changes), 0) };
     };
+  }
 }
 
 /** Erasing snapshots of brains. */

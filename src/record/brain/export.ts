@@ -19,7 +19,7 @@ interface ExportedSnapshot {
 /** Every snapshot that a device sent, oldest first. @param repoKey only of this repository; null for all */
 function* exportSnapshots(core: Core, deviceId: string, repoKey: string | null): Generator<ExportedSnapshot> {
   const sql = eraseRows(core.store);
-  for (const { id } of sql.snapshots.all({ deviceId, repoKey })) {
+  for (const id of sql.ofDevice.all({ deviceId, repoKey })) {
     const found = sql.exported.get(id);
     if (!found) continue;
     const { entries, accepted, ...snapshot } = found;

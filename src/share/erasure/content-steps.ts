@@ -84,11 +84,13 @@ export async function* eraseTraces(
   // What runs out goes by what came last of it.
   const { sessionsOfPortion, sessionsBegunInPortion } = traceErasure;
   const find = spend === "stays" ? sessionsOfPortion : sessionsBegunInPortion;
+  const yieldNow = cooperative(core.clock);
   for (const some of inPortions(portions, DEVICES_AT_ONCE)) {
     const found = some.values().flatMap((portion) => find(core, portion));
     const sessions = await whichOf(core, found, (session) => !isKept.session(session));
     yield* eraseEach(core, sessions, (some[0] as Portion).erasureId, spend, isKept);
     for (const portion of some) {
+      await yieldNow();
       const { teamId, deviceId } = portion;
       yield* eraseNotes(core, teamId, (onErased) =>
         traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(deviceId, sessions), onErased),
@@ -98,19 +100,19 @@ export async function* eraseTraces(
   }
 }
 
-/** Those of sessions that are meant, with others let in. */
-export async function whichOf(
+/** Those of what is found that are meant, with others let in. */
+export async function whichOf<T>(
   core: Core,
-  found: Iterable<readonly Session[]>,
-  isMeant: (session: Session) => boolean,
-): Promise<Session[]> {
+  found: Iterable<readonly T[]>,
+  isMeant: (one: T) => boolean = () => true,
+): Promise<T[]> {
   const yieldNow = cooperative(core.clock);
-  const sessions: Session[] = [];
+  const meant: T[] = [];
   for (const some of found) {
-    sessions.push(...some.filter(isMeant));
+    meant.push(...some.filter(isMeant));
     await yieldNow();
   }
-  return sessions;
+  return meant;
 }
 
 /** Erases the notes of a team that name a person, whoever sent them. @param text their e-mail address */
@@ -266,7 +268,7 @@ export async function* eraseBrain(
   for (const portion of portions) {
     await yieldNow();
     const { teamId, deviceId, erasureId } = portion;
-    const snapshots = brainErasure.snapshotsOfPortion(core, portion, keepCurrent);
+    const snapshots = await whichOf(core, brainErasure.snapshotsOfPortion(core, portion, keepCurrent));
     yield* brainErasure.eraseSnapshots(core, snapshots, erasureId);
     for (const repoKey of brainErasure.repositoriesOf(core, deviceId, portion.repoKey))
       sent.set(`${teamId} ${repoKey}`, { teamId, repoKey });

@@ -7,6 +7,7 @@ import { sessionViewErasure } from "../../insight/session-views/session-views.ts
 import { DAY_MS, dayNumber, MINUTE_MS } from "../../kit/clock.ts";
 import { type EraseStep, inFew, whileAny } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Portion, timedWalk } from "../../log/log.ts";
 import { eraseOldEvents, SYSTEM } from "../../platform/audit/audit.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
@@ -138,9 +139,14 @@ async function* stepsOfKind(
     note: (deviceId, sessions) => ofNote(deviceId, sessions) !== undefined,
   };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
+  // Of most machines nothing ran out, and there are tens of thousands that lived for one job.
+  const yieldNow = cooperative(core.clock);
   if (kind === "telemetry") {
     await deriveWhatWaits(core);
-    for (const portion of free) yield* telemetryErasure.eraseEntries(core, portion);
+    for (const portion of free) {
+      await yieldNow();
+      yield* telemetryErasure.eraseEntries(core, portion);
+    }
   }
   if (kind === "traces") {
     yield* eraseTraces(core, portions, "stays", isKept);

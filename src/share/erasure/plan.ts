@@ -71,7 +71,7 @@ async function countsOf(core: Core, target: Resolved["target"], portions: Awaite
     counts.entries += await countEntries(core, portion, isWhole ? undefined : some);
     if (isWhole) {
       counts.labels += traceErasure.looseLabels(core, portion).length;
-      counts.snapshots += brainErasure.snapshotsOfPortion(core, portion, false).length;
+      counts.snapshots += (await whichOf(core, brainErasure.snapshotsOfPortion(core, portion, false))).length;
     }
   }
   const named: NamedSession[] = [];

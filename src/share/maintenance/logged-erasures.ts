@@ -67,7 +67,7 @@ class ErasedOfTeam {
 
   /** What an earlier version's runs tell of, which stated nothing. */
   coverBefore(leaf: number): void {
-    this.last = Math.max(this.last, ...this.uncovered.filter((one) => one < leaf));
+    for (const one of this.uncovered) if (one < leaf) this.last = Math.max(this.last, one);
     this.uncovered = this.uncovered.filter((one) => one > leaf);
   }
 }

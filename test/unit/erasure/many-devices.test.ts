@@ -1,5 +1,6 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { deliveryErasure } from "../../../src/log/log.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
@@ -95,4 +96,57 @@ it("a night looks through a team's deliveries once, not once for each of its mac
   expect(left).toEqual([{ n: 0 }]);
   // For each it took more than four seconds.
   expect(seconds).toBeLessThan(3);
+});
+
+it("a night lets others in between machines of which nothing ran out", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { team } = await t.device();
+  const many = 500;
+  core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
+    INSERT INTO devices (id, team_id, consent_version, created_at) SELECT 'dev_' || i, '${team.id}', '1', 1 FROM n`);
+  // A clock by which all that is done takes long enough to let others in.
+  let now = t.clock.monotonic();
+  vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 10));
+  for (const kind of ["telemetry", "traces"] as const) {
+    await setRetention(core, team.id, kind, 5, COMMAND_LINE);
+    let turns = 0;
+    const count = () => {
+      turns++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    await runRetention(core, team.id);
+    clearImmediate(counting);
+    await setRetention(core, team.id, kind, null, COMMAND_LINE);
+    expect([kind, turns > many]).toEqual([kind, true]);
+  }
+});
+
+it("a night looks at more machines than a call may have arguments", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { deviceId, team, token } = await t.device();
+  const json = { repoKey: "shop", sessions: [{ id: "s1", outcome: "ok", spans: [] }] };
+  expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const of = { teamId: team.id, repoKey: null, until: t.clock.now(), through: 1_000, erasureId: "era_1" };
+  const portions = Array.from({ length: 300_000 }, (_, i) => ({ ...of, deviceId: `dev_${i}` }));
+  const found = [...deliveryErasure.unerasedDeliveries(core, "traces", [...portions, { ...of, deviceId }])].flat();
+  expect(found.map(({ portion }) => portion.deviceId)).toEqual([deviceId]);
+});
+
+it("a night finds that no event is old without looking through all of the team", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team();
+  core.store.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000)
+    INSERT INTO audit_events (at, team_id, actor_kind, actor_label, action, detail)
+    SELECT ${t.clock.now()}, '${team.id}', 'user', 'ann', 'session.created', '{}' FROM n`);
+  await setRetention(core, team.id, "audit", 5, COMMAND_LINE);
+  const before = process.threadCpuUsage();
+  await runRetention(core, team.id);
+  const { user, system } = process.threadCpuUsage(before);
+  expect(t.rows("SELECT counts, completed_at IS NOT NULL AS done FROM erasures")).toEqual([{ counts: "{}", done: 1 }]);
+  // A walk takes more than a hundred.
+  expect((user + system) / 1_000).toBeLessThan(60);
 });
