@@ -5,7 +5,7 @@ import type { Core } from "../../src/core.ts";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
-import { setRole } from "../../src/identity/members/members.ts";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import {
   createInvitation,
   LINK_LIFETIME_MS,
@@ -117,7 +117,7 @@ describe("signing in by an issuer", () => {
     const guests = await site.t.team({ name: "Guests" });
     const other = await site.t.team({ name: "Other" });
     await changeIssuer(core, "acme", {
-      groups: ["engineers=Engines:member", "leads=Engines:admin", `*=${guests.id}:member`],
+      groups: ["engineers=Engines:member", "leads=Engines:admin", "others=Other:member", `*=${guests.id}:member`],
     });
     const jar = new Jar();
     const become = async (...groups: string[]) => {
@@ -130,9 +130,13 @@ describe("signing in by an issuer", () => {
     expect(await become("engineers", "leads")).toEqual(["Engines:admin", "Guests:member"]);
     expect(await become("engineers")).toEqual(["Engines:member", "Guests:member"]);
     await setRole(core, other.id, "ada@acme.example", "owner");
+    // Nor by groups that would give less.
+    expect(await become("others")).toEqual(["Guests:member", "Other:owner"]);
     expect(await become()).toEqual(["Guests:member", "Other:owner"]);
-    // What groups gave is not changed by hand.
+    // What groups gave is neither changed nor taken away by hand.
+    const [{ id: ada }] = site.t.rows("SELECT id FROM users");
     await expect(setRole(core, guests.id, "ada@acme.example", "owner")).rejects.toThrow("change their groups");
+    await expect(removeMember(core, guests.id, ada)).rejects.toThrow("change their groups");
     const page = await jar.go(`${site.url}/sessions`);
     expect(page.text).not.toContain("Engines");
     expect(
