@@ -583,7 +583,7 @@ describe("signing in by an issuer", () => {
     ]);
   });
 
-  it("lets nobody in by an invitation that was taken back, used or has expired", async () => {
+  it("lets nobody in by an invitation that was taken back or has expired, or whose maker may not invite any more", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
     const made = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email });
@@ -593,6 +593,11 @@ describe("signing in by an issuer", () => {
     await revokeInvitation(core, site.team.id, second.id, COMMAND_LINE);
     expect((await signIn(site)).status).toBe(403);
     expect([site.t.count("users"), made.id === second.id]).toEqual([0, false]);
+    const grace = await makeAccount(core, { email: "grace@other.example", team: { id: site.team.id, role: "admin" } });
+    const by = { kind: "user", id: grace.id, label: grace.email, ip: null } as const;
+    await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email }, by, "admin");
+    await setRole(core, site.team.id, grace.id, "member");
+    expect([(await signIn(site)).status, site.t.count("users")]).toEqual([403, 1]);
   });
 
   it("takes no issuer by the name that stands for a proxy: nobody could stay signed in", async () => {

@@ -45,7 +45,9 @@ it("work once: of twenty uses at the same time one wins", async () => {
 
 it("make one operator, whichever of several set-ups comes first", async () => {
   const { t, core } = await start();
+  const earlier = await createSetupLink(core);
   const link = await createSetupLink(core);
+  expect(() => getLink(core, earlier?.token as string, "setup")).toThrow("taken back");
   const results = await Promise.allSettled(
     Array.from({ length: 5 }, (_, i) =>
       setUp(core, link?.token as string, chosen(`person${i}@example.com`), { make: `Team of ${i}` }, ORIGIN),
