@@ -660,6 +660,11 @@ describe("signing in by an issuer", () => {
       held.resolve();
       return end;
     };
+    // Whom one issuer vouched for is nobody whom another one at its place knows.
+    const replaced = await signInMeanwhile(() => changeIssuer(core, "acme", { issuer: "https://login.acme.example" }));
+    expect([replaced.status, replaced.text.includes("lets nobody in here any more")]).toEqual([403, true]);
+    expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([0, 0]);
+    await changeIssuer(core, "acme", { issuer: forger.url });
     const narrowed = await signInMeanwhile(() =>
       changeIssuer(core, "acme", { groups: ["engineers=Engines:viewer"], sessionHours: 1 }),
     );

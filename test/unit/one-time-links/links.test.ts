@@ -178,6 +178,9 @@ it("for a new password are made only for those over whose account the team has p
   await expect(make(owner.id, "owner")).resolves.toBeDefined();
   await expect(make(stranger.id)).rejects.toMatchObject({ status: 404 });
   await expect(make(admin.id)).rejects.toMatchObject({ status: 409 });
+  const closed = await person("closed@example.com", "member");
+  await setDisabled(core, closed.id, true);
+  await expect(make(closed.id)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("closed") });
   const made = t.count("one_time_links");
   // The account opens more than this team.
   const other = await t.team();
