@@ -3,11 +3,14 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import type { Core } from "../../src/core.ts";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
-import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { createCliToken, decideAuthorization, startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { redeemDeviceCode } from "../../src/identity/device-flow/redeem.ts";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import {
   createInvitation,
+  createResetLink,
+  getLink,
   LINK_LIFETIME_MS,
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
@@ -180,6 +183,11 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const ada = await makeAccount(core, { email: "Ada@Acme.example" });
     await makeAccount(core, { email: "root@acme.example", operator: true });
+    // An address of which nothing is said may be anybody's.
+    const { email_verified: _, ...unsaid } = ADA;
+    site.issuer.people.set("s-ada", unsaid);
+    expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);
+    site.issuer.people.set("s-ada", ADA);
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
     site.issuer.people.set("s-root", { ...ADA, email: "root@acme.example" });
@@ -192,6 +200,22 @@ describe("signing in by an issuer", () => {
     site.issuer.subject = "s-ada";
     const closed = await signIn(site);
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
+    // Also one that nobody was linked to, which keeps its password for when it is open again.
+    const grace = await makeAccount(core, { email: "grace@acme.example" });
+    await setDisabled(core, grace.id, true);
+    site.issuer.people.set("s-grace", { ...ADA, email: "grace@acme.example" });
+    site.issuer.subject = "s-grace";
+    expect((await signIn(site)).status).toBe(403);
+    await setDisabled(core, grace.id, false);
+    // And nobody links to their own account whom the issuer knows as somebody else.
+    const hers = { subject: "s-ada", email: null, emailVerified: null, name: null, groups: [] };
+    await expect(linkVouched(core, getIssuer(core, "acme"), hers, grace.id, COMMAND_LINE)).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
+    expect(site.t.rows("SELECT password_hash IS NULL AS gone FROM users WHERE id = ?", grace.id)).toEqual([
+      { gone: 0 },
+    ]);
   });
 
   it("is linked in no sign-in that ended while the issuer was asked, as by a new password", async () => {
@@ -230,6 +254,14 @@ describe("signing in by an issuer", () => {
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
     await addIssuer(core, "other", { ...acme(site.issuer), issuer: "https://id.other.example" });
     await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
+    const reset = await createResetLink(core, id);
+    const tool = await startAuthorization(core, { channel: null, ip: "192.0.2.7", userAgent: null });
+    await decideAuthorization(core, tool.userCode, "approved", { id, email: ADA.email }, COMMAND_LINE);
+    core.store.db
+      .prepare(
+        "INSERT INTO second_factors (id, user_id, kind, name, secret, created_at) VALUES ('f', ?, 'totp', 'f', x'00', 1)",
+      )
+      .run(id);
 
     const jar = new Jar();
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
@@ -241,6 +273,10 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
     expect(site.t.count("cli_tokens WHERE revoked_at IS NULL")).toBe(0);
     expect((await read()).status).toBe(401);
+    expect(() => getLink(core, reset.token, "reset")).toThrow("taken back");
+    const redeemed = redeemDeviceCode(core, tool.deviceCode, { ip: "192.0.2.7", userAgent: null });
+    await expect(redeemed).rejects.toMatchObject({ status: 400 });
+    expect([site.t.count("second_factors"), site.t.count("cli_tokens")]).toEqual([0, 1]);
     // Hers is hers from then on: a password that she chooses stays.
     await setPassword(core, id, "another-north-field");
     expect((await signIn(site)).status).toBe(200);
@@ -480,7 +516,9 @@ describe("signing in by an issuer", () => {
     await signIn(site, "acme", jar);
     const browser = { ip: "192.0.2.7", userAgent: "test" };
     await core.store.write(() => storeSession(core, id, browser));
+    expect(roles(site).map(({ email }) => email)).toEqual([ADA.email, "bob@acme.example"]);
     await unlink(core, id, getIssuer(core, "acme").id, COMMAND_LINE);
+    expect(roles(site).map(({ email }) => email)).toEqual(["bob@acme.example"]);
     expect((await jar.go(`${site.url}/account`)).url).toContain("/login");
     expect((await bob.go(`${site.url}/account`)).url).toBe(`${site.url}/account`);
     expect(site.t.rows("SELECT method FROM web_sessions WHERE ended_at IS NULL ORDER BY method")).toEqual([

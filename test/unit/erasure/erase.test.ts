@@ -351,8 +351,19 @@ it("makes sealed blocks anew without what was erased, and the rest reads as befo
 it("erases a repository of a team; what comes of it later is kept, also when the record is replayed", async () => {
   const { t, mine } = await twoDevices();
   await deliverAll(t, mine, "till", "crocus", 1);
+  const { core } = t.instance;
+  const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: mine.team.id, role: "owner" } });
+  for (const repo of ["shop", "till"]) {
+    await setBudget(core, mine.team.id, { scope: "repo", subject: repo, period: "month", amountUsd: 5 });
+    const view = { place: "/errors", name: repo, query: `repo=${repo}`, shared: true } as const;
+    await saveView(core, mine.team.id, keeper.id, view);
+  }
   await erase(t, { repo: "shop", team: "Acme" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect([t.rows("SELECT subject FROM budgets"), t.rows("SELECT name FROM saved_views")]).toEqual([
+    [{ subject: "till" }],
+    [{ name: "till" }],
+  ]);
   expect(t.rows("SELECT DISTINCT repo_key FROM brain_currents ORDER BY 1")).toEqual([{ repo_key: "till" }]);
   expect(report(t).faults).toEqual([]);
   t.clock.advance(1);
