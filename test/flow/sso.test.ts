@@ -34,6 +34,7 @@ import {
   unlink,
   waysIn,
 } from "../../src/identity/sso/sso.ts";
+import { setSecondFactorDemanded } from "../../src/identity/teams/teams.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -112,6 +113,14 @@ describe("signing in by an issuer", () => {
     expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([1, 1]);
     const { text } = await jar.go(`${site.url}/account`);
     expect(text).toContain("by acme");
+    // What the team demands beside a password, the issuer asks for.
+    const { core } = site.t.instance;
+    await setSecondFactorDemanded(core, site.team.id, true);
+    expect((await jar.go(`${site.url}/sessions`)).url).toBe(`${site.url}/sessions`);
+    // The subjects of another issuer would be other people.
+    const another = changeIssuer(core, "acme", { issuer: "https://id.other.example" });
+    await expect(another).rejects.toMatchObject({ status: 409 });
+    expect(getIssuer(core, "acme").issuer).toBe(site.issuer.url);
   });
 
   it("follows the groups at each sign-in: higher, lower, gone, and never what a person gave", async () => {
@@ -638,9 +647,11 @@ describe("signing in by an issuer", () => {
     expect([(await signIn(site)).status, site.t.count("users")]).toEqual([403, 1]);
   });
 
-  it("takes no issuer by the name that stands for a proxy: nobody could stay signed in", async () => {
+  it("takes no issuer by the name that stands for a proxy, and none that is trusted with addresses of any domain", async () => {
     const { t, issuer } = await withIssuer();
     expect(() => addIssuer(t.instance.core, "proxy", acme(issuer))).toThrow("stands for a proxy");
+    const trusting = addIssuer(t.instance.core, "other", acme(issuer, { domains: [], trustEmail: true }));
+    await expect(trusting).rejects.toThrow("trusted for listed domains only");
     expect(t.count("sso_issuers")).toBe(1);
   });
 
