@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { TOKEN_LIFETIME_MS } from "../../src/identity/devices/binding.ts";
 import { revokeDevice } from "../../src/identity/devices/devices.ts";
 import { revokeReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -208,8 +209,16 @@ describe("who may send one", () => {
     const [{ id }] = t.rows("SELECT id FROM read_tokens");
     await revokeReadToken(t.instance.core, user.id, id, COMMAND_LINE);
     await revokeDevice(t.instance.core, device.deviceId, COMMAND_LINE);
-    for (const gone of [bearer, device.token])
+    for (const gone of [bearer, device.token]) {
       expect((await callTool(t, gone, "brain_search", { query: "cookie" })).status).toBe(401);
+      expect((await rpc(t, gone, { method: "tools/list" })).status).toBe(401);
+    }
+    // A token that was not replaced in time, too.
+    const other = await t.device(device.team);
+    t.clock.advance(TOKEN_LIFETIME_MS - 1);
+    expect((await callTool(t, other.token, "brain_search", { query: "cookie" })).status).toBe(200);
+    t.clock.advance(1);
+    expect((await callTool(t, other.token, "brain_search", { query: "cookie" })).status).toBe(401);
   });
 
   it("counts messages against the token's minute, and a read token's reads against its day", async () => {

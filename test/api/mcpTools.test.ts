@@ -337,6 +337,10 @@ describe("who sees what", () => {
       });
     const uri = `brain://${REPO}/.claude/brain/errors.md`;
     expect((await rpc(t, narrow, { method: "resources/read", params: { uri } })).body.error.code).toBe(-32602);
+    const ofKind = await token({ kinds: ["decision"] });
+    const searched = await callTool(t, ofKind, "brain_search", { query: "cookie" });
+    expect([searched.isError === true, searched.text.includes("errors.md")]).toEqual([false, false]);
+    expect((await callTool(t, ofKind, "spend")).isError).toBe(true);
     const ofApi = await token({ repos: ["api"] });
     expect((await callTool(t, ofApi, "brain_search", { query: "cookie" })).text).not.toContain(REPO);
     expect((await callTool(t, ofApi, "errors_recurring")).text).toBe("No class of error came more than once.");

@@ -182,6 +182,12 @@ describe("a form", () => {
       return [statusCode, headers.location];
     };
     const db = t.instance.core.store.db;
+    expect(await held("/devices/binding", {}, () => db.exec("UPDATE memberships SET role = 'member'"))).toEqual([
+      403,
+      undefined,
+    ]);
+    expect(t.rows("SELECT DISTINCT binding_closed_at FROM teams")).toEqual([{ binding_closed_at: null }]);
+    db.exec("UPDATE memberships SET role = 'owner'");
     expect(
       await held("/people/invitations", { role: "admin" }, () => db.exec("UPDATE memberships SET role = 'member'")),
     ).toEqual([403, undefined]);

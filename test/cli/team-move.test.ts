@@ -510,6 +510,10 @@ describe("a file", () => {
       "DELETE FROM file_nodes WHERE first = (SELECT min(first) FROM file_nodes)",
       /its leaves are not those of the log/,
     );
+    await sign(
+      "UPDATE file_nodes SET sha256 = zeroblob(32) WHERE first = (SELECT min(first) FROM file_nodes)",
+      /its leaves are not those of the log/,
+    );
     const target = JSON.stringify({ kind: "device", deviceId: "dev_x" });
     await sign(
       `INSERT INTO erasures VALUES ('era_x', 'device', '${ada.team.id}', '${target}', 'r', 'b', 1, '{}', 2, 2)`,

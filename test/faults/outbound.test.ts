@@ -88,6 +88,7 @@ describe("the way out", () => {
     expect(await why(`https://evil-example.com:${receiver.port}/`)).toMatch("does not list");
     expect(await why(`https://a.b.example.com:${receiver.port}/`)).not.toMatch("does not list");
     expect(await why("https://xn--bcher-kva.example/")).not.toMatch("does not list");
+    expect(await why("http://xn--bcher-kva.example/")).toMatch("https:// where private addresses are not allowed");
   });
 
   it("asks no proxy of the environment", async () => {

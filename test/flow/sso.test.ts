@@ -3,11 +3,14 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import type { Core } from "../../src/core.ts";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
-import { createCliToken } from "../../src/identity/device-flow/device-flow.ts";
+import { createCliToken, decideAuthorization, startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
+import { redeemDeviceCode } from "../../src/identity/device-flow/redeem.ts";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
-import { setRole } from "../../src/identity/members/members.ts";
+import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import {
   createInvitation,
+  createResetLink,
+  getLink,
   LINK_LIFETIME_MS,
   revokeInvitation,
 } from "../../src/identity/one-time-links/one-time-links.ts";
@@ -31,6 +34,7 @@ import {
   unlink,
   waysIn,
 } from "../../src/identity/sso/sso.ts";
+import { setSecondFactorDemanded } from "../../src/identity/teams/teams.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { MINUTE_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -109,6 +113,14 @@ describe("signing in by an issuer", () => {
     expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([1, 1]);
     const { text } = await jar.go(`${site.url}/account`);
     expect(text).toContain("by acme");
+    // What the team demands beside a password, the issuer asks for.
+    const { core } = site.t.instance;
+    await setSecondFactorDemanded(core, site.team.id, true);
+    expect((await jar.go(`${site.url}/sessions`)).url).toBe(`${site.url}/sessions`);
+    // The subjects of another issuer would be other people.
+    const another = changeIssuer(core, "acme", { issuer: "https://id.other.example" });
+    await expect(another).rejects.toMatchObject({ status: 409 });
+    expect(getIssuer(core, "acme").issuer).toBe(site.issuer.url);
   });
 
   it("follows the groups at each sign-in: higher, lower, gone, and never what a person gave", async () => {
@@ -117,7 +129,7 @@ describe("signing in by an issuer", () => {
     const guests = await site.t.team({ name: "Guests" });
     const other = await site.t.team({ name: "Other" });
     await changeIssuer(core, "acme", {
-      groups: ["engineers=Engines:member", "leads=Engines:admin", `*=${guests.id}:member`],
+      groups: ["engineers=Engines:member", "leads=Engines:admin", "others=Other:member", `*=${guests.id}:member`],
     });
     const jar = new Jar();
     const become = async (...groups: string[]) => {
@@ -130,9 +142,13 @@ describe("signing in by an issuer", () => {
     expect(await become("engineers", "leads")).toEqual(["Engines:admin", "Guests:member"]);
     expect(await become("engineers")).toEqual(["Engines:member", "Guests:member"]);
     await setRole(core, other.id, "ada@acme.example", "owner");
+    // Nor by groups that would give less.
+    expect(await become("others")).toEqual(["Guests:member", "Other:owner"]);
     expect(await become()).toEqual(["Guests:member", "Other:owner"]);
-    // What groups gave is not changed by hand.
+    // What groups gave is neither changed nor taken away by hand.
+    const [{ id: ada }] = site.t.rows("SELECT id FROM users");
     await expect(setRole(core, guests.id, "ada@acme.example", "owner")).rejects.toThrow("change their groups");
+    await expect(removeMember(core, guests.id, ada)).rejects.toThrow("change their groups");
     const page = await jar.go(`${site.url}/sessions`);
     expect(page.text).not.toContain("Engines");
     expect(
@@ -176,6 +192,11 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const ada = await makeAccount(core, { email: "Ada@Acme.example" });
     await makeAccount(core, { email: "root@acme.example", operator: true });
+    // An address of which nothing is said may be anybody's.
+    const { email_verified: _, ...unsaid } = ADA;
+    site.issuer.people.set("s-ada", unsaid);
+    expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);
+    site.issuer.people.set("s-ada", ADA);
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
     site.issuer.people.set("s-root", { ...ADA, email: "root@acme.example" });
@@ -188,6 +209,22 @@ describe("signing in by an issuer", () => {
     site.issuer.subject = "s-ada";
     const closed = await signIn(site);
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
+    // Also one that nobody was linked to, which keeps its password for when it is open again.
+    const grace = await makeAccount(core, { email: "grace@acme.example" });
+    await setDisabled(core, grace.id, true);
+    site.issuer.people.set("s-grace", { ...ADA, email: "grace@acme.example" });
+    site.issuer.subject = "s-grace";
+    expect((await signIn(site)).status).toBe(403);
+    await setDisabled(core, grace.id, false);
+    // And nobody links to their own account whom the issuer knows as somebody else.
+    const hers = { subject: "s-ada", email: null, emailVerified: null, name: null, groups: [] };
+    await expect(linkVouched(core, getIssuer(core, "acme"), hers, grace.id, COMMAND_LINE)).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(site.t.rows("SELECT user_id FROM sso_identities")).toEqual([{ user_id: ada.id }]);
+    expect(site.t.rows("SELECT password_hash IS NULL AS gone FROM users WHERE id = ?", grace.id)).toEqual([
+      { gone: 0 },
+    ]);
   });
 
   it("is linked in no sign-in that ended while the issuer was asked, as by a new password", async () => {
@@ -226,6 +263,14 @@ describe("signing in by an issuer", () => {
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
     await addIssuer(core, "other", { ...acme(site.issuer), issuer: "https://id.other.example" });
     await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
+    const reset = await createResetLink(core, id);
+    const tool = await startAuthorization(core, { channel: null, ip: "192.0.2.7", userAgent: null });
+    await decideAuthorization(core, tool.userCode, "approved", { id, email: ADA.email }, COMMAND_LINE);
+    core.store.db
+      .prepare(
+        "INSERT INTO second_factors (id, user_id, kind, name, secret, created_at) VALUES ('f', ?, 'totp', 'f', x'00', 1)",
+      )
+      .run(id);
 
     const jar = new Jar();
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
@@ -237,6 +282,10 @@ describe("signing in by an issuer", () => {
     expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
     expect(site.t.count("cli_tokens WHERE revoked_at IS NULL")).toBe(0);
     expect((await read()).status).toBe(401);
+    expect(() => getLink(core, reset.token, "reset")).toThrow("taken back");
+    const redeemed = redeemDeviceCode(core, tool.deviceCode, { ip: "192.0.2.7", userAgent: null });
+    await expect(redeemed).rejects.toMatchObject({ status: 400 });
+    expect([site.t.count("second_factors"), site.t.count("cli_tokens")]).toEqual([0, 1]);
     // Hers is hers from then on: a password that she chooses stays.
     await setPassword(core, id, "another-north-field");
     expect((await signIn(site)).status).toBe(200);
@@ -476,7 +525,9 @@ describe("signing in by an issuer", () => {
     await signIn(site, "acme", jar);
     const browser = { ip: "192.0.2.7", userAgent: "test" };
     await core.store.write(() => storeSession(core, id, browser));
+    expect(roles(site).map(({ email }) => email)).toEqual([ADA.email, "bob@acme.example"]);
     await unlink(core, id, getIssuer(core, "acme").id, COMMAND_LINE);
+    expect(roles(site).map(({ email }) => email)).toEqual(["bob@acme.example"]);
     expect((await jar.go(`${site.url}/account`)).url).toContain("/login");
     expect((await bob.go(`${site.url}/account`)).url).toBe(`${site.url}/account`);
     expect(site.t.rows("SELECT method FROM web_sessions WHERE ended_at IS NULL ORDER BY method")).toEqual([
@@ -579,7 +630,7 @@ describe("signing in by an issuer", () => {
     ]);
   });
 
-  it("lets nobody in by an invitation that was taken back, used or has expired", async () => {
+  it("lets nobody in by an invitation that was taken back or has expired, or whose maker may not invite any more", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
     const made = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email });
@@ -589,11 +640,18 @@ describe("signing in by an issuer", () => {
     await revokeInvitation(core, site.team.id, second.id, COMMAND_LINE);
     expect((await signIn(site)).status).toBe(403);
     expect([site.t.count("users"), made.id === second.id]).toEqual([0, false]);
+    const grace = await makeAccount(core, { email: "grace@other.example", team: { id: site.team.id, role: "admin" } });
+    const by = { kind: "user", id: grace.id, label: grace.email, ip: null } as const;
+    await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email }, by, "admin");
+    await setRole(core, site.team.id, grace.id, "member");
+    expect([(await signIn(site)).status, site.t.count("users")]).toEqual([403, 1]);
   });
 
-  it("takes no issuer by the name that stands for a proxy: nobody could stay signed in", async () => {
+  it("takes no issuer by the name that stands for a proxy, and none that is trusted with addresses of any domain", async () => {
     const { t, issuer } = await withIssuer();
     expect(() => addIssuer(t.instance.core, "proxy", acme(issuer))).toThrow("stands for a proxy");
+    const trusting = addIssuer(t.instance.core, "other", acme(issuer, { domains: [], trustEmail: true }));
+    await expect(trusting).rejects.toThrow("trusted for listed domains only");
     expect(t.count("sso_issuers")).toBe(1);
   });
 
@@ -651,6 +709,11 @@ describe("signing in by an issuer", () => {
       held.resolve();
       return end;
     };
+    // Whom one issuer vouched for is nobody whom another one at its place knows.
+    const replaced = await signInMeanwhile(() => changeIssuer(core, "acme", { issuer: "https://login.acme.example" }));
+    expect([replaced.status, replaced.text.includes("lets nobody in here any more")]).toEqual([403, true]);
+    expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([0, 0]);
+    await changeIssuer(core, "acme", { issuer: forger.url });
     const narrowed = await signInMeanwhile(() =>
       changeIssuer(core, "acme", { groups: ["engineers=Engines:viewer"], sessionHours: 1 }),
     );

@@ -58,21 +58,23 @@ function withoutNames(
   replaceNames: (text: string) => string,
 ): EventRow {
   const { actorId, actorLabel, targetId, targetLabel, ip, detail } = event;
-  const texts = gone(event);
+  const members = JSON.parse(detail) as Readonly<Record<string, unknown>>;
+  const texts = [...gone(event)];
   const replace = (text: string) => (texts.includes(text) ? "erased" : replaceNames(text));
   const labelOf = (id: string | null, label: string) =>
     marks.get(id ?? "") ?? (others.has(id ?? "") ? label : replace(label));
   const actor = labelOf(actorId, actorLabel);
   const target = marks.get(targetId ?? "");
+  const targetNow = targetLabel === null ? null : labelOf(targetId, targetLabel);
+  // Where a tool or a machine of theirs was, and what it calls itself.
+  if (actor !== actorLabel || targetNow !== targetLabel) texts.push(members.ip, members.userAgent);
   return {
     ...event,
     actorLabel: actor,
-    targetLabel: targetLabel === null ? null : labelOf(targetId, targetLabel),
+    targetLabel: targetNow,
     // Where somebody was who is named otherwise, is theirs, too.
     ip: marks.has(actorId ?? "") || actor !== actorLabel ? null : ip,
-    detail: JSON.stringify(
-      mapTexts(JSON.parse(detail), target !== undefined && naming.has(event.action) ? () => target : replace),
-    ),
+    detail: JSON.stringify(mapTexts(members, target !== undefined && naming.has(event.action) ? () => target : replace)),
   };
 }
 

@@ -7,7 +7,8 @@ import {
   revokeApiToken,
 } from "../../../src/identity/api-tokens/api-tokens.ts";
 import { rows } from "../../../src/identity/api-tokens/rows.ts";
-import { findApiPrincipal, type NewApiToken } from "../../../src/identity/api-tokens/tokens.ts";
+import { type ApiPrincipal, findApiPrincipal, type NewApiToken } from "../../../src/identity/api-tokens/tokens.ts";
+import { recordApiRead } from "../../../src/identity/api-tokens/uses.ts";
 import { removeMember, setRole } from "../../../src/identity/members/members.ts";
 import { setOperator } from "../../../src/identity/people/people.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
@@ -104,6 +105,19 @@ describe("a token that administers", () => {
 });
 
 describe("an API token", () => {
+  it("is told nothing of another team, and nothing more once it is revoked while it reads", async () => {
+    const { t, core, make } = await started();
+    const { id, token } = await make();
+    const other = await t.team({ name: "Other" });
+    const status = async (team: string) => (await t.call("GET", `/api/sessions?team=${team}`, { token })).status;
+    expect([await status(other.id), await status("Other")]).toEqual([404, 404]);
+    const reading = findApiPrincipal(core, token) as ApiPrincipal;
+    await revokeApiToken(core, id);
+    const days = t.rows("SELECT * FROM api_token_days");
+    await expect(recordApiRead(core, reading, "apiListSessions")).rejects.toMatchObject({ status: 401 });
+    expect(t.rows("SELECT * FROM api_token_days")).toEqual(days);
+  });
+
   it("works until it expires or is revoked by its team, once, and the record says so", async () => {
     const { t, core, team, make, by } = await started();
     const [short, gone] = [await make({ lifetimeMs: DAY_MS }), await make()];

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { assignDevice, createCode, findDeviceOf, listDevices } from "../../../src/identity/devices/devices.ts";
-import { removeMember } from "../../../src/identity/members/members.ts";
+import { removeMember, setRole } from "../../../src/identity/members/members.ts";
 import { setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
-import type { Team } from "../../../src/identity/teams/teams.ts";
+import { setMembersBind, type Team } from "../../../src/identity/teams/teams.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { CURRENT_SCHEMA, upgrade } from "../../../src/platform/store/migrate.ts";
@@ -50,6 +50,11 @@ describe("whose a device is", () => {
   it.each([
     ["has left the team", (t: TestInstance, team: Team, id: string) => removeMember(t.instance.core, team.id, id)],
     ["has no open account", (t: TestInstance, _: Team, id: string) => setDisabled(t.instance.core, id, true)],
+    ["became a viewer", (t: TestInstance, team: Team, id: string) => setRole(t.instance.core, team.id, id, "viewer")],
+    [
+      "may connect no machines any more",
+      (t: TestInstance, team: Team) => setMembersBind(t.instance.core, team.id, false),
+    ],
   ])("is not to be somebody who %s meanwhile: the code has ended", async (_, leave) => {
     const t = await startInstance();
     const team = await t.team();

@@ -20,6 +20,10 @@ it("remembers a device while others are heard of, and what changed of it once it
     core.store.db.prepare("UPDATE devices SET revoked_at = ? WHERE id = ?").run(now, known?.deviceId),
   );
   expect(findDevice(core, one.token)).toMatchObject({ revokedAt: now });
+  // What it was about to send when its binding ended is not stored.
+  const late = core.store.write(() => touchDevice(core, known as NonNullable<typeof known>, now));
+  await expect(late).rejects.toMatchObject({ status: 401 });
+  expect(t.rows("SELECT last_seen_at FROM devices WHERE id = ?", known?.deviceId)).toEqual([{ last_seen_at: null }]);
   await core.store.write(() => core.store.db.prepare("UPDATE teams SET name = 'Renamed ' || id").run());
   expect(findDevice(core, other.token)).toMatchObject({ teamName: `Renamed ${heardOf?.teamId}` });
 });

@@ -4,11 +4,22 @@ import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { createApiToken, revokeApiToken } from "../../../src/identity/api-tokens/api-tokens.ts";
+import {
+  createCliToken,
+  decideAuthorization,
+  startAuthorization,
+} from "../../../src/identity/device-flow/device-flow.ts";
 import { bindDevice, createCode, renameDevice } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
+import { createResetLink } from "../../../src/identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { saveView } from "../../../src/identity/saved-views/saved-views.ts";
+import { addApp, beginApp, openPending } from "../../../src/identity/second-factor/second-factor.ts";
+import { codeAt } from "../../../src/identity/second-factor/totp.ts";
 import { signIn } from "../../../src/identity/sign-in/sign-in.ts";
+import { addIssuer, linkVouched } from "../../../src/identity/sso/sso.ts";
 import { recordDeviceRead } from "../../../src/insight/ask/ask.ts";
+import { setBudget } from "../../../src/insight/budgets/budgets.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import { currentVersion, setPolicy } from "../../../src/record/policy/policy.ts";
@@ -26,7 +37,7 @@ import { JOURNAL } from "../../../src/share/erasure/journal.ts";
 import { resumingJob } from "../../../src/share/erasure/resume.ts";
 import { stepsOf } from "../../../src/share/erasure/steps.ts";
 import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
-import { PASSWORD } from "../../support/accounts.ts";
+import { makeAccount, PASSWORD } from "../../support/accounts.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
@@ -105,6 +116,78 @@ it("erases a person with their devices, from accounts, audit and whatever they m
   ]);
   expect(t.rows("SELECT device_id AS id FROM device_reads")).toEqual([{ id: other.deviceId }]);
   expect(currentVersion(core, device.team.id).createdBy).toBe(`erased-${id}`);
+  expect(report(t).faults).toEqual([]);
+});
+
+/** Where a text stands in the rows of a database, as `table.column`. */
+function cellsWith(t: TestInstance, text: string): string[] {
+  const tables: { name: string }[] = t.rows(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'",
+  );
+  return tables
+    .flatMap(({ name }) =>
+      t.rows("SELECT ? || '.' || name AS cell, ? AS 'table', name FROM pragma_table_info(?)", name, name, name),
+    )
+    .filter((one) => t.rows(`SELECT 1 FROM "${one.table}" WHERE instr("${one.name}", ?) > 0 LIMIT 1`, text).length > 0)
+    .map(({ cell }) => cell)
+    .sort();
+}
+
+it("leaves no row of an account, but those that tell that somebody did something", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const [device, other] = [await t.device(), await t.device()];
+  const email = "zinnia@example.com";
+  const { id } = await personWith(t, device, email);
+  const teamId = device.team.id;
+  const by = { kind: "user", id, label: email, ip: "192.0.2.77" } as const;
+  const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: teamId, role: "owner" } });
+  await signIn(core, email, PASSWORD, { ip: "192.0.2.77", userAgent: "a browser" });
+  const [{ id: sessionId }] = t.rows("SELECT id FROM web_sessions");
+  const { sealed } = beginApp(core, id, "Reckon");
+  const secret = Buffer.from(openPending<string>(core, `app ${id}`, sealed) ?? "", "base64");
+  const code = codeAt(secret, Math.floor(t.clock.now() / 30_000));
+  await addApp(core, id, { sealed, code, name: "zinnia's phone" }, by, sessionId);
+  const issuer = await addIssuer(core, "acme", { issuer: "https://login.example.com", clientId: "reckon" });
+  const vouched = { subject: "zinnia-at-acme", email, emailVerified: true, name: null, groups: [] };
+  await linkVouched(core, issuer, vouched, id, by);
+  await createCliToken(core, { id, email }, by);
+  const { userCode } = await startAuthorization(core, { channel: null, ip: "192.0.2.77", userAgent: "zinnia's tool" });
+  await decideAuthorization(core, userCode, "approved", { id, email }, by);
+  await createReadToken(core, { userId: id, name: "zinnia reads" }, by);
+  await createResetLink(core, id, by);
+  await setBudget(core, teamId, { scope: "person", subject: id, period: "month", amountUsd: 5 });
+  await saveView(core, teamId, id, { place: "/spend", name: "zinnia's", query: "", shared: false });
+  for (const name of ["person", "owner"])
+    await saveView(core, teamId, keeper.id, { place: "/errors", name, query: `${name}=${id}`, shared: true });
+  await placeHold(core, { team: other.team.id, reason: "asked for by counsel" }, by);
+  const of = (table: string) => t.rows(`SELECT count(*) AS n FROM ${table}`)[0].n;
+  const planted = ["budgets", "cli_tokens", "device_authorizations", "memberships", "one_time_links", "recovery_codes"];
+  planted.push("second_factors", "sso_holders", "sso_identities", "web_sessions");
+  for (const table of planted) expect([table, of(table) > 0]).toEqual([table, true]);
+  await erase(t, { person: id });
+  // Ids alone stay, of what was done and of what was revoked; and the account's own row, under a mark.
+  expect(cellsWith(t, id)).toEqual([
+    ...["audit_events.actor_id", "audit_events.actor_label", "audit_events.detail"],
+    ...["audit_events.target_id", "audit_events.target_label", "devices.person_id", "erasures.target"],
+    ...["holds.placed_by", "read_tokens.user_id", "users.email", "users.email_key", "users.id"],
+  ]);
+  expect([of("cli_tokens"), of("memberships"), of("saved_views")]).toEqual([0, 1, 0]);
+  for (const text of ["zinnia", "192.0.2.77"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
+  expect(report(t).faults).toEqual([]);
+});
+
+it("leaves nothing of the program that connected a device, also in the audit", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { code } = await createCode(core, (await t.team()).id);
+  const { deviceId } = await bindDevice(core, code, "1", "the tall one", "tuberose-client/1.0", "192.0.2.78");
+  // What could not be worked through may say in what words.
+  t.rows("INSERT INTO projection_failures VALUES ('spend', 1, 1, 'cannot read tuberose') RETURNING name");
+  expect(filesWith(t.directory, "tuberose")).not.toEqual([]);
+  await erase(t, { device: deviceId });
+  for (const text of ["tuberose", "the tall one", "192.0.2.78"])
+    expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
   expect(report(t).faults).toEqual([]);
 });
 
@@ -270,8 +353,19 @@ it("makes sealed blocks anew without what was erased, and the rest reads as befo
 it("erases a repository of a team; what comes of it later is kept, also when the record is replayed", async () => {
   const { t, mine } = await twoDevices();
   await deliverAll(t, mine, "till", "crocus", 1);
+  const { core } = t.instance;
+  const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: mine.team.id, role: "owner" } });
+  for (const repo of ["shop", "till"]) {
+    await setBudget(core, mine.team.id, { scope: "repo", subject: repo, period: "month", amountUsd: 5 });
+    const view = { place: "/errors", name: repo, query: `repo=${repo}`, shared: true } as const;
+    await saveView(core, mine.team.id, keeper.id, view);
+  }
   await erase(t, { repo: "shop", team: "Acme" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect([t.rows("SELECT subject FROM budgets"), t.rows("SELECT name FROM saved_views")]).toEqual([
+    [{ subject: "till" }],
+    [{ name: "till" }],
+  ]);
   expect(t.rows("SELECT DISTINCT repo_key FROM brain_currents ORDER BY 1")).toEqual([{ repo_key: "till" }]);
   expect(report(t).faults).toEqual([]);
   t.clock.advance(1);

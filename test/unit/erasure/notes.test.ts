@@ -138,6 +138,14 @@ it("lets notes run out with sessions, but for those of a held one", async () => 
   expect([commits(t), faults(t)]).toEqual([[sha("b"), sha("d")], []]);
 });
 
+it("erases a note though a device of the team is held that sent something else", async () => {
+  const { t, mine, key } = await team();
+  await upload(t, key.token, { [sha("a")]: noteBy("a", "mine") });
+  await placeHold(t.instance.core, { device: (await t.device(mine.team)).deviceId, reason: "claim" });
+  await eraseNow(t.instance.core, { session: "mine" });
+  expect([commits(t), faults(t)]).toEqual([[], []]);
+});
+
 it.each([
   ["of their device", (key: TestDevice) => ({ device: key.deviceId }), { person: "ada@example.com" }, ["a", "b"]],
   ["of a session that they name", () => ({ session: "theirs" }), { repo: "shop" }, ["b"]],

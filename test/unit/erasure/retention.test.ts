@@ -275,7 +275,12 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   t.clock.advance(30 * DAY);
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([1, 1]);
+  const hold = await placeHold(t.instance.core, { team: "Other", reason: "claim" });
   t.clock.advance(20 * DAY);
+  await retentionJob.run(t.instance.core);
+  expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([1, 1]);
+  await releaseHold(t.instance.core, hold.id);
+  t.clock.advance(DAY);
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([0, 0]);
 });

@@ -75,12 +75,26 @@ it("may leave, whatever their role, unless they are the only owner", async () =>
   const { core, team, person } = await start();
   const owner = await person("owner@example.com", "owner");
   const member = await person("member@example.com", "member");
-  expect(await outcome(removeMember(core, team.id, member, by(member), "member"))).toBe("done");
   expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe(409);
   expect(await outcome(changeRole(core, team.id, owner, "admin", by(owner), "owner"))).toBe(409);
+  expect(await outcome(removeMember(core, team.id, member, by(member), "member"))).toBe("done");
   const second = await person("second@example.com", "owner");
   expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe("done");
   expect(listMembers(core, team.id).map(({ userId }) => userId)).toEqual([second]);
+});
+
+it("are given no role by an owner of a team that they are not in", async () => {
+  const { t, core, team, person } = await start();
+  const owner = await person("owner@example.com", "owner");
+  const { id: elsewhere } = await t.team({ name: "Elsewhere" });
+  const stranger = await createUser(core, {
+    email: "stranger@example.com",
+    password: PASSWORD,
+    team: { id: elsewhere, role: "member" },
+  });
+  expect(await outcome(changeRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
+  expect(await outcome(removeMember(core, team.id, stranger.id, by(owner), "owner"))).toBe(404);
+  expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);
 });
 
 it("count as owners only while their account is open, and a closed one can be taken out", async () => {

@@ -45,7 +45,9 @@ it("work once: of twenty uses at the same time one wins", async () => {
 
 it("make one operator, whichever of several set-ups comes first", async () => {
   const { t, core } = await start();
+  const earlier = await createSetupLink(core);
   const link = await createSetupLink(core);
+  expect(() => getLink(core, earlier?.token as string, "setup")).toThrow("taken back");
   const results = await Promise.allSettled(
     Array.from({ length: 5 }, (_, i) =>
       setUp(core, link?.token as string, chosen(`person${i}@example.com`), { make: `Team of ${i}` }, ORIGIN),
@@ -176,6 +178,9 @@ it("for a new password are made only for those over whose account the team has p
   await expect(make(owner.id, "owner")).resolves.toBeDefined();
   await expect(make(stranger.id)).rejects.toMatchObject({ status: 404 });
   await expect(make(admin.id)).rejects.toMatchObject({ status: 409 });
+  const closed = await person("closed@example.com", "member");
+  await setDisabled(core, closed.id, true);
+  await expect(make(closed.id)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("closed") });
   const made = t.count("one_time_links");
   // The account opens more than this team.
   const other = await t.team();

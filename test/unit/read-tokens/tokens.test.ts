@@ -95,6 +95,24 @@ describe("making a read token", () => {
 });
 
 describe("a person's read tokens", () => {
+  it("work to their last moment while the account is open, and are ended by nobody else", async () => {
+    const { t, core, user, by, make } = await owner();
+    const { id, token } = await make({ lifetimeMs: DAY_MS });
+    const stranger = await memberOf(t);
+    await expect(revokeReadToken(core, stranger.id, id, by)).rejects.toMatchObject({ status: 404 });
+    expect([findReader(core, token)?.tokenId, t.rows("SELECT revoked_at FROM read_tokens")]).toEqual([
+      id,
+      [{ revoked_at: null }],
+    ]);
+    await setDisabled(core, user.id, true);
+    expect(findReader(core, token)).toBeUndefined();
+    await setDisabled(core, user.id, false);
+    t.clock.advance(DAY_MS - 1);
+    expect(findReader(core, token)?.tokenId).toBe(id);
+    t.clock.advance(1);
+    expect(findReader(core, token)).toBeUndefined();
+  });
+
   it("are listed newest first with their state, without the token or its digest", async () => {
     const { t, core, user, by, make } = await owner();
     const short = await make({ name: "short", lifetimeMs: DAY_MS });

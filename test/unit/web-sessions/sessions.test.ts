@@ -111,8 +111,16 @@ it("cannot be switched to a team of others", async () => {
   expect(t.rows("SELECT count(*) AS n FROM web_sessions WHERE team_id = ?", foreign.id)).toEqual([{ n: 0 }]);
 });
 
+it("end in a browser in which somebody signs in anew, whoever that is", async () => {
+  const { core, token, id } = await start();
+  const { id: bob } = await makeAccount(core, { email: "bob@example.com" });
+  const origin = { ip: "192.0.2.1", userAgent: "test" };
+  const next = await core.store.write(() => storeSession(core, bob, origin, { previousId: id }));
+  expect([findSession(core, token), findSession(core, next.token)?.userId]).toEqual([undefined, bob]);
+});
+
 it("are ended one by one or all at once, and by nobody but their person", async () => {
-  const { core, token, id, user, begin } = await start();
+  const { t, core, token, id, user, begin } = await start();
   const second = await begin();
   const third = await begin();
   expect(listSessions(core, user.id)).toHaveLength(3);
@@ -124,4 +132,8 @@ it("are ended one by one or all at once, and by nobody but their person", async 
   expect(findSession(core, token)).toBeUndefined();
   await signOutEverywhere(core, user.id, COMMAND_LINE, third.id);
   expect([findSession(core, second.token), findSession(core, third.token)?.sessionId]).toEqual([undefined, third.id]);
+  expect(t.rows("SELECT action, target_id AS of FROM audit_events WHERE action LIKE 'session.%' ORDER BY id")).toEqual([
+    { action: "session.ended", of: id },
+    { action: "session.ended_all", of: null },
+  ]);
 });
