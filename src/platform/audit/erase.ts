@@ -74,7 +74,9 @@ function withoutNames(
     targetLabel: targetNow,
     // Where somebody was who is named otherwise, is theirs, too.
     ip: marks.has(actorId ?? "") || actor !== actorLabel ? null : ip,
-    detail: JSON.stringify(mapTexts(members, target !== undefined && naming.has(event.action) ? () => target : replace)),
+    detail: JSON.stringify(
+      mapTexts(members, target !== undefined && naming.has(event.action) ? () => target : replace),
+    ),
   };
 }
 
