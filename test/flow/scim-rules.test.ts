@@ -604,8 +604,10 @@ describe("what is taken and what is not", () => {
       expect((await directory.send("GET", path)).body).toEqual(one);
       expect((await directory.send("GET", encodeURIComponent(path).replace("%2F", "/"))).body).toEqual(one);
     }
-    const none = await directory.send("GET", "Schemas/urn:ietf:params:scim:schemas:core:2.0:Role");
-    expect([none.status, none.body.status]).toEqual([404, "404"]);
+    for (const path of ["ResourceTypes/Role", "Schemas/urn:ietf:params:scim:schemas:core:2.0:Role"]) {
+      const none = await directory.send("GET", path);
+      expect([none.status, none.body.status]).toEqual([404, "404"]);
+    }
     expect((await t.call("PUT", "/scim/v2/Users", { token: directory.token })).headers.get("allow")).toBe(
       "GET, HEAD, POST",
     );
