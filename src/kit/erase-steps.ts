@@ -65,3 +65,23 @@ export async function* together(works: readonly AsyncIterator<EraseStep>[]): Asy
 export function* portions<T>(list: readonly T[], size = MAX_ERASED_ROWS): Generator<readonly T[]> {
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
 }
+
+/** A stretch of rows in the order of a key, from one key to another: whoever reads it takes in the one or the other. */
+export interface Stretch<Key> {
+  readonly from: Key;
+  /** Where the next begins; null for all up to the end. */
+  readonly to: Key | null;
+}
+
+/**
+ * All rows in the order of a key, as many at a time as others wait for.
+ * @param first where the first begins
+ * @param endOf where one ends that begins at a key; undefined for the last
+ */
+export function* stretches<Key>(first: Key, endOf: (from: Key) => Key | undefined): Generator<Stretch<Key>> {
+  for (let from: Key | null = first; from !== null; ) {
+    const to: Key | null = endOf(from) ?? null;
+    yield { from, to };
+    from = to;
+  }
+}

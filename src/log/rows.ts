@@ -57,6 +57,9 @@ interface UnerasedQuery {
   readonly high: number;
 }
 
+/** That something is left of what a delivery brought. */
+const IS_LEFT = "(erased_by IS NULL OR erased_items < items)";
+
 /** What a delivery adds to its day. */
 export type DayFacts = Pick<DeliveryFacts, "teamId" | "kind" | "receivedAt" | "items" | "flagged">;
 
@@ -177,14 +180,14 @@ export const rows = statements((db, has) => {
     // By deliveries_by_team's range.
     unerased: db.prepare<[UnerasedQuery], Pick<DeliveryFacts, "id" | "deviceId" | "repoKey" | "receivedAt">>(
       `SELECT id, device_id AS deviceId, repo_key AS repoKey, received_at AS receivedAt FROM deliveries
-       WHERE team_id = @teamId AND id BETWEEN @low AND @high AND kind = @kind AND (erased_by IS NULL OR erased_items < items)
+       WHERE team_id = @teamId AND id BETWEEN @low AND @high AND kind = @kind AND ${IS_LEFT}
        ORDER BY id`,
     ),
     // By the primary key, once an id.
     left: db
       .prepare<[{ ids: string; until: number; through: number }], number>(
         `SELECT d.id FROM json_each(@ids) CROSS JOIN deliveries d ON d.id = value
-         WHERE d.id <= @through AND received_at <= @until AND (erased_by IS NULL OR erased_items < items)`,
+         WHERE d.id <= @through AND received_at <= @until AND ${IS_LEFT}`,
       )
       .pluck(),
     // By deliveries_by_team, from a number on.

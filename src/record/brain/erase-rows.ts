@@ -1,3 +1,4 @@
+import type { Stretch } from "../../kit/erase-steps.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
 
 export interface ErasableSnapshot {
@@ -8,12 +9,8 @@ export interface ErasableSnapshot {
   readonly isCurrent: 0 | 1;
 }
 
-interface StretchQuery {
+interface StretchQuery extends Stretch<number> {
   readonly streamId: number;
-  /** The version that it begins behind. */
-  readonly from: number;
-  /** Null for all up to the end. */
-  readonly to: number | null;
 }
 
 /** A list of files, or the content of one, as it is found in the order of digests. */

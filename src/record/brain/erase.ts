@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { type EraseStep, MAX_ERASED_ROWS, portions } from "../../kit/erase-steps.ts";
+import { type EraseStep, MAX_ERASED_ROWS, portions, stretches } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, type Portion } from "../../log/log.ts";
 import { type Digested, type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
@@ -13,12 +13,10 @@ function* snapshotsOfPortion(
 ): Generator<readonly ErasableSnapshot[]> {
   const sql = eraseRows(core.store);
   for (const { id: streamId } of sql.streams.all({ deviceId: portion.deviceId, repoKey: portion.repoKey }))
-    for (let from: number | null = -1; from !== null; ) {
-      const to: number | null = sql.stretchEnd.get(streamId, from) ?? null;
-      const some = sql.snapshots.all({ streamId, from, to });
+    for (const stretch of stretches(-1, (from) => sql.stretchEnd.get(streamId, from))) {
+      const some = sql.snapshots.all({ streamId, ...stretch });
       const isLeft = deliveryErasure.leftOf(core, some, portion);
       yield some.filter(({ deliveryId, isCurrent }) => isLeft.has(deliveryId) && !(keepCurrent && isCurrent));
-      from = to;
     }
 }
 

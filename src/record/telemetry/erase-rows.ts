@@ -1,3 +1,4 @@
+import type { Stretch } from "../../kit/erase-steps.ts";
 import { statements } from "../../platform/store/store.ts";
 import { SEGMENT, type SegmentFacts, type SegmentRow } from "./segment-rows.ts";
 
@@ -8,12 +9,8 @@ interface StreamQuery {
 }
 
 /** A stretch of a stream. */
-interface StretchQuery {
+interface StretchQuery extends Stretch<number> {
   readonly streamId: number;
-  /** The seq that it begins behind. */
-  readonly from: number;
-  /** Null for all up to the end. */
-  readonly to: number | null;
 }
 
 interface ErasableConflict {

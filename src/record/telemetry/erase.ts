@@ -1,7 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Core } from "../../core.ts";
 import { readId } from "../../formats/values.ts";
-import { type EraseStep, MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
+import { type EraseStep, MAX_ERASED_ROWS, stretches } from "../../kit/erase-steps.ts";
 import { isObject } from "../../kit/json.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
@@ -59,9 +59,8 @@ function* placesOf(
 ): Generator<Place | undefined> {
   const sql = eraseRows(core.store);
   const conflicts = Map.groupBy(sql.conflicts.all(streamId), ({ deliveryId }) => deliveryId);
-  for (let from: number | null = -1; from !== null; ) {
-    const to: number | null = sql.stretchEnd.get(streamId, from) ?? null;
-    const segments = sql.segments.all({ streamId, from, to });
+  for (const stretch of stretches(-1, (from) => sql.stretchEnd.get(streamId, from))) {
+    const segments = sql.segments.all({ streamId, ...stretch });
     const isLeft = deliveryErasure.leftOf(core, segments, portion);
     for (const { firstId, entries, deliveryId } of segments) {
       if (!isLeft.has(deliveryId)) continue;
@@ -70,7 +69,6 @@ function* placesOf(
       yield { firstId, lastId: firstId + entries - 1, entries: entries + conflictIds.length, conflictIds };
     }
     yield undefined;
-    from = to;
   }
   const isLeft = deliveryErasure.leftOf(core, [...conflicts.values()].flat(), portion);
   for (const [deliveryId, alone] of conflicts)

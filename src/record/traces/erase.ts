@@ -1,5 +1,13 @@
 import type { Core } from "../../core.ts";
-import { type EraseStep, type EraseSteps, inFew, MAX_ERASED_ROWS, portions, whileAny } from "../../kit/erase-steps.ts";
+import {
+  type EraseStep,
+  type EraseSteps,
+  inFew,
+  MAX_ERASED_ROWS,
+  portions,
+  stretches,
+  whileAny,
+} from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
@@ -28,11 +36,9 @@ function* sessionsBegunInPortion(core: Core, portion: Of): Generator<readonly Er
 }
 
 function* stretchesOf(core: Core, { deviceId, repoKey, until, through }: Of) {
-  for (let from: string | null = ""; from !== null; ) {
-    const to: string | null = eraseRows(core.store).stretchEnd.get(deviceId, from) ?? null;
-    yield { deviceId, repoKey, until, through, from, to };
-    from = to;
-  }
+  const { stretchEnd } = eraseRows(core.store);
+  for (const stretch of stretches("", (from) => stretchEnd.get(deviceId, from)))
+    yield { deviceId, repoKey, until, through, ...stretch };
 }
 
 /** Spans and labels of some sessions, counted. */
@@ -156,8 +162,7 @@ async function* markRest(core: Core, ofPortions: readonly Portion[]): AsyncGener
     }
     for (const some of portions(emptied))
       yield () => {
-        for (const { id, portion } of some)
-          if (!isHeld(core, id)) deliveryErasure.markErased(core, id, portion.erasureId);
+        for (const { id, portion } of some) deliveryErasure.markErased(core, id, portion.erasureId);
         return {};
       };
     await yieldNow();
