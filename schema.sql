@@ -379,6 +379,7 @@ CREATE INDEX brain_currents_by_snapshot ON brain_currents (snapshot_id);
 -- delivery, as with spans and labels; null for what came before there were items. `exported`: 0 where somebody told of it as a whole, 1 where
 -- it was only exported over OTLP, 2 where that is so and somebody told of it on another device of the team: it stands in no list. `user_email` is
 -- whom the agent names as signed in, in small letters; where nobody is named in what was told of as a whole, that of what was exported holds.
+-- `unsealed_since`: when the first of its spans came whose document is in no block yet; null where all are, 0 in databases from before blocks.
 CREATE TABLE trace_sessions (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   team_id      TEXT NOT NULL REFERENCES teams (id),
@@ -398,6 +399,7 @@ CREATE TABLE trace_sessions (
   item         INTEGER,
   exported     INTEGER NOT NULL DEFAULT 0,
   user_email   TEXT,
+  unsealed_since  INTEGER DEFAULT 0,
   UNIQUE (device_id, external_id)
 ) STRICT;
 CREATE INDEX trace_sessions_recent ON trace_sessions (team_id, started_at, id);
@@ -405,6 +407,7 @@ CREATE INDEX trace_sessions_by_team ON trace_sessions (team_id, repo_key, starte
 CREATE INDEX trace_sessions_by_delivery ON trace_sessions (delivery_id);
 CREATE INDEX trace_sessions_by_name ON trace_sessions (team_id, external_id, exported);
 CREATE INDEX trace_sessions_unlisted ON trace_sessions (team_id, repo_key, model, agent) WHERE exported = 2;
+CREATE INDEX trace_sessions_unsealed ON trace_sessions (unsealed_since) WHERE unsealed_since IS NOT NULL;
 CREATE TRIGGER trace_sessions_whole_in AFTER INSERT ON trace_sessions WHEN NEW.exported = 0 BEGIN
   UPDATE trace_sessions SET exported = 2 WHERE team_id = NEW.team_id AND external_id = NEW.external_id AND exported = 1;
 END;
@@ -448,6 +451,7 @@ WHEN OLD.started_at IS NOT NEW.started_at OR OLD.outcome <> NEW.outcome OR OLD.t
   ON CONFLICT (team_id, day, outcome) DO UPDATE SET sessions = sessions + 1;
 END;
 
+-- Once sealed, `document` is empty, and the `bytes` of it begin at `block_at` of the block's plain text.
 CREATE TABLE trace_spans (
   id           INTEGER PRIMARY KEY,
   session_id   INTEGER NOT NULL,
@@ -460,11 +464,31 @@ CREATE TABLE trace_spans (
   document     TEXT NOT NULL,
   delivery_id  INTEGER NOT NULL,
   item         INTEGER,
-  signs        INTEGER
+  signs        INTEGER,
+  block_id     INTEGER,
+  block_at     INTEGER,
+  bytes        INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX trace_spans_by_session ON trace_spans (session_id, external_id);
 CREATE INDEX trace_spans_by_delivery ON trace_spans (delivery_id, item) WHERE item IS NOT NULL;
 CREATE INDEX trace_spans_by_arrival ON trace_spans (session_id, id, started_at, ended_at, delivery_id, signs);
+
+-- Documents of a session's spans from `first_span` to `last_span`, end to end, compressed with zstd (RFC 8878). No two of a session
+-- overlap. What is under an id never changes, and no id is given twice: texts are kept in memory by it. `replaced`: 1 where a span came
+-- anew since, so that what it was before still lies here.
+CREATE TABLE trace_span_blocks (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id  INTEGER NOT NULL,
+  first_span  INTEGER NOT NULL,
+  last_span   INTEGER NOT NULL,
+  replaced    INTEGER NOT NULL DEFAULT 0,
+  content     BLOB NOT NULL
+) STRICT;
+CREATE INDEX trace_span_blocks_by_session ON trace_span_blocks (session_id, last_span);
+CREATE INDEX trace_span_blocks_replaced ON trace_span_blocks (session_id) WHERE replaced;
+CREATE TRIGGER trace_spans_replaced AFTER UPDATE OF block_id ON trace_spans WHEN OLD.block_id IS NOT NULL AND NEW.block_id IS NULL BEGIN
+  UPDATE trace_span_blocks SET replaced = 1 WHERE id = OLD.block_id;
+END;
 
 CREATE TABLE trace_labels (
   id              INTEGER PRIMARY KEY,

@@ -198,7 +198,8 @@ export const SETTINGS = {
   sealAfterHours: setting<number>({
     env: "RECKON_SEAL_AFTER_HOURS",
     fallback: 24,
-    description: "hours without a new entry after which the rest of a stream of telemetry is compressed",
+    description:
+      "hours without a new entry after which the rest of a stream of telemetry is compressed, and after which spans of sessions are",
     read: whole(1, 87_600),
   }),
   backupEvery: setting<number | null>({

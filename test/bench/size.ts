@@ -3,18 +3,22 @@ import type { Core } from "../../src/core.ts";
 import { type Clock, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import type { Job } from "../../src/platform/jobs/jobs.ts";
 import { databasePath, openFile, openStore } from "../../src/platform/store/store.ts";
 import { telemetry } from "../../src/record/telemetry/room.ts";
+import { traces } from "../../src/record/traces/room.ts";
 import { deliverEntries } from "./held.ts";
 import type { Settings } from "./run.ts";
 import { newDirectory, removeDirectory } from "./servers.ts";
 import { figure, type Report } from "./table.ts";
 
-const SEAL = "telemetry.seal";
+const SEAL = ["telemetry.seal", "traces.seal"];
 const YEAR_MS = 365 * 86_400_000;
 
-/** The job that compresses telemetry; undefined where the program has none. */
-export const sealJob = telemetry.jobs?.find((job) => job.name === SEAL && "run" in job);
+/** The jobs that compress what came. */
+const sealJobs = [...(telemetry.jobs ?? []), ...(traces.jobs ?? [])].filter(
+  (job): job is Job => SEAL.includes(job.name) && "run" in job,
+);
 
 /** What the database takes of the disk for an entry, everything derived from it included: as sent, and once it is compressed. */
 export async function measureSize({ quick, reckon }: Settings, report: Report): Promise<void> {
@@ -26,12 +30,10 @@ export async function measureSize({ quick, reckon }: Settings, report: Report): 
     "size",
     `${figure(asSent.each)} B an entry as sent, with payloads of ${figure(payloadBytes)} B and all tables; ${asSent.largest}`,
   );
-  if (sealJob) {
-    const seconds = await sealAll(directory);
-    const sealed = weigh(directory, count);
-    report.result({ scenario: "size of an entry, sealed", unit: "B", ours: [sealed.each], aim: { below: 200 } });
-    report.note("size", `sealed at ${figure(count / seconds)} entries/s; ${sealed.largest}`);
-  } else report.note("size", `nothing is compressed: the program has no job "${SEAL}"`);
+  const seconds = await sealAll(directory);
+  const sealed = weigh(directory, count);
+  report.result({ scenario: "size of an entry, sealed", unit: "B", ours: [sealed.each], aim: { below: 200 } });
+  report.note("size", `sealed at ${figure(count / seconds)} entries/s; ${sealed.largest}`);
   removeDirectory(directory);
 }
 
@@ -67,22 +69,25 @@ export function usedBytes(directory: string): number {
   }
 }
 
-/** Lets what compresses telemetry do all that it will ever do. @returns the seconds that it took */
+/** Lets what compresses do all that it will ever do. @returns the seconds that it took */
 export async function sealAll(directory: string): Promise<number> {
-  if (!sealJob || !("run" in sealJob)) throw new Error(`the program has no job "${SEAL}"`);
-  // A year on, every stream has been quiet for long enough.
+  // A year on, everything has been quiet for long enough.
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + YEAR_MS };
   const store = openStore(directory, { create: false, now: clock.now });
   try {
     const config = readConfig({ data: directory }, {});
     const core: Core = { config, clock, random: systemRandom, log: silentLog, store, state: new Map() };
-    const left = store.db.prepare("SELECT count(*) FROM telemetry_segments WHERE texts IS NOT NULL").pluck();
+    const left = store.db
+      .prepare(
+        `SELECT (SELECT count(*) FROM telemetry_segments WHERE texts IS NOT NULL) + (SELECT count(*) FROM trace_spans WHERE block_id IS NULL)`,
+      )
+      .pluck();
     const began = performance.now();
     for (let before = Number.POSITIVE_INFINITY; ; ) {
-      await sealJob.run(core);
+      for (const job of sealJobs) await job.run(core);
       const now = left.get() as number;
       if (now === 0) break;
-      if (now === before) throw new Error(`${now} segments are never sealed`);
+      if (now === before) throw new Error(`${now} segments or spans are never sealed`);
       before = now;
     }
     return (performance.now() - began) / 1000;

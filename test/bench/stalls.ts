@@ -19,7 +19,6 @@ import {
   runBeside,
   withLimits,
 } from "./servers.ts";
-import { sealJob } from "./size.ts";
 import { makeFiles } from "./snapshot.ts";
 import { figure, median, quantile, type Report } from "./table.ts";
 import { randomOf, telemetryPayload, Vocabulary } from "./text.ts";
@@ -122,7 +121,7 @@ const WORKS: readonly Work[] = [
     fromStart: true,
     run: ({ directory }) => retained(directory),
   },
-  ...(sealJob ? [{ name: "sealing", held: 20_000, fromStart: true, run: () => pause(SEALING_MS) } as const] : []),
+  { name: "sealing", held: 20_000, fromStart: true, run: () => pause(SEALING_MS) },
 ];
 
 /** The longest that ordinary work holds up the event loop; and what one team's flood does to another. */

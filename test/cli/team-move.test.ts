@@ -13,14 +13,17 @@ import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts
 import { DERIVED } from "../../src/insight/derived/derived.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
+import { seal } from "../../src/record/traces/seal.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { LEFT } from "../../src/share/moves/left.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
-import { LEFT, MOVED } from "../../src/share/moves/tables.ts";
+import { MOVED } from "../../src/share/moves/tables.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../support/erasure.ts";
 import { newFolder } from "../support/folder.ts";
@@ -80,6 +83,9 @@ async function shop(): Promise<{ t: TestInstance; ada: TestDevice; robot: TestDe
   await deliverAll(t, stranger, "lavender/shop", "lavender");
   await deliverAll(t, ada, "shop", "marigold");
   await deliverAll(t, robot, "till", "crocus");
+  const { core } = t.instance;
+  await seal({ ...core, clock: { ...core.clock, now: () => t.clock.now() + DAY_MS } }, Number.MAX_SAFE_INTEGER);
+  expect(t.rows("SELECT count(*) > 2 AS many FROM trace_spans WHERE block_id IS NOT NULL")).toEqual([{ many: 1 }]);
   await deliverAll(t, stranger, "lavender/till", "lavender", 9);
   await deliverAll(t, ada, "shop", "marigold", 9);
   // Evidence: a number that came again with other content, and one that is missing.

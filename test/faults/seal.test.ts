@@ -4,7 +4,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { entriesOf } from "../support/entries.ts";
+import { entriesOf, spansOf } from "../support/entries.ts";
 import { startInstance } from "../support/instance.ts";
 import { mountDisk, noPowerCut } from "./support/disk.ts";
 import { reckon } from "./support/process.ts";
@@ -12,8 +12,10 @@ import { reckon } from "./support/process.ts";
 const STREAMS = 5;
 const BATCHES = 32;
 const BATCH = 100;
+const SESSIONS = 2;
+const SPANS = 150;
 
-/** A directory with enough telemetry for three blocks a stream. */
+/** A directory with enough telemetry for three blocks a stream, and spans for three a session. */
 async function filled(): Promise<string> {
   const t = await startInstance();
   const { token } = await t.device();
@@ -26,6 +28,14 @@ async function filled(): Promise<string> {
       const answer = await t.post("/api/telemetry/ingest", { token, json: { repoKey: `repo-${stream}`, entries } });
       expect(answer.status).toBe(200);
     }
+  for (let session = 0; session < SESSIONS; session++) {
+    const spans = Array.from({ length: SPANS }, (_, i) => ({
+      id: `${i}`,
+      text: `${i} of ${session}, Grüße`.repeat(30),
+    }));
+    const sessions = [{ id: `session-${session}`, outcome: "ok", spans }];
+    expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
+  }
   await t.close();
   return t.directory;
 }
@@ -37,9 +47,10 @@ function look(directory: string) {
     expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
     const twice = "SELECT count(*) FROM telemetry_segments WHERE (texts IS NULL) = (block_id IS NULL)";
     expect(db.prepare(twice).pluck().get()).toBe(0);
+    const countOf = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
     return {
-      entries: entriesOf(db),
-      blocks: db.prepare("SELECT count(*) FROM telemetry_blocks").pluck().get() as number,
+      entries: [...entriesOf(db), ...spansOf(db)],
+      blocks: countOf("telemetry_blocks") + countOf("trace_span_blocks"),
     };
   } finally {
     db.close();
@@ -78,15 +89,15 @@ async function sealInterrupted(
   expect([verified.code, verified.stderr]).toEqual([0, ""]);
 }
 
-it("sealing that is killed again and again loses no entry, and goes on where it was", async () => {
+it("sealing that is killed again and again loses no entry and no span, and goes on where it was", async () => {
   const directory = await filled();
   const { entries, blocks } = look(directory);
-  expect([entries.length, blocks]).toEqual([STREAMS * BATCHES * BATCH, 0]);
+  expect([entries.length, blocks]).toEqual([STREAMS * BATCHES * BATCH + SESSIONS * SPANS, 0]);
   await sealInterrupted(directory, entries, (sealer) => sealer.kill("SIGKILL"));
 });
 
 it.skipIf(noPowerCut)(
-  "sealing whose power is cut again and again loses no entry, and goes on where it was",
+  "sealing whose power is cut again and again loses no entry and no span, and goes on where it was",
   async () => {
     const disk = mountDisk(128);
     onTestFinished(() => disk.remove());

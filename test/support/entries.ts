@@ -66,6 +66,17 @@ export function entriesOf(db: Database): EntryRow[] {
   });
 }
 
+/** All spans, in the order of arrival: what stands in each, wherever its document lies. */
+export function spansOf(db: Database): unknown[][] {
+  const block = db.prepare<[unknown], Buffer>("SELECT content FROM trace_span_blocks WHERE id = ?").pluck();
+  const spans = db.prepare<[], Record<string, unknown>>("SELECT * FROM trace_spans ORDER BY id").all();
+  return spans.map(({ block_id: id, block_at: at, bytes, document, ...rest }) => {
+    if (id === null) return [...Object.values(rest), document];
+    const texts = zstdDecompressSync(block.get(id) as Buffer);
+    return [...Object.values(rest), texts.subarray(Number(at), Number(at) + Number(bytes)).toString()];
+  });
+}
+
 /** Runs a query, which may name `telemetry_entries`. */
 export function withEntries<T>(db: Database, sql: string, query: () => T): T {
   if (!isNamed(sql) || !has(db, "telemetry_segments")) return query();

@@ -12,6 +12,12 @@ interface TelemetryBatch {
   readonly entries: readonly { readonly seq: number; readonly payload: object; readonly clientTimestamp?: string }[];
 }
 
+/** Makes of a database, in SQL, one from before documents of spans were compressed. */
+export const WITHOUT_SPAN_BLOCKS = `
+  DROP TRIGGER trace_spans_replaced; DROP TABLE trace_span_blocks;
+  ALTER TABLE trace_spans DROP COLUMN block_id; ALTER TABLE trace_spans DROP COLUMN block_at; ALTER TABLE trace_spans DROP COLUMN bytes;
+  DROP INDEX trace_sessions_unsealed; ALTER TABLE trace_sessions DROP COLUMN unsealed_since;`;
+
 /**
  * A data directory as the program of the first schema left it: a team, its device and a delivery of each kind in a ledger that
  * verifies, and the signing key. Removed with the test.

@@ -1,6 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Core } from "../../core.ts";
 import { readId } from "../../formats/values.ts";
+import { BLOCK_OPTIONS } from "../../kit/blocks.ts";
 import { type EraseStep, MAX_ERASED_ROWS, stretches } from "../../kit/erase-steps.ts";
 import { isObject } from "../../kit/json.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -9,7 +10,6 @@ import { eraseRows } from "./erase-rows.ts";
 import { firstOfDelivery } from "./items.ts";
 import { entryAt, type PackedEntries, pack } from "./packed.ts";
 import { type Entry, entryText, erasedEntry, isErasedEntry } from "./rules.ts";
-import { OPTIONS } from "./seal.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
 import { entryById, readSegment } from "./segments.ts";
 
@@ -167,7 +167,9 @@ function store(
         changed.get(firstId)?.texts ?? whole.subarray(blockAt ?? 0, (blockAt ?? 0) + bytes),
     );
     // Under another number: whoever keeps the old one's texts in memory must not read the new places from it.
-    const id = Number(sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts), OPTIONS)).lastInsertRowid);
+    const id = Number(
+      sql.insertBlock.run(streamId, zstdCompressSync(Buffer.concat(parts), BLOCK_OPTIONS)).lastInsertRowid,
+    );
     let at = 0;
     for (const [i, { firstId }] of segments.entries()) {
       const { length } = parts[i] as Buffer;

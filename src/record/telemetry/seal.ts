@@ -1,6 +1,5 @@
-import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { type Core, slot } from "../../core.ts";
+import { compressBlock } from "../../kit/blocks.ts";
 import { HOUR_MS, SECOND_MS } from "../../kit/clock.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
@@ -11,11 +10,6 @@ export const MAX_BLOCK_BYTES = 1024 * 1024;
 /** What is done at most before the job pauses: stopping the server waits for it. */
 const MAX_BLOCKS = 20;
 const MAX_STREAMS = 500;
-
-/** How blocks are compressed. */
-export const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
-const compress = promisify<Buffer, typeof OPTIONS, Buffer>(zstdCompress);
-const decompress = promisify<Buffer, Buffer>(zstdDecompress);
 
 /** The stream that was looked at last. */
 const turn = slot(() => ({ streamId: 0 }));
@@ -58,8 +52,7 @@ async function sealBlock(core: Core, streamId: number, isQuiet: boolean): Promis
   const segments = nextBlock(core, streamId, isQuiet);
   if (segments.length === 0) return false;
   const texts = Buffer.concat(segments.map((segment) => segment.texts as Buffer));
-  const content = await compress(texts, OPTIONS);
-  if (!(await decompress(content)).equals(texts)) throw new Error("a compressed block does not give back its texts");
+  const content = await compressBlock(texts);
   return core.store.write(() => {
     const sql = segmentRows(core.store);
     // An entry may have come late meanwhile, and a segment been parted.

@@ -1,5 +1,5 @@
-import { zstdDecompressSync } from "node:zlib";
 import { type Core, slot } from "../../core.ts";
+import { BlockCache } from "../../kit/blocks.ts";
 import { entryAt, type PackedEntries, scan } from "./packed.ts";
 import type { Entry } from "./rules.ts";
 import { type SegmentRow, segmentRows } from "./segment-rows.ts";
@@ -19,40 +19,14 @@ export interface StoredAt {
   readonly index: number;
 }
 
-/** Blocks whose texts are kept at hand, with what else each takes: neighbouring segments mostly lie in the same one. */
-const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-const BYTES_BESIDE = 512;
-const blocks = slot(() => ({ bytes: 0, texts: new Map<number, Buffer>() }));
+const blocks = slot(() => new BlockCache());
 
 /** The texts of a segment; those of a block that is missing or damaged are empty, which verifying tells. */
 export function textsOf(core: Core, { texts, blockId, blockAt, bytes }: SegmentRow): Buffer {
   if (blockId === null || blockAt === null) return texts ?? Buffer.alloc(0);
-  return blockTexts(core, blockId).subarray(blockAt, blockAt + bytes);
-}
-
-function blockTexts(core: Core, id: number): Buffer {
-  const kept = blocks(core);
-  const known = kept.texts.get(id);
-  const texts = known ?? openBlock(core, id);
-  if (known) kept.texts.delete(id);
-  else kept.bytes += texts.length + BYTES_BESIDE;
-  kept.texts.set(id, texts);
-  for (const [oldest, { length }] of kept.texts) {
-    if (kept.bytes <= MAX_KEPT_BYTES || oldest === id) break;
-    kept.texts.delete(oldest);
-    kept.bytes -= length + BYTES_BESIDE;
-  }
-  return texts;
-}
-
-function openBlock(core: Core, id: number): Buffer {
-  const content = segmentRows(core.store).block.get(id);
-  try {
-    // A copy with memory of its own: what zlib gives, and what Node gives for a little, is a part of 64 KiB that stays as a whole.
-    return content ? Buffer.from(new Uint8Array(zstdDecompressSync(content)).buffer) : Buffer.alloc(0);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  return blocks(core)
+    .texts(blockId, (id) => segmentRows(core.store).block.get(id))
+    .subarray(blockAt, blockAt + bytes);
 }
 
 /** The entries of a segment. */

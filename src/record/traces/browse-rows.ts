@@ -1,4 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
+import { DOCUMENT_BYTES, type DocumentPlace, documentPlace } from "./document-rows.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
 import { USER_EMAIL } from "./twin-rows.ts";
 
@@ -100,7 +101,7 @@ export const browseRows = statements((db) => {
     // By primary key; documents are read as far as there is room for them.
     spanRow: db.prepare<[number], SpanListRow>(
       `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
-         octet_length(document) AS bytes
+         ${DOCUMENT_BYTES} AS bytes
        FROM trace_spans WHERE id = ?`,
     ),
     // Within trace_spans_by_arrival.
@@ -110,11 +111,11 @@ export const browseRows = statements((db) => {
       )
       .pluck(),
     // By primary key.
-    span: db.prepare<[number], StoredSpan>(
-      `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt, document
+    span: db.prepare<[number], Omit<StoredSpan, "document"> & DocumentPlace>(
+      `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt, ${documentPlace()}
        FROM trace_spans WHERE id = ?`,
     ),
-    spanDocument: db.prepare<[number], string>("SELECT document FROM trace_spans WHERE id = ?").pluck(),
+    spanDocument: db.prepare<[number], DocumentPlace>(`SELECT ${documentPlace()} FROM trace_spans WHERE id = ?`),
     // Spans within trace_spans_by_arrival.
     deliveries: db
       .prepare<[number, number, number], number>(

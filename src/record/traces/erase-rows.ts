@@ -1,4 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
+import { type DocumentPlace, documentPlace } from "./document-rows.ts";
 import { USER_EMAIL } from "./twin-rows.ts";
 
 export interface ErasableSession {
@@ -92,10 +93,13 @@ export const eraseRows = statements((db) => ({
     .pluck(),
   // By trace_spans_by_session.
   countSpans: db.prepare<[number], number>("SELECT count(*) FROM trace_spans WHERE session_id = ?").pluck(),
-  someSpans: db.prepare<[number, number], ErasableItem & { externalId: string }>(
-    `SELECT id, delivery_id AS deliveryId, item, external_id AS externalId, document FROM trace_spans WHERE session_id = ? LIMIT ?`,
+  // By trace_spans_by_arrival.
+  someSpans: db.prepare<[number, number], Omit<ErasableItem, "document"> & DocumentPlace & { externalId: string }>(
+    `SELECT id, delivery_id AS deliveryId, item, external_id AS externalId, ${documentPlace()} FROM trace_spans WHERE session_id = ? ORDER BY id LIMIT ?`,
   ),
   dropSpan: db.prepare<[number]>("DELETE FROM trace_spans WHERE id = ?"),
+  // By trace_span_blocks_by_session.
+  dropBlocks: db.prepare<[number, number]>("DELETE FROM trace_span_blocks WHERE session_id = ? AND last_span <= ?"),
   // By trace_labels_by_session.
   countLabels: db
     .prepare<[string, string], number>("SELECT count(*) FROM trace_labels WHERE device_id = ? AND session_id = ?")

@@ -10,6 +10,7 @@ import {
 } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
+import { withDocument } from "./documents.ts";
 import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { isHeld, noteErasure } from "./note-erase.ts";
@@ -90,9 +91,11 @@ function* eraseRowsOf(
   const sql = eraseRows(core.store);
   let isGone = false;
   yield* whileAny("spans", () => {
-    const spans = sql.someSpans.all(id, MAX_ERASED_ROWS);
+    const spans = sql.someSpans.all(id, MAX_ERASED_ROWS).map((span) => withDocument(core, span));
     forget(core, spans, (span) => spanText(externalId, span.externalId, span.document));
     for (const span of spans) sql.dropSpan.run(span.id);
+    // In the order of their numbers: of a block that ends here nothing is left.
+    sql.dropBlocks.run(id, spans.at(-1)?.id ?? 0);
     markGone(core, spans, erasureId);
     return spans.length;
   });

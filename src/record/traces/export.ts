@@ -2,6 +2,8 @@ import type { Core } from "../../core.ts";
 import type { ExportedItem } from "../../kit/items.ts";
 import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import type { DocumentPlace } from "./document-rows.ts";
+import { documentOf } from "./documents.ts";
 import { traceErasure } from "./erase.ts";
 import { exportRows, type SpanRow } from "./export-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
@@ -27,7 +29,7 @@ function* exportSessions(core: Core, deviceId: string, repoKey: string | null): 
     for (let after = 0; ; ) {
       const spans = sql.spans.all(id, after, BATCH_SPANS);
       for (const span of spans)
-        yield line({ type: "span", deviceId, session: facts.externalId, ...placeOf(span) }, span.document);
+        yield line({ type: "span", deviceId, session: facts.externalId, ...placeOf(span) }, documentOf(core, span));
       if (spans.length < BATCH_SPANS) break;
       after = spans.at(-1)?.id ?? after;
     }
@@ -56,7 +58,7 @@ function itemsOf(text: string): ExportedItem[] {
   return [{ deliveryId, item, text: itemText(line, document), facts: { deviceId } }];
 }
 
-interface ExportedLine extends Omit<SpanRow, "id"> {
+interface ExportedLine extends Omit<SpanRow, "id" | keyof DocumentPlace> {
   readonly type: string;
   readonly session: string;
   readonly deviceId: unknown;
@@ -79,7 +81,7 @@ function besideRepo(core: Core, deliveryId: number, repoKey: string): { isAny: b
     ...sql.sessionsOf.all(deliveryId).map((one) => ({ ...one, text: sessionText(one.externalId, one.document) })),
     ...sql.spansOf
       .all(deliveryId)
-      .map((one) => ({ ...one, text: spanText(one.session, one.externalId, one.document) })),
+      .map((one) => ({ ...one, text: spanText(one.session, one.externalId, documentOf(core, one)) })),
     ...sql.labelsOf.all(deliveryId).map((one) => ({ ...one, text: labelText(one.document) })),
   ];
   const others = found.filter((one) => one.repoKey !== repoKey);

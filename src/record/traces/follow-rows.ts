@@ -1,4 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
+import { type DocumentPlace, documentPlace } from "./document-rows.ts";
 import type { SessionFacts, SpanFacts } from "./rules.ts";
 import { USER_EMAIL } from "./twin-rows.ts";
 
@@ -16,17 +17,16 @@ export interface SessionSourceRow extends SessionFacts {
 
 export type SessionPlaceRow = Pick<SessionFacts, "model" | "branch" | "agent" | "userEmail">;
 
-export interface SpanSourceRow extends Pick<SpanFacts, "startedAt" | "endedAt"> {
+interface SpanSourceRow extends Pick<SpanFacts, "startedAt" | "endedAt">, DocumentPlace {
   readonly id: number;
   readonly externalId: string;
-  readonly document: string;
 }
 
-export interface MeteredSpanRow extends SpanFacts {
+interface MeteredSpanRow extends SpanFacts, DocumentPlace {
   readonly id: number;
   readonly externalId: string;
-  /** Null when nothing in it could tell of usage. */
-  readonly document: string | null;
+  /** 0 when nothing in its document could tell of usage. */
+  readonly mayTell: 0 | 1;
 }
 
 /** Some spans of a session that came one after another. */
@@ -73,7 +73,7 @@ export const followRows = statements((db) => ({
     [{ sessionId: number; after: number; upTo: number; sign: number; limit: number }],
     SpanSourceRow
   >(
-    `SELECT id, external_id AS externalId, started_at AS startedAt, ended_at AS endedAt, document FROM trace_spans
+    `SELECT id, external_id AS externalId, started_at AS startedAt, ended_at AS endedAt, ${documentPlace()} FROM trace_spans
      WHERE session_id = @sessionId AND id > @after AND id <= @upTo AND (signs IS NULL OR signs & @sign) ORDER BY id LIMIT @limit`,
   ),
   // By trace_sessions' unique index (device_id, external_id).
@@ -83,7 +83,7 @@ export const followRows = statements((db) => ({
   // By trace_spans_by_arrival.
   meteredSpans: db.prepare<[sign: number, sessionId: number, after: number, limit: number], MeteredSpanRow>(
     `SELECT id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
-       CASE WHEN signs IS NULL OR signs & ? THEN document END AS document
+       signs IS NULL OR (signs & ?) <> 0 AS mayTell, ${documentPlace()}
      FROM trace_spans WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?`,
   ),
 }));

@@ -4,7 +4,8 @@ import { failureOf } from "../../formats/step.ts";
 import { readAttributes } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { followRows, type RangeRow, type SessionSourceRow, type SpanSourceRow } from "./follow-rows.ts";
+import { withDocument } from "./documents.ts";
+import { followRows, type RangeRow, type SessionSourceRow } from "./follow-rows.ts";
 import { parsedMembers } from "./rules.ts";
 import { SIGNS, signsOf } from "./signs.ts";
 
@@ -101,13 +102,13 @@ async function spanTimes(core: Core, id: number): Promise<Pick<RangeRow, "first"
 }
 
 /** Those spans of a session that bear a sign, some at a time in the order of their first arrival, letting other requests in between. */
-async function* signedSpans(core: Core, sessionId: number, sign: number): AsyncGenerator<readonly SpanSourceRow[]> {
+async function* signedSpans(core: Core, sessionId: number, sign: number) {
   const sql = followRows(core.store);
   const yieldNow = cooperative(core.clock);
   for await (const { after: start, upTo } of ranges(core, sessionId))
     for (let after = start; ; await yieldNow()) {
       const spans = sql.signedSpans.all({ sessionId, after, upTo, sign, limit: BATCH_SPANS });
-      if (spans.length > 0) yield spans;
+      if (spans.length > 0) yield spans.map((span) => withDocument(core, span));
       if (spans.length < BATCH_SPANS) break;
       after = spans.at(-1)?.id ?? after;
     }

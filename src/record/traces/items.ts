@@ -1,4 +1,5 @@
 import type { Core } from "../../core.ts";
+import { withDocument } from "./documents.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { rows } from "./rows.ts";
 
@@ -16,7 +17,7 @@ export function itemsOfSession(
   if (!session) return undefined;
   const { deliveryId, externalId, item } = session;
   if (item === null) return { deliveryId, own: [], texts: new Map() };
-  const spans = sql.spansOf.all(deliveryId);
+  const spans = sql.spansOf.all(deliveryId).map((one) => withDocument(core, one));
   const texts = new Map<number, string>();
   for (const one of sql.sessionsOf.iterate(deliveryId)) texts.set(one.item, sessionText(one.externalId, one.document));
   for (const one of spans) texts.set(one.item, spanText(one.sessionId, one.externalId, one.document));

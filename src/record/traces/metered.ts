@@ -6,8 +6,9 @@ import type { Usage } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { inSlices, type Slices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { followRows, type MeteredSpanRow, type SessionPlaceRow, type SessionSourceRow } from "./follow-rows.ts";
-import { parsedMembers } from "./rules.ts";
+import { documentOf } from "./documents.ts";
+import { followRows, type SessionPlaceRow, type SessionSourceRow } from "./follow-rows.ts";
+import { parsedMembers, type SpanFacts } from "./rules.ts";
 import { SIGNS } from "./signs.ts";
 
 /** A model call of a session. */
@@ -40,7 +41,8 @@ export async function readMetered(core: Core, id: number): Promise<MeteredSessio
   const spans: Metered[] = [];
   for (let after = 0; ; ) {
     const batch = sql.meteredSpans.all(SIGNS.usage, id, after, BATCH_SPANS);
-    for (const span of batch) spans.push(readSpan(span));
+    for (const { mayTell, plain, blockId, blockAt, bytes, ...span } of batch)
+      spans.push(readSpan(span, mayTell ? documentOf(core, { plain, blockId, blockAt, bytes }) : null));
     after = batch.at(-1)?.id ?? after;
     if (batch.length < BATCH_SPANS) break;
     await yieldNow();
@@ -60,9 +62,9 @@ function* countOfEach(spans: readonly Metered[]): Slices<readonly MeteredCall[]>
 
 type Metered = Call & Omit<MeteredCall, "usage">;
 
-function readSpan({ document, ...span }: MeteredSpanRow): Metered {
-  const { startedAt, endedAt } = span;
-  const at = startedAt ?? endedAt;
+/** @param document null when nothing in it could tell of usage */
+function readSpan(span: SpanFacts & { readonly externalId: string }, document: string | null): Metered {
+  const at = span.startedAt ?? span.endedAt;
   if (document === null)
     return { ...span, operation: null, usage: null, costUsd: null, model: null, at, isOtlp: false };
   const fields = asObject(JSON.parse(document));

@@ -1,4 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
+import { DOCUMENT_BYTES, type DocumentPlace, documentPlace } from "./document-rows.ts";
 import type { LabelFacts, SessionFacts, SpanFacts } from "./rules.ts";
 
 export interface SessionRow extends SessionFacts {
@@ -14,17 +15,21 @@ export interface SessionRow extends SessionFacts {
   readonly exported: 0 | 1;
 }
 
-/** What is stored of a session or a span, and as which item of which delivery; null where that had none. */
 /** How much is stored of something. */
 interface StoredBytes {
   readonly externalId: string;
   readonly bytes: number;
 }
 
-export interface StoredSpan {
-  readonly document: string;
+/** As which item of which delivery something is stored; null where that had none. */
+interface StoredAs {
   readonly deliveryId: number;
   readonly item: number | null;
+}
+
+/** What is stored of a span. */
+export interface StoredSpan extends StoredAs {
+  readonly document: string;
 }
 
 export interface StoredSession extends StoredSpan {
@@ -32,7 +37,6 @@ export interface StoredSession extends StoredSpan {
   readonly repoKey: string;
 }
 
-/** The place of an item among those of its delivery, and its row. */
 /** What an item is made of, and what of it stands in columns. */
 export interface SessionItemRow extends Omit<SessionFacts, "externalId" | "userEmail"> {
   /** Absent in a database from before the column. */
@@ -40,15 +44,15 @@ export interface SessionItemRow extends Omit<SessionFacts, "externalId" | "userE
   readonly externalId: string;
   readonly document: string;
 }
-export interface SpanItemRow extends Omit<SpanFacts, "externalId"> {
+export interface SpanItemRow extends Omit<SpanFacts, "externalId">, DocumentPlace {
   readonly sessionId: string;
   readonly externalId: string;
-  readonly document: string;
 }
 export interface LabelItemRow extends LabelFacts {
   readonly document: string;
 }
 
+/** The place of an item among those of its delivery, and its row. */
 export interface PlacedRow {
   readonly id: number;
   readonly deliveryId: number;
@@ -86,6 +90,7 @@ export interface ExportedWork {
 }
 
 export const rows = statements((db, has) => {
+  const place = documentPlace(has("trace_spans", "block_id"));
   const item = (table: string) => (has(table, "item") ? "item" : "NULL AS item");
   const placed = (table: string) =>
     db.prepare<[], PlacedRow>(
@@ -112,23 +117,24 @@ export const rows = statements((db, has) => {
          AND EXISTS (SELECT 1 FROM trace_spans s WHERE s.session_id = t.id AND s.kind IN ('llm', 'agent'))`,
     ),
     // By trace_spans_by_session.
-    spanBytes: db.prepare<[{ sessionId: number; sent: string }], StoredBytes>(
-      `SELECT t.external_id AS externalId, octet_length(t.document) AS bytes
+    spanBytes: db.prepare<[{ sessionId: number; sent: string }], StoredBytes & { readonly blockId: number | null }>(
+      `SELECT t.external_id AS externalId, ${DOCUMENT_BYTES} AS bytes, block_id AS blockId
        FROM json_each(@sent) sent CROSS JOIN trace_spans t WHERE t.session_id = @sessionId AND t.external_id = sent.value`,
     ),
     // Whether it is told of elsewhere by trace_sessions_by_name.
     insertSession: db.prepare<[SessionRow]>(
-      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, user_email, document, delivery_id, item, created_at, updated_at, exported)
-     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @userEmail, @document, @deliveryId, @item, @now, @now,
+      `INSERT INTO trace_sessions (team_id, device_id, repo_key, external_id, outcome, agent, model, branch, started_at, ended_at, user_email, document, delivery_id, item, created_at, updated_at, unsealed_since, exported)
+     VALUES (@teamId, @deviceId, @repoKey, @externalId, @outcome, @agent, @model, @branch, @startedAt, @endedAt, @userEmail, @document, @deliveryId, @item, @now, @now, @now,
        iif(@exported AND EXISTS (SELECT 1 FROM trace_sessions WHERE team_id = @teamId AND external_id = @externalId AND exported = 0), 2, @exported))`,
     ),
     updateSession: db.prepare<[SessionRow]>(
       `UPDATE trace_sessions SET repo_key = @repoKey, outcome = @outcome, agent = @agent, model = @model, branch = @branch, started_at = @startedAt,
-       ended_at = @endedAt, user_email = @userEmail, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now, exported = iif(@exported, exported, 0) WHERE device_id = @deviceId AND external_id = @externalId`,
+       ended_at = @endedAt, user_email = @userEmail, document = @document, delivery_id = @deliveryId, item = @item, updated_at = @now,
+       unsealed_since = coalesce(unsealed_since, @now), exported = iif(@exported, exported, 0) WHERE device_id = @deviceId AND external_id = @externalId`,
     ),
     // By trace_spans_by_session.
-    span: db.prepare<[number, string], StoredSpan>(
-      `SELECT document, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
+    span: db.prepare<[number, string], StoredAs & DocumentPlace>(
+      `SELECT ${place}, delivery_id AS deliveryId, ${item("trace_spans")} FROM trace_spans WHERE session_id = ? AND external_id = ?`,
     ),
     // By trace_spans_by_session. Values in their places: there are many spans, and names would have to be looked up for each.
     putSpan: db.prepare<
@@ -150,7 +156,7 @@ export const rows = statements((db, has) => {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_id, external_id) DO UPDATE SET parent_id = excluded.parent_id, name = excluded.name, kind = excluded.kind,
        started_at = excluded.started_at, ended_at = excluded.ended_at, document = excluded.document, delivery_id = excluded.delivery_id,
-       item = excluded.item, signs = excluded.signs`,
+       item = excluded.item, signs = excluded.signs, block_id = NULL, block_at = NULL, bytes = NULL`,
     ),
     // By trace_labels' unique index (device_id, repo_key, content_sha256).
     hasLabel: db
@@ -175,10 +181,9 @@ export const rows = statements((db, has) => {
     sessionsOf: db.prepare<[number], { item: number; externalId: string; document: string }>(
       "SELECT item, external_id AS externalId, document FROM trace_sessions WHERE delivery_id = ? AND item IS NOT NULL",
     ),
-    spansOf: db.prepare<[number], { item: number; sessionId: string; externalId: string; document: string }>(
-      `SELECT p.item, s.external_id AS sessionId, p.external_id AS externalId, p.document
-       FROM trace_spans p CROSS JOIN trace_sessions s ON s.id = p.session_id
-       WHERE p.delivery_id = ? AND p.item IS NOT NULL ORDER BY p.item`,
+    spansOf: db.prepare<[number], DocumentPlace & { item: number; sessionId: string; externalId: string }>(
+      `SELECT item, (SELECT external_id FROM trace_sessions WHERE id = session_id) AS sessionId, external_id AS externalId, ${place}
+       FROM trace_spans WHERE delivery_id = ? AND item IS NOT NULL ORDER BY item`,
     ),
     labelsOf: db.prepare<[number], { item: number; document: string }>(
       "SELECT item, document FROM trace_labels WHERE delivery_id = ? AND item IS NOT NULL",
@@ -188,9 +193,9 @@ export const rows = statements((db, has) => {
        ${has("trace_sessions", "user_email") ? ", user_email AS userEmail" : ""} FROM trace_sessions WHERE id = ?`,
     ),
     spanItem: db.prepare<[number], SpanItemRow>(
-      `SELECT s.external_id AS sessionId, p.external_id AS externalId, p.document, p.parent_id AS parentId, p.name, p.kind,
-       p.started_at AS startedAt, p.ended_at AS endedAt
-     FROM trace_spans p JOIN trace_sessions s ON s.id = p.session_id WHERE p.id = ?`,
+      `SELECT s.external_id AS sessionId, p.*
+       FROM (SELECT session_id, external_id AS externalId, parent_id AS parentId, name, kind, started_at AS startedAt, ended_at AS endedAt,
+         ${place} FROM trace_spans WHERE id = ?) p JOIN trace_sessions s ON s.id = p.session_id`,
     ),
     labelItem: db.prepare<[number], LabelItemRow>(
       "SELECT document, session_id AS sessionId, span_id AS spanId, name FROM trace_labels WHERE id = ?",

@@ -12,6 +12,7 @@ import { pageSize } from "../../kit/page.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type DeliveryFacts, findDelivery } from "../../log/log.ts";
 import { browseRows, type SessionListRow, type SpanListRow, type StoredSpan } from "./browse-rows.ts";
+import { documentOf, withDocument } from "./documents.ts";
 import { parsedMembers } from "./rules.ts";
 
 export interface Span extends SpanListRow, UnderstoodSpan {
@@ -92,8 +93,9 @@ function pageOfSpans(core: Core, teamId: string, id: number, after: number, limi
   const rows: StoredSpan[] = [];
   let room = MAX_PAGE_BYTES;
   for (const spanId of ids.slice(0, size)) {
-    const span = sql.span.get(spanId);
-    if (!span) continue;
+    const row = sql.span.get(spanId);
+    if (!row) continue;
+    const span = withDocument(core, row);
     room -= span.document.length;
     if (room < 0 && rows.length > 0) break;
     rows.push(span);
@@ -126,7 +128,7 @@ async function readSpans(core: Core, sessionId: number): Promise<Span[]> {
     const row = sql.spanRow.get(id);
     if (!row) continue;
     room -= row.bytes;
-    spans.push(readSpan(row, room >= 0 ? sql.spanDocument.get(row.id) : undefined));
+    spans.push(readSpan(row, room >= 0 ? spanDocument(core, row.id) : undefined));
     await yieldNow();
   }
   return spans;
@@ -140,7 +142,12 @@ const readSpan = (row: SpanListRow, document: string | undefined): Span => ({
 
 /** A span with its document, also where that was too much to be read with all of its session. */
 const wholeSpan = (core: Core, span: Span): Span =>
-  span.document === null ? readSpan(span, browseRows(core.store).spanDocument.get(span.id)) : span;
+  span.document === null ? readSpan(span, spanDocument(core, span.id)) : span;
+
+function spanDocument(core: Core, id: number): string | undefined {
+  const place = browseRows(core.store).spanDocument.get(id);
+  return place && documentOf(core, place);
+}
 
 /** Spans of a session beside the session: a page of them, or one that was too large. */
 export const sessionSpans = { page: pageOfSpans, whole: wholeSpan };

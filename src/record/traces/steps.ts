@@ -1,12 +1,16 @@
 import type { Core } from "../../core.ts";
 import type { DevicePrincipal } from "../../identity/devices/devices.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { MAX_BLOCK_BYTES } from "./documents.ts";
 import type { Part } from "./parts.ts";
 import type { ReadSession, ReadSpan } from "./read-batch.ts";
 import { rows } from "./rows.ts";
 
 /** Bytes of stored sessions and spans that one transaction lays anew, unless it is one of them: everybody else waits while it does. */
 const MAX_LAID_BYTES = 1024 * 1024;
+
+/** Unpacking a block, of which a span may be all that is read, takes as long as laying so many bytes. */
+const OPENING_COSTS = MAX_BLOCK_BYTES / 4;
 
 /** A session of a part, with those of its spans that are stored in one step. */
 interface Slice {
@@ -73,8 +77,14 @@ function weigher(core: Core, { deviceId }: DevicePrincipal, { sessions }: Part) 
     const known = stored.get(externalId);
     if (!known) return { own: 0, ofSpan: new Map() };
     const ids = JSON.stringify(spans.map((span) => span.externalId));
+    const opened = new Set<number>();
+    const weightOf = ({ bytes, blockId }: { bytes: number; blockId: number | null }) => {
+      if (blockId === null || opened.has(blockId)) return bytes;
+      opened.add(blockId);
+      return bytes + OPENING_COSTS;
+    };
     const ofSpan = new Map(
-      sql.spanBytes.all({ sessionId: known.id, sent: ids }).map((one) => [one.externalId, one.bytes]),
+      sql.spanBytes.all({ sessionId: known.id, sent: ids }).map((one) => [one.externalId, weightOf(one)]),
     );
     return { own: known.bytes, ofSpan };
   };

@@ -10,6 +10,7 @@ import { cooperative } from "../../kit/yield.ts";
 import { keepItems } from "../../log/log.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Intake } from "../intake/intake.ts";
+import { withDocument } from "./documents.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import type { Part } from "./parts.ts";
 import type { Head } from "./prepare.ts";
@@ -165,7 +166,8 @@ function changeOf(
   const place = stored && repoKey === "" ? stored.repoKey : repoKey;
   const spans = [...new Map(session.spans.map((span) => [span.externalId, span])).values()]
     .map((span) => {
-      const known = stored && sql.span.get(stored.id, span.externalId);
+      const row = stored && sql.span.get(stored.id, span.externalId);
+      const known = row && withDocument(core, row);
       return {
         span: known && merge.span ? grownSpan(span, merge.span(known.document, span.document)) : span,
         stored: known,

@@ -9,6 +9,7 @@ import {
   isAsDelivered,
   type Report,
 } from "../../log/log.ts";
+import { withDocument } from "./documents.ts";
 import { labelText, noteText, sessionText, spanText } from "./item-texts.ts";
 import { noteRows, noteWalks } from "./note-rows.ts";
 import { NOTES_MODE } from "./notes.ts";
@@ -124,7 +125,8 @@ function readItems(core: Core): ItemReader {
       return sessionText(session.externalId, session.document);
     },
     span(id: number): string {
-      const span = sql.spanItem.get(id);
+      const row = sql.spanItem.get(id);
+      const span = row && withDocument(core, row);
       if (span && !isShown(span, readSpan)) odd.push(`span ${id}`);
       return span ? spanText(span.sessionId, span.externalId, span.document) : "";
     },

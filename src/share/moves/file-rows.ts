@@ -1,7 +1,8 @@
 import { emailKey, readEmail } from "../../identity/people/people.ts";
 import type { Store } from "../../platform/store/store.ts";
+import { LEFT } from "./left.ts";
 import { type NodeRow, textOf } from "./rows.ts";
-import { LEFT, type MovedTable } from "./tables.ts";
+import type { MovedTable } from "./tables.ts";
 
 /* Of a file that is looked at by itself. */
 

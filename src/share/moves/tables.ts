@@ -1,6 +1,6 @@
 /*
  * Which rows a team takes along, and what their numbers are in the place that they come to. Every table of the schema is either in
- * `MOVED` or in `LEFT`: a test looks, so that none is forgotten.
+ * `MOVED` or in `LEFT` (left.ts): a test looks, so that none is forgotten.
  */
 
 /** Rows are numbered by each instance for itself: there they get numbers behind those that are taken, and keep their order. */
@@ -18,6 +18,7 @@ export type NumberSpace =
   | "brain_snapshots.id"
   | "trace_sessions.id"
   | "trace_spans.id"
+  | "trace_span_blocks.id"
   | "trace_labels.id"
   | "trace_notes.id"
   | "trace_session_edits.id"
@@ -218,7 +219,17 @@ export const MOVED: readonly MovedTable[] = [
   {
     name: "trace_spans",
     where: OF_SESSION,
-    arriving: { id: "trace_spans.id", session_id: SESSION, delivery_id: LEAF },
+    arriving: { id: "trace_spans.id", session_id: SESSION, delivery_id: LEAF, block_id: "trace_span_blocks.id" },
+  },
+  {
+    name: "trace_span_blocks",
+    where: OF_SESSION,
+    arriving: {
+      id: "trace_span_blocks.id",
+      session_id: SESSION,
+      first_span: "trace_spans.id",
+      last_span: "trace_spans.id",
+    },
   },
   { name: "trace_labels", where: OF_TEAM, arriving: { id: "trace_labels.id", delivery_id: LEAF } },
   { name: "trace_notes", where: OF_TEAM, arriving: { id: "trace_notes.id", delivery_id: LEAF } },
@@ -276,47 +287,3 @@ export const MOVED: readonly MovedTable[] = [
 
 /** What of the marketplace may be left behind. */
 export const PACK_TABLES: readonly string[] = ["packs", "pack_versions", "pack_installs"];
-
-/** Tables whose rows stay, with the reason. */
-export const LEFT: Readonly<Record<string, string>> = {
-  signing_keys: "the installation's",
-  wrapped_keys: "the installation's",
-  installation_keys: "the installation's",
-  log_leaves: "the log's own: those of the team are appended anew",
-  log_subtrees: "the log's own",
-  log_epochs: "the log's own",
-  trace_session_days: "kept by triggers",
-  one_time_links: "links to the old address",
-  web_sessions: "sign-ins at the old address",
-  second_factors: "a person's, who may be in other teams",
-  recovery_codes: "a person's",
-  sso_issuers: "the installation's",
-  sso_groups: "the installation's",
-  sso_identities: "a person's",
-  sso_holders: "a person's",
-  scim_tokens: "the installation's",
-  scim_users: "the installation's",
-  scim_groups: "the installation's",
-  scim_members: "the installation's",
-  device_authorizations: "a person's",
-  cli_tokens: "a person's",
-  read_tokens: "a person's",
-  token_reads: "a person's",
-  token_read_days: "a person's",
-  product_requests: "the installation's",
-  releases: "the installation's",
-  health_probes: "the installation's",
-  projections: "the installation's",
-  projection_failures: "the installation's",
-  job_failures: "the installation's",
-  spend_pricing: "the installation's",
-  lake_places: "the installation's",
-  lake_objects: "what lies in the old instance's part of the lake",
-  lake_marks: "the installation's: what comes is marked there by triggers",
-  lake_gone: "the installation's",
-  otlp_seen: "digests that tell no team; they go after a week",
-  notices: "what the old instance had to tell",
-  notification_channels: "secrets, and addresses that the new instance may not reach",
-  notification_messages: "what the old instance had to tell",
-  alarms: "the installation's",
-};

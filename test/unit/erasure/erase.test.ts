@@ -25,6 +25,7 @@ import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts"
 import { currentVersion, setPolicy } from "../../../src/record/policy/policy.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { listEntries } from "../../../src/record/telemetry/telemetry.ts";
+import { seal as sealSpans } from "../../../src/record/traces/seal.ts";
 import {
   carryOut,
   placeHold,
@@ -291,6 +292,42 @@ it("erases a session that came in several parts, and what came with its last is 
   expect(report(t).faults).toMatchObject([{ problem: "content", kind: "traces" }]);
   await erase(t, { session: "stays" });
   expect(t.count("trace_sessions")).toBe(0);
+});
+
+it("erases sealed sessions with all that lies in blocks of them, in several steps, and leaves others' alone", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const { core } = t.instance;
+  const spansOf = (text: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ id: `${i}`, text: `${text} ${Math.sin(i)}`.repeat(5) }));
+  const sessions = [
+    { id: "goes", outcome: "ok", spans: spansOf("marigold", 1_500) },
+    { id: "stays", outcome: "ok", spans: spansOf("lavender", 50) },
+  ];
+  const send = async (json: object) =>
+    expect((await t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  await send({ sessions });
+  const later = { ...core, clock: { ...core.clock, now: () => core.clock.now() + DAY_MS } };
+  await sealSpans(later, Number.MAX_SAFE_INTEGER);
+  // One came anew since, and one is not sealed yet.
+  await send({
+    sessions: [{ id: "goes", outcome: "ok", spans: [{ id: "3", text: "another marigold" }, { id: "new" }] }],
+  });
+  const texts = () =>
+    t.rows("SELECT content FROM trace_span_blocks").map(({ content }) => `${zstdDecompressSync(content)}`);
+  expect([texts().length > 4, texts().join().includes("marigold"), report(t).faults]).toEqual([true, true, []]);
+  expect(await erase(t, { session: "goes" })).toEqual({ sessions: 1, spans: 1_501 });
+  expect(t.rows("SELECT external_id AS id FROM trace_sessions")).toEqual([{ id: "stays" }]);
+  expect([texts().length, texts().join().includes("marigold"), texts().join().includes("lavender 0")]).toEqual([
+    1,
+    false,
+    true,
+  ]);
+  expect(report(t).faults).toEqual([]);
+  t.rows("UPDATE trace_spans SET block_at = block_at + 1 RETURNING id");
+  expect(report(t).faults).toMatchObject([{ problem: "content", kind: "traces" }]);
+  await erase(t, { session: "stays" });
+  expect([t.count("trace_spans"), t.count("trace_span_blocks")]).toEqual([0, 0]);
 });
 
 it("erases an entry of a delivery; the others are still compared, and sent again it is not recorded", async () => {

@@ -1,0 +1,51 @@
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress, zstdDecompressSync } from "node:zlib";
+
+/** How blocks are compressed, zstd (RFC 8878). */
+export const BLOCK_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
+const compress = promisify<Buffer, typeof BLOCK_OPTIONS, Buffer>(zstdCompress);
+const decompress = promisify<Buffer, Buffer>(zstdDecompress);
+
+/** Compresses texts on a thread of its own. @throws Error where they could not be had back */
+export async function compressBlock(texts: Buffer): Promise<Buffer> {
+  const content = await compress(texts, BLOCK_OPTIONS);
+  if (!(await decompress(content)).equals(texts)) throw new Error("a compressed block does not give back its texts");
+  return content;
+}
+
+/** What texts at hand may take of memory, with what else each takes: who reads one mostly reads its neighbours, too. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+const BYTES_BESIDE = 512;
+
+/** Texts of blocks that were read last. Under a number never lies anything else. */
+export class BlockCache {
+  #bytes = 0;
+  readonly #texts = new Map<number, Buffer>();
+
+  /**
+   * @param contentOf what is stored under a number, compressed
+   * @returns no bytes where it is missing or damaged, which verifying tells
+   */
+  texts(id: number, contentOf: (id: number) => Buffer | undefined): Buffer {
+    const known = this.#texts.get(id);
+    const texts = known ?? openBlock(contentOf(id));
+    if (known) this.#texts.delete(id);
+    else this.#bytes += texts.length + BYTES_BESIDE;
+    this.#texts.set(id, texts);
+    for (const [oldest, { length }] of this.#texts) {
+      if (this.#bytes <= MAX_KEPT_BYTES || oldest === id) break;
+      this.#texts.delete(oldest);
+      this.#bytes -= length + BYTES_BESIDE;
+    }
+    return texts;
+  }
+}
+
+function openBlock(content: Buffer | undefined): Buffer {
+  try {
+    // A copy with memory of its own: what zlib gives, and what Node gives for a little, is a part of 64 KiB that stays as a whole.
+    return content ? Buffer.from(new Uint8Array(zstdDecompressSync(content)).buffer) : Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
