@@ -3,7 +3,7 @@ import type { ExportedItem } from "../../kit/items.ts";
 import { exactly, exactMember, inOneLine } from "../../kit/json.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import type { DocumentPlace } from "./document-rows.ts";
-import { documentOf } from "./documents.ts";
+import { documentOf, withDocument } from "./documents.ts";
 import { traceErasure } from "./erase.ts";
 import { exportRows, type SpanRow } from "./export-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
@@ -27,9 +27,10 @@ function* exportSessions(core: Core, deviceId: string, repoKey: string | null): 
     const { document, ...facts } = session;
     yield line({ type: "session", deviceId, ...facts }, document);
     for (let after = 0; ; ) {
-      const spans = sql.spans.all(id, after, BATCH_SPANS);
+      // With their documents: until the next is asked for, what they lie in may be made anew.
+      const spans = sql.spans.all(id, after, BATCH_SPANS).map((span) => withDocument(core, span));
       for (const span of spans)
-        yield line({ type: "span", deviceId, session: facts.externalId, ...placeOf(span) }, documentOf(core, span));
+        yield line({ type: "span", deviceId, session: facts.externalId, ...placeOf(span) }, span.document);
       if (spans.length < BATCH_SPANS) break;
       after = spans.at(-1)?.id ?? after;
     }
@@ -38,7 +39,11 @@ function* exportSessions(core: Core, deviceId: string, repoKey: string | null): 
     yield line({ type: "label", deviceId, ...facts }, document);
 }
 
-const placeOf = ({ externalId, deliveryId, item }: SpanRow) => ({ externalId, deliveryId, item });
+const placeOf = ({ externalId, deliveryId, item }: Omit<SpanRow, keyof DocumentPlace>) => ({
+  externalId,
+  deliveryId,
+  item,
+});
 
 const line = (facts: object, document: string): string =>
   `${JSON.stringify({ ...facts, exact: exactly(document) }).slice(0, -1)},"document":${inOneLine(document)}}\n`;
