@@ -193,6 +193,20 @@ describe("on a database of an older schema", () => {
       expect(readFileSync(join(other, one))).toEqual(readFileSync(join(data, one)));
   });
 
+  it("that holds what it should not, the line says what, and blames no disk", async () => {
+    const db = new Sqlite(join(data, "reckon.db"));
+    db.exec("CREATE TABLE trace_span_blocks (id INTEGER)");
+    db.close();
+    const done = await startRefused(data);
+    expect([done.code, done.stderr.trim().split("\n").at(-1)]).toEqual([
+      1,
+      expect.stringMatching(
+        /reckon\.db is damaged \(table trace_span_blocks already exists\): restore the newest backup/,
+      ),
+    ]);
+    expect(schemaOf(join(data, "reckon.db"))).toBe(1);
+  });
+
   it("that is newer than the program, the line names the copy that this program can restore", async () => {
     expect((await (await serve(data)).end()).code).toBe(0);
     const [name = ""] = readdirSync(join(data, "backups"));

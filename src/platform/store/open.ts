@@ -243,8 +243,10 @@ function explain(error: unknown, directory: string, db?: Database): unknown {
     return new DataDirectoryError(damageAdvice(directory, `disk I/O error, ${code}`));
   if (isStorageTrouble(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return cannotUse(directory, message);
   // Any other complaint of SQLite about a file that was opened before is about what stands in it.
-  if (name === "SqliteError")
-    return new DataDirectoryError(damageAdvice(directory, db ? lookAgain(db, message) : message));
+  if (name === "SqliteError") {
+    const isOfFile = /^SQLITE_(CORRUPT|NOTADB)/.test(code);
+    return new DataDirectoryError(damageAdvice(directory, db && isOfFile ? lookAgain(db, message) : message));
+  }
   if (code === "EEXIST")
     return new DataDirectoryError(
       `${path} is a file: --data names the directory that holds the database, which is made where there is none`,
