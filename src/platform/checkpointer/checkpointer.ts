@@ -1,5 +1,5 @@
 /**
- * The checkpointer: moves the write-ahead log into the database beside requests, and keeps an eye on what could harm it there: the
+ * The checkpointer: moves the write-ahead log into the database beside requests, gives back room that is free, and keeps an eye on what could harm it there: the
  * file taken away, its structure (in a process of its own where checking it would delay the start), a clock that was set.
  * Not here: how the store does it; what an operator does (maintenance).
  */
@@ -46,6 +46,13 @@ const checkpoints: Job = {
   },
 };
 
+/** Gives back the room of what went, where that is much of the file, some of it at a time. */
+const space: Job = {
+  name: "space",
+  everyMs: 15 * SECOND_MS,
+  run: ({ store }) => store.giveBack(20),
+};
+
 /** Tells of a wall clock that was set. */
 const clockWatch: Job = {
   name: "clock watch",
@@ -78,7 +85,7 @@ function checkBeside(core: Core, onDamage: (advice: string) => void): void {
 
 export const checkpointer = room({
   name: "checkpointer",
-  jobs: [checkpoints, clockWatch],
+  jobs: [checkpoints, space, clockWatch],
   metrics: [
     figure(
       "counter",

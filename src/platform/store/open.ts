@@ -17,7 +17,7 @@ import { createSchema, requireCurrent, requireOurs, upgrade } from "./migrate.ts
 import { openOlder, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
 import { plannedOnce } from "./planned-once.ts";
-import { reclaim, vacuumOnce } from "./reclaim.ts";
+import { giveBack, reclaim, vacuumOnce } from "./reclaim.ts";
 import type { HasColumn, Preparer, Store } from "./types.ts";
 
 /** Above this a whole-file check would keep the server from answering; it then runs beside it (see `checkBeside`). */
@@ -199,6 +199,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
       return queue.lastFailure !== undefined;
     },
     checkpoint: () => checkpoints.run(),
+    giveBack: (steps) => giveBack(db, (change) => queue.write(change), steps),
     reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
     outsideVersion,
     watchOutside: () => outsideWatch(outsideVersion),

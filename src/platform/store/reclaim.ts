@@ -25,6 +25,35 @@ function emptyLog(db: Database): boolean {
   return true;
 }
 
+const freePages = (db: Database) => db.pragma("freelist_count", { simple: true }) as number;
+
+/** Gives some free pages back, and lets others have their turn. @param write runs a change in a transaction of its own */
+async function giveSomeBack(db: Database, write: (change: () => void) => Promise<void>): Promise<void> {
+  await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
+  await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+/** Up to so much of a file is left free for what comes: a share of it, and no less than so many bytes. */
+const KEPT_SHARE = 1 / 5;
+const KEPT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Gives back some of what is free, where that is more than a file needs for what comes: after its texts were compressed for the first time,
+ * most of it is.
+ * @param write runs a change in a transaction of its own
+ * @param steps done at most, some milliseconds each
+ */
+export async function giveBack(
+  db: Database,
+  write: (change: () => void) => Promise<void>,
+  steps: number,
+): Promise<void> {
+  if (autoVacuum(db) !== INCREMENTAL) return;
+  const [pages, pageBytes] = ["page_count", "page_size"].map((name) => Number(db.pragma(name, { simple: true })));
+  const kept = Math.max((pages as number) * KEPT_SHARE, KEPT_BYTES / (pageBytes as number));
+  for (let done = 0; done < steps && freePages(db) > kept; done++) await giveSomeBack(db, write);
+}
+
 /**
  * Gives back the room of rows that were removed, overwrites what SQLite left of them elsewhere, and empties the write-ahead log, where their
  * text may stand still.
@@ -36,13 +65,11 @@ export async function reclaim(
   write: (change: () => void) => Promise<void>,
   leftovers: Leftovers,
 ): Promise<boolean> {
-  const freePages = () => db.pragma("freelist_count", { simple: true }) as number;
   if (autoVacuum(db) !== INCREMENTAL) return whenLogIsEmpty(db, () => true);
-  for (let free = freePages(), before = Number.POSITIVE_INFINITY; free > 0 && free < before; ) {
-    await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
-    await new Promise<void>((resolve) => setImmediate(resolve));
+  for (let free = freePages(db), before = Number.POSITIVE_INFINITY; free > 0 && free < before; ) {
+    await giveSomeBack(db, write);
     before = free;
-    free = freePages();
+    free = freePages(db);
   }
   const isEmpty = () => whenLogIsEmpty(db, () => true);
   return (await isEmpty()) && (await leftovers.overwrite((work) => whenLogIsEmpty(db, work))) && (await isEmpty());

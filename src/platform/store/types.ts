@@ -16,6 +16,8 @@ export interface Store {
   readonly failing: boolean;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;
+  /** Gives back some of the room of removed rows where that is much. @param steps some milliseconds each */
+  giveBack(steps: number): Promise<void>;
   /** Gives back the room of removed rows, overwrites what is left of them, and empties the write-ahead log. @returns false while another process reads from the log */
   reclaim(): Promise<boolean>;
   /** A number that changes when another process commits (SQLite's data_version). */
