@@ -152,6 +152,23 @@ describe("sealing of spans", () => {
     ).toEqual([]);
   });
 
+  it.each([
+    ["blocks of their own", "id", 2],
+    ["one block", "1", 1],
+  ])(
+    "stores what comes anew of spans in %s, as much in one transaction as others wait for",
+    async (_, block, deliveries) => {
+      await send("s", spans(0, 70));
+      t.rows(`UPDATE trace_spans SET document = '', block_id = ${block}, block_at = 0, bytes = 2 RETURNING id`);
+      const before = t.count("deliveries");
+      await send(
+        "s",
+        Array.from({ length: 70 }, (_, i) => spanOf(i, "another")),
+      );
+      expect([t.count("deliveries") - before, unsealed()]).toEqual([deliveries, 70]);
+    },
+  );
+
   it("takes few spans at a time, small as they may be", async () => {
     await send(
       "s",
