@@ -56,7 +56,7 @@ function classOf(call: Member): {
 export const triagedClass = (call: Member): Triaged => classOf(call).triaged;
 
 /** One class with all its entries. */
-export function classPage(call: Member, error?: FormError): Html {
+export async function classPage(call: Member, error?: FormError): Promise<Html> {
   const { triaged, shown, newest, sums } = classOf(call);
   const { teamId, fingerprint } = triaged.subject;
   const { occurrences: count, repos } = sums;
@@ -89,7 +89,7 @@ ${section({
 ${section({
   title: "Entries",
   body: html`${table(entryTable(call, shown, "Entries of the class"))}${count > SHOWN && html`<p class="says">${number(count - SHOWN)} older ones are not shown.</p>`}`,
-})}</div>${triagePanel(call, triaged, error)}</div>`;
+})}</div>${await triagePanel(call, triaged, error)}</div>`;
   return frame(call, { title: short(title, 80), main, wide: true });
 }
 

@@ -57,7 +57,7 @@ function ways(call: Member, defect: Defect): Content {
   return html`${older && buttonLink("← Previous", call.href(`/errors/${older}`), { small: true })}${newer && buttonLink("Next →", call.href(`/errors/${newer}`), { small: true })}`;
 }
 
-export function entryPage(call: Member, defect: Defect, error?: FormError): Html {
+export async function entryPage(call: Member, defect: Defect, error?: FormError): Promise<Html> {
   const times = timesOf(call, defect);
   const triaged = triagedEntry(call, defect, times);
   const text = entryText(call.core, call.session.team.id, defect)?.trim();
@@ -77,7 +77,7 @@ ${section({
 })}
 ${causesSection(call, defect, error)}
 ${section({ title: "Facts", framed: true, body: factList(call, defect, times) })}
-${siblingsSection(call, defect, times)}</div>${triagePanel(call, triaged, error)}</div>`;
+${siblingsSection(call, defect, times)}</div>${await triagePanel(call, triaged, error)}</div>`;
   return frame(call, { title: short(titleOf(defect), 80), main, wide: true });
 }
 
