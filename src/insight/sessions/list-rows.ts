@@ -120,7 +120,7 @@ const WINDOW = 2_000;
  * is the window's last row. `far` looks at all rows from a start on, by the index of starts, beside which they lie in the table, and
  * puts what the filter leaves in order. Of many that a text is looked for in, the keys alone are read.
  */
-function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC") {
+function walk(db: Preparer, by: SortBy, within: string, direction: "DESC" | "ASC") {
   const place = PLACES[by];
   const beyond = `(${place}, session_id) ${direction === "DESC" ? "<" : ">"} (@place, @id)`;
   const order = `${direction}, session_id ${direction}`;
@@ -128,12 +128,12 @@ function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC"
   const sorted = by === "started" ? place : `+${place}`;
   const beyondPlace = (columns: string) => ({
     near: db.prepare<[Range], ListRow>(
-      `SELECT ${columns}, place FROM (SELECT *, ${place} AS place FROM session_figures
-         WHERE ${scope} AND ${beyond} ORDER BY ${place} ${order} LIMIT ${WINDOW})
+      `SELECT ${columns}, place FROM (SELECT *, ${place} AS place FROM ${within}
+         AND ${beyond} ORDER BY ${place} ${order} LIMIT ${WINDOW})
        WHERE ${DAYS} AND ${FILTERS} LIMIT (SELECT @count)`,
     ),
     far: db.prepare<[Range], ListRow>(
-      `SELECT ${columns}, ${place} AS place FROM session_figures WHERE ${scope} AND ${DAYS} AND ${beyond} AND ${FILTERS}
+      `SELECT ${columns}, ${place} AS place FROM ${within} AND ${DAYS} AND ${beyond} AND ${FILTERS}
        ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
     ),
   });
@@ -146,7 +146,7 @@ function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC"
     rows: beyondPlace(COLUMNS),
     keys: beyondPlace("session_id AS id"),
     edge: db.prepare<[Range], Place>(
-      `SELECT ${place} AS place, session_id AS id FROM session_figures WHERE ${scope} AND ${beyond}
+      `SELECT ${place} AS place, session_id AS id FROM ${within} AND ${beyond}
        ORDER BY ${place} ${order} LIMIT 1 OFFSET ${WINDOW - 1}`,
     ),
     // By session_figures_by_session.
@@ -163,9 +163,9 @@ type FacetsOf = Pick<Narrowed, "teamId" | "deviceIds"> & { readonly most: number
 const FACETED_EXAMINED = 10_000;
 
 export const listRows = statements((db) => {
-  const walks = (by: SortBy, scope = OF_TEAM) => ({
-    DESC: walk(db, by, scope, "DESC"),
-    ASC: walk(db, by, scope, "ASC"),
+  const walks = (by: SortBy, within = `session_figures WHERE ${OF_TEAM}`) => ({
+    DESC: walk(db, by, within, "DESC"),
+    ASC: walk(db, by, within, "ASC"),
   });
   const sums = (where: string) => db.prepare<[Narrowed], SumRow>(`SELECT ${SUMS} FROM session_figures WHERE ${where}`);
   return {
@@ -177,8 +177,8 @@ export const listRows = statements((db) => {
       errors: walks("errors"),
       tokens: walks("tokens"),
     },
-    // By session_figures_by_repo.
-    startedInRepo: walks("started", OF_REPO),
+    // By session_figures_by_repo, which is named: the planner takes the index of starts for those of days.
+    startedInRepo: walks("started", `session_figures INDEXED BY session_figures_by_repo WHERE ${OF_REPO}`),
     // Within session_figures_by_start: the start before which nothing is looked at.
     highest: db.prepare<[], number | null>("SELECT max(id) FROM session_figures").pluck(),
     oldest: db
