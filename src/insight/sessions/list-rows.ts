@@ -106,8 +106,10 @@ const SUMS = `count(*) AS sessions, ifnull(sum(result = 'succeeded'), 0) AS succ
 
 const OF_TEAM = "team_id = @teamId AND session_id IS NOT NULL";
 const OF_REPO = `${OF_TEAM} AND repo_key = @repoKey`;
-/** The plus keeps the planner from the indexes of the team. */
-const OF_DEVICES = `device_id IN (SELECT value FROM json_each(@deviceIds)) AND +team_id = @teamId AND session_id IS NOT NULL`;
+/** Of some devices, one after another. The pluses keep the planner from all other indexes, whatever an ANALYZE noted of them. */
+const WITHIN_DEVICES = `(SELECT DISTINCT value AS device FROM json_each(@deviceIds)) CROSS JOIN session_figures
+  WHERE device_id = device AND +team_id = @teamId AND +session_id IS NOT NULL`;
+const DAYS_OF_FEW = "+started_at >= @from AND +started_at < @to";
 
 /** Sessions that are read by their devices, however few of them a list shows. */
 const FEW = 3_000;
@@ -122,7 +124,8 @@ const WINDOW = 2_000;
  */
 function walk(db: Preparer, by: SortBy, within: string, direction: "DESC" | "ASC") {
   const place = PLACES[by];
-  const beyond = `(${place}, session_id) ${direction === "DESC" ? "<" : ">"} (@place, @id)`;
+  const further = `${direction === "DESC" ? "<" : ">"} (@place, @id)`;
+  const beyond = `(${place}, session_id) ${further}`;
   const order = `${direction}, session_id ${direction}`;
   // The plus keeps the planner from walking the index of the order, row by row all over the table.
   const sorted = by === "started" ? place : `+${place}`;
@@ -140,8 +143,8 @@ function walk(db: Preparer, by: SortBy, within: string, direction: "DESC" | "ASC
   return {
     // By session_figures' unique index (device_id, external_id).
     ofFew: db.prepare<[Range], ListRow>(
-      `SELECT ${COLUMNS}, ${place} AS place FROM session_figures WHERE ${OF_DEVICES} AND ${DAYS} AND ${beyond} AND ${FILTERS}
-       ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
+      `SELECT ${COLUMNS}, ${place} AS place FROM ${WITHIN_DEVICES} AND ${DAYS_OF_FEW} AND (+(${place}), +session_id) ${further}
+         AND ${FILTERS} ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
     ),
     rows: beyondPlace(COLUMNS),
     keys: beyondPlace("session_id AS id"),
@@ -167,7 +170,8 @@ export const listRows = statements((db) => {
     DESC: walk(db, by, within, "DESC"),
     ASC: walk(db, by, within, "ASC"),
   });
-  const sums = (where: string) => db.prepare<[Narrowed], SumRow>(`SELECT ${SUMS} FROM session_figures WHERE ${where}`);
+  const sums = (where: string, within = "session_figures WHERE") =>
+    db.prepare<[Narrowed], SumRow>(`SELECT ${SUMS} FROM ${within} ${where}`);
   return {
     // Each by the index of its name, and by session_figures_by_start.
     walks: {
@@ -198,7 +202,7 @@ export const listRows = statements((db) => {
         `SELECT count(*) <= ${FEW} FROM (SELECT 1 FROM session_figures WHERE device_id IN (SELECT value FROM json_each(?)) LIMIT ${FEW + 1})`,
       )
       .pluck(),
-    sumsOfFew: sums(`${OF_DEVICES} AND ${DAYS} AND ${FILTERS}`),
+    sumsOfFew: sums(`AND ${DAYS_OF_FEW} AND ${FILTERS}`, WITHIN_DEVICES),
     sums: sums(`${OF_TEAM} AND ${DAYS}`),
     sumsOfRepo: sums(`${OF_REPO} AND ${DAYS}`),
     sumsFiltered: sums(`${OF_TEAM} AND ${DAYS} AND ${FILTERS}`),
@@ -210,7 +214,7 @@ export const listRows = statements((db) => {
     ),
     // By session_figures' unique index: all sessions of the devices.
     newestOfFew: db.prepare<[FacetsOf], FacetRow>(
-      `${FACETS} FROM session_figures WHERE ${OF_DEVICES} ORDER BY started_at DESC, session_id DESC LIMIT (SELECT @most)`,
+      `${FACETS} FROM ${WITHIN_DEVICES} ORDER BY started_at DESC, session_id DESC LIMIT (SELECT @most)`,
     ),
     // By session_figures_by_start, from a start to another.
     repos: db.prepare<[string, number, number, number], RepoSums>(
