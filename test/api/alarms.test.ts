@@ -1,8 +1,9 @@
 import { appendFileSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { createApiToken, revokeApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createFleetCodes } from "../../src/identity/devices/devices.ts";
+import { rows as peopleRows } from "../../src/identity/people/rows.ts";
 import { teamMoves, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { eraseNotices } from "../../src/platform/notices/notices.ts";
@@ -12,8 +13,10 @@ import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
 import { checkFile, exportTeam, importTeam } from "../../src/share/moves/moves.ts";
 import { chooseEvents, eventsFor } from "../../src/share/notifications/notifications.ts";
 import { mountTmpfs, noMounts } from "../faults/support/disk.ts";
+import { makeAccount } from "../support/accounts.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
+import { turnsOfOthers } from "../support/others.ts";
 import { startReceiver } from "../support/receiver.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -174,6 +177,37 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   backedUp(next);
   await alarmsJob.run(next.instance.core);
   expect(noted(next, "key.due")).toMatchObject([{ kind: "api_token" }, { kind: "signing_key" }]);
+});
+
+it("looks at the owners of those tokens alone that are due, and lets others in between the teams", async () => {
+  const receiver = await startReceiver();
+  const t = await startSending([receiver]);
+  const { core } = t.instance;
+  await addChannel(t, receiver, null, eventsFor(null));
+  const teams = await Promise.all(Array.from({ length: 5 }, () => t.team()));
+  const due = [];
+  for (const team of teams) {
+    const { id: userId } = await makeAccount(core, {
+      email: `${team.id}@example.com`,
+      team: { id: team.id, role: "owner" },
+    });
+    const make = (days: number) =>
+      createApiToken(core, { teamId: team.id, userId, name: "ci", lifetimeMs: days * DAY_MS });
+    for (let i = 0; i < 10; i++) await make(60);
+    await revokeApiToken(core, (await make(3)).id);
+    due.push((await make(3)).id);
+  }
+  due.push((await createApiToken(core, { teamId: null, userId: null, name: "all", lifetimeMs: DAY_MS })).id);
+  const owners = vi.spyOn(peopleRows(core.store).userById, "get");
+  const { turns } = await turnsOfOthers(core, async () => alarmsJob.run(core));
+  expect(owners).toHaveBeenCalledTimes(5);
+  // Once after the devices of each team, and once after its tokens, with those of the installation.
+  expect(turns).toBeGreaterThan(2 * teams.length);
+  expect(
+    noted(t, "key.due")
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(due.sort());
 });
 
 it("tells of a backup and a replica that were noted last by a clock that was years ahead", async () => {

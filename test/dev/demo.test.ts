@@ -180,7 +180,7 @@ describe("the demo team", () => {
   it("has people who were all seen, after the last thing that each did", async () => {
     const t = await startLocal({ empty: false });
     const { core, credentials, clock } = t.local;
-    for (const { email, userId } of listMembers(core, credentials.teamId)) {
+    for (const { email, userId } of await listMembers(core, credentials.teamId)) {
       // The owner is seen when somebody signs in with what is printed.
       if (userId === credentials.userId) continue;
       const seen = lastSeenAt(core, userId);

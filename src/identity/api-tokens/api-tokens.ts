@@ -12,6 +12,7 @@ export {
   createApiToken,
   endApiTokens,
   eraseApiTokens,
+  expiringApiTokens,
   getApiToken,
   type IssuedApiToken,
   listApiTokens,

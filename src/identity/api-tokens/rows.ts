@@ -26,8 +26,11 @@ export const rows = statements((db) => ({
   byToken: db.prepare<[Buffer], TokenRow>(`${TOKEN} WHERE token_hash = ?`),
   // By primary key, as is all that names an id.
   token: db.prepare<[string], TokenRow>(`${TOKEN} WHERE id = ?`),
-  // Both by api_tokens_by_team; IS finds those of all teams, too.
+  // All by api_tokens_by_team; IS finds those of all teams, too.
   ofTeam: db.prepare<[string | null], TokenRow>(`${TOKEN} WHERE team_id IS ? ORDER BY created_at DESC, rowid DESC`),
+  expiring: db.prepare<[string | null, number, number], TokenRow>(
+    `${TOKEN} WHERE team_id IS ? AND revoked_at IS NULL AND expires_at > ? AND expires_at < ?`,
+  ),
   liveCount: db
     .prepare<[string | null, number], number>(
       "SELECT count(*) FROM api_tokens WHERE team_id IS ? AND revoked_at IS NULL AND expires_at > ?",

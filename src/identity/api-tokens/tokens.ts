@@ -162,6 +162,13 @@ export function listApiTokens(core: Core, teamId?: string | null): ApiTokenFacts
   return (teamId === undefined ? tokens.all() : ofTeam.all(teamId)).map((row) => factsOf(core, row));
 }
 
+/** API tokens of a team, or of the installation where it is null, that work now and will not any more at an instant. */
+export const expiringApiTokens = (core: Core, teamId: string | null, until: number): ApiTokenFacts[] =>
+  rows(core.store)
+    .expiring.all(teamId, core.clock.now(), until)
+    .map((row) => factsOf(core, row))
+    .filter(({ status }) => status === "active");
+
 /**
  * Ends an API token.
  * @param teamId whose it must be; anybody's when undefined

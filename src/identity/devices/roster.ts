@@ -6,7 +6,7 @@ import { type DeviceRow, rows } from "./rows.ts";
 
 /** Devices read by one statement. */
 const PORTION = 100;
-/** Where there are more, they are read anew beside other work, and meanwhile listed as they were before another process changed one. */
+/** Those that changed are read once there are so many; where there are more in all, they are read anew beside other work, and meanwhile listed as they were before another process changed one. */
 const MAX_AT_ONCE = 2_000;
 
 /** Devices by team, the one bound first first. */
@@ -25,12 +25,15 @@ interface Roster {
   isOld: boolean;
 }
 
-const rosterOf = slot(({ store }): Roster => {
+const rosterOf = slot((core): Roster => {
+  const { store } = core;
   const hasChangedOutside = store.watchOutside();
   const roster: Roster = { teams: undefined, changed: new Set(), hasChangedOutside, meanwhile: undefined, isOld: true };
   const note = (id: unknown) => {
+    const before = roster.changed.size;
     roster.changed.add(id as string);
     roster.meanwhile?.add(id as string);
+    if (roster.changed.size > before && roster.changed.size % MAX_AT_ONCE === 0) setImmediate(readChanged, core);
   };
   store.onChange(["devices"], note, { column: "id", added: true });
   store.onChange(["device_tokens"], note, { column: "device_id", added: true });
@@ -96,6 +99,16 @@ async function readBeside(core: Core, roster: Roster): Promise<void> {
 /** Begins to read them; part of starting, so that the first page finds them read. */
 export function watchDevices(core: Core): void {
   void readBeside(core, rosterOf(core));
+}
+
+/** Reads what changed though nobody asks: who looks first in a morning must not wait until all of a large fleet is read. */
+function readChanged(core: Core): void {
+  if (!core.store.db.open || rosterOf(core).teams === undefined) return;
+  try {
+    asTheyAre(core);
+  } catch {
+    // Whoever looks next tries again.
+  }
 }
 
 function asTheyAre(core: Core): Teams {

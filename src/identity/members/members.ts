@@ -6,8 +6,9 @@
 import type { Core } from "../../core.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { conflict, fail, forbidden, notFound } from "../../kit/problem.ts";
+import { cooperative } from "../../kit/yield.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
-import { findUser, findUsers, getListedUser, getUser, type ListedUser, type User } from "../people/people.ts";
+import { emailKey, findUser, findUsers, getListedUser, getUser, type ListedUser, type User } from "../people/people.ts";
 import { storeTeam, type Team, type TeamPlan, teamsById } from "../teams/teams.ts";
 import { type MembershipRow, type Role, rows } from "./rows.ts";
 
@@ -43,17 +44,32 @@ export interface Membership {
 /** Members listed at once; whoever looks for one of more narrows the list by text. */
 export const MAX_LISTED = 200;
 
-/** The people of a team, owners first, 200 at most. @param text part of an address or a name */
-export function listMembers(core: Core, teamId: string, text = ""): Member[] {
-  const byRole = Map.groupBy(rows(core.store).ofTeam.all(teamId), ({ role }) => role);
-  const found: Member[] = [];
-  for (const role of ROLES) {
-    const memberships = new Map((byRole.get(role) ?? []).map((row) => [row.userId, row]));
-    for (const user of findUsers(core, [...memberships.keys()], text, MAX_LISTED - found.length))
-      found.push(memberOf(user, memberships.get(user.id) as MembershipRow));
+/** Members that are looked through in one go. */
+const AT_ONCE = 2_000;
+
+/** The people of a team, owners first, each by their addresses; 200 at most. @param text part of an address or a name */
+export async function listMembers(core: Core, teamId: string, text = ""): Promise<Member[]> {
+  const yieldNow = cooperative(core.clock);
+  const found = new Map<Role, Member[]>();
+  for (let after: string | undefined = ""; after !== undefined; await yieldNow()) {
+    const some: MembershipRow[] = rows(core.store).ofTeamAfter.all(teamId, after, AT_ONCE);
+    for (const [role, of] of Map.groupBy(some, (row) => row.role)) {
+      const more = membersAmong(core, of, text);
+      const before = found.get(role);
+      found.set(role, before ? [...before, ...more].sort(byAddress).slice(0, MAX_LISTED) : more);
+    }
+    after = some.length < AT_ONCE ? undefined : some.at(-1)?.userId;
   }
-  return found;
+  return ROLES.flatMap((role) => found.get(role) ?? []).slice(0, MAX_LISTED);
 }
+
+function membersAmong(core: Core, of: readonly MembershipRow[], text: string): Member[] {
+  const memberships = new Map(of.map((row) => [row.userId, row]));
+  const users = findUsers(core, [...memberships.keys()], text, MAX_LISTED);
+  return users.map((user) => memberOf(user, memberships.get(user.id) as MembershipRow));
+}
+
+const byAddress = (a: Member, b: Member): number => (emailKey(a.email) < emailKey(b.email) ? -1 : 1);
 
 const memberOf = ({ id: userId, ...user }: ListedUser, { role, createdAt, source }: MembershipRow): Member => ({
   ...user,

@@ -21,9 +21,12 @@ export const rows = statements((db) => ({
      ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role, source = excluded.source`,
   ),
   removeMember: db.prepare<[string, string]>("DELETE FROM memberships WHERE team_id = ? AND user_id = ?"),
-  // Both by memberships' primary key.
+  // All by memberships' primary key.
   membership: db.prepare<[string, string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE team_id = ? AND user_id = ?`),
   ofTeam: db.prepare<[string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE team_id = ?`),
+  ofTeamAfter: db.prepare<[string, string, number], MembershipRow>(
+    `SELECT ${MEMBERSHIP} WHERE team_id = ? AND user_id > ? ORDER BY user_id LIMIT ?`,
+  ),
   memberCount: db.prepare<[string], number>("SELECT count(*) FROM memberships WHERE team_id = ?").pluck(),
   // By memberships_by_user.
   ofUser: db.prepare<[string], MembershipRow>(`SELECT ${MEMBERSHIP} WHERE user_id = ?`),

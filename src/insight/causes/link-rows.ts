@@ -101,9 +101,9 @@ const COUNTED = `l.session_id IS NOT NULL AND l.gone_after IS NULL AND l.verdict
       AND p.verdict IS NOT 'rejected')))`;
 
 export const linkRows = statements((db) => ({
-  // By causal_links_by_repo; people's verdicts by causal_links_by_entry.
+  // By causal_links_by_repo, whatever an ANALYZE noted; people's verdicts by causal_links_by_entry.
   countedInRepo: db.prepare<[string, string], { sessionId: number; entries: number }>(
-    `SELECT l.session_id AS sessionId, count(DISTINCT l.entry_id) AS entries FROM causal_links l
+    `SELECT l.session_id AS sessionId, count(DISTINCT l.entry_id) AS entries FROM causal_links l INDEXED BY causal_links_by_repo
      WHERE l.team_id = ? AND l.repo_key = ? AND ${COUNTED} GROUP BY l.session_id`,
   ),
   // By causal_links_by_session.
@@ -129,13 +129,14 @@ export const linkRows = statements((db) => ({
   entriesOfSession: db.prepare<[number], { repoKey: string; date: string }>(
     "SELECT DISTINCT repo_key AS repoKey, date FROM causal_links WHERE session_id = ?",
   ),
-  // Both by causal_links_by_date; windows by primary key.
+  // Both by causal_links_by_date, which is named, for by the order that it asks for SQLite would walk all of a team's links for those of one
+  // day; windows by primary key.
   dayBefore: db
     .prepare<[string, string], string | null>("SELECT max(date) FROM causal_links WHERE team_id = ? AND date < ?")
     .pluck(),
   placesOfDay: db.prepare<[DayOfLinks], PlaceRow>(
     `SELECT l.id, l.date, l.entry_id AS entryId, l.fingerprint, l.verdict, w.external_id AS externalId
-     FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
+     FROM causal_links l INDEXED BY causal_links_by_date LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
      WHERE l.team_id = @teamId AND l.date = @date AND (@repoKey IS NULL OR l.repo_key = @repoKey)
        AND (@path IS NULL OR l.path = @path)
      ORDER BY l.repo_key, l.path, l.heading, l.ordinal, ${RANK}`,

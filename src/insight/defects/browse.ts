@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
+import { onWire, WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { splitLines, textBlocks } from "../../kit/markdown-blocks.ts";
 import { soughtText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -74,12 +74,44 @@ export function entryText(core: Core, teamId: string, { repoKey, path, line }: D
 const MAX_OF_A_CLASS = 1_000;
 
 /**
- * The entries of a class, of whatever kind, newest first; 1,000 at most.
+ * The entries of a class, of whatever kind, newest first; 1,000 at most, or fewer.
  * @param fingerprint as `onWire` spells it
  */
-export function defectsOfClass(core: Core, teamId: string, fingerprint: string, repoKey?: string): Defect[] {
+export function defectsOfClass(
+  core: Core,
+  teamId: string,
+  fingerprint: string,
+  { repoKey, most = MAX_OF_A_CLASS }: { readonly repoKey?: string | undefined; readonly most?: number } = {},
+): Defect[] {
   if (!WIRE_FINGERPRINT.test(fingerprint)) return [];
   return pageRows(core.store)
-    .ofClass.all(teamId, ...classRange(fingerprint), repoKey ?? null, MAX_OF_A_CLASS)
+    .ofClass.all(teamId, ...classRange(fingerprint), repoKey ?? null, most)
     .map(readRow);
 }
+
+/** What all entries of a class come to, of whatever kind and however many. @param fingerprint as `onWire` spells it */
+function sums(core: Core, teamId: string, fingerprint: string) {
+  const repos = WIRE_FINGERPRINT.test(fingerprint)
+    ? pageRows(core.store).reposOfClass.all(teamId, ...classRange(fingerprint))
+    : [];
+  return {
+    repos,
+    occurrences: repos.reduce((sum, one) => sum + one.occurrences, 0),
+    open: repos.reduce((sum, one) => sum + one.open, 0),
+  };
+}
+
+/** The days of all entries of a class, in any order; days may come again. */
+const days = (core: Core, teamId: string, fingerprint: string): string[] =>
+  pageRows(core.store).datesOfClass.all(teamId, ...classRange(fingerprint), "");
+
+/** The entries of a class before and after one of them in the order of `defectsOfClass`, by their numbers. */
+function beside(core: Core, teamId: string, { fingerprint, date, repoKey, path, line }: Defect) {
+  const [low, high] = classRange(onWire(fingerprint));
+  const place = { teamId, low, high, date, repoKey, path, line };
+  const { olderOfClass, newerOfClass } = pageRows(core.store);
+  return { older: olderOfClass.get(place), newer: newerOfClass.get(place) };
+}
+
+/** The entries of a class as a whole. */
+export const wholeClass = { sums, days, beside };

@@ -8,7 +8,7 @@ export { DEFECT_KINDS } from "../../formats/brain-kinds.ts";
 export { onWire } from "../../formats/errors/fingerprint.ts";
 export { parseFile } from "../../formats/errors/parse.ts";
 export { makeBriefing } from "./briefing.ts";
-export { defectsOfClass, entryText, findDefect, newestWith } from "./browse.ts";
+export { defectsOfClass, entryText, findDefect, newestWith, wholeClass } from "./browse.ts";
 export { errorCalendar } from "./calendar.ts";
 export { countEndedClasses, recurredWithin, recurringClasses } from "./classes.ts";
 export { errorDays } from "./daily.ts";

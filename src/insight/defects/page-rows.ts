@@ -55,6 +55,17 @@ interface OpenRange extends Pick<WithinRange, "teamId" | "from" | "before"> {
   readonly repoKey: string | null;
 }
 
+/** Where an entry stands among those of its class. */
+interface PlaceInClass {
+  readonly teamId: string;
+  readonly low: Buffer;
+  readonly high: Buffer;
+  readonly date: string;
+  readonly repoKey: string;
+  readonly path: string;
+  readonly line: number;
+}
+
 /** Where a walk by fingerprint goes on, and ends. */
 interface CountedRange {
   readonly teamId: string;
@@ -91,6 +102,21 @@ export const pageRows = statements((db) => ({
     `${DEFECT} WHERE team_id = ? AND fingerprint BETWEEN ? AND ? AND repo_key = coalesce(?, repo_key)
      ORDER BY date DESC, repo_key, path, line LIMIT ?`,
   ),
+  // Both by defects_by_fingerprint.
+  olderOfClass: db
+    .prepare<[PlaceInClass], number>(
+      `SELECT id FROM defects INDEXED BY defects_by_fingerprint WHERE team_id = @teamId AND fingerprint BETWEEN @low AND @high
+         AND (date < @date OR (date = @date AND (repo_key, path, line) > (@repoKey, @path, @line)))
+       ORDER BY date DESC, repo_key, path, line LIMIT 1`,
+    )
+    .pluck(),
+  newerOfClass: db
+    .prepare<[PlaceInClass], number>(
+      `SELECT id FROM defects INDEXED BY defects_by_fingerprint WHERE team_id = @teamId AND fingerprint BETWEEN @low AND @high
+         AND (date > @date OR (date = @date AND (repo_key, path, line) < (@repoKey, @path, @line)))
+       ORDER BY date, repo_key DESC, path DESC, line DESC LIMIT 1`,
+    )
+    .pluck(),
   // By primary key: the classes of entries, by the first 8 hexadecimal digits.
   classesOfEntries: db.prepare<[string, string, string | null], { id: number; fingerprint: string }>(
     `SELECT id, lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects

@@ -106,8 +106,10 @@ const SUMS = `count(*) AS sessions, ifnull(sum(result = 'succeeded'), 0) AS succ
 
 const OF_TEAM = "team_id = @teamId AND session_id IS NOT NULL";
 const OF_REPO = `${OF_TEAM} AND repo_key = @repoKey`;
-/** The plus keeps the planner from the indexes of the team. */
-const OF_DEVICES = `device_id IN (SELECT value FROM json_each(@deviceIds)) AND +team_id = @teamId AND session_id IS NOT NULL`;
+/** Of some devices, one after another. The pluses keep the planner from all other indexes, whatever an ANALYZE noted of them. */
+const WITHIN_DEVICES = `(SELECT DISTINCT value AS device FROM json_each(@deviceIds)) CROSS JOIN session_figures
+  WHERE device_id = device AND +team_id = @teamId AND +session_id IS NOT NULL`;
+const DAYS_OF_FEW = "+started_at >= @from AND +started_at < @to";
 
 /** Sessions that are read by their devices, however few of them a list shows. */
 const FEW = 3_000;
@@ -120,33 +122,34 @@ const WINDOW = 2_000;
  * is the window's last row. `far` looks at all rows from a start on, by the index of starts, beside which they lie in the table, and
  * puts what the filter leaves in order. Of many that a text is looked for in, the keys alone are read.
  */
-function walk(db: Preparer, by: SortBy, scope: string, direction: "DESC" | "ASC") {
+function walk(db: Preparer, by: SortBy, within: string, direction: "DESC" | "ASC") {
   const place = PLACES[by];
-  const beyond = `(${place}, session_id) ${direction === "DESC" ? "<" : ">"} (@place, @id)`;
+  const further = `${direction === "DESC" ? "<" : ">"} (@place, @id)`;
+  const beyond = `(${place}, session_id) ${further}`;
   const order = `${direction}, session_id ${direction}`;
   // The plus keeps the planner from walking the index of the order, row by row all over the table.
   const sorted = by === "started" ? place : `+${place}`;
   const beyondPlace = (columns: string) => ({
     near: db.prepare<[Range], ListRow>(
-      `SELECT ${columns}, place FROM (SELECT *, ${place} AS place FROM session_figures
-         WHERE ${scope} AND ${beyond} ORDER BY ${place} ${order} LIMIT ${WINDOW})
+      `SELECT ${columns}, place FROM (SELECT *, ${place} AS place FROM ${within}
+         AND ${beyond} ORDER BY ${place} ${order} LIMIT ${WINDOW})
        WHERE ${DAYS} AND ${FILTERS} LIMIT (SELECT @count)`,
     ),
     far: db.prepare<[Range], ListRow>(
-      `SELECT ${columns}, ${place} AS place FROM session_figures WHERE ${scope} AND ${DAYS} AND ${beyond} AND ${FILTERS}
+      `SELECT ${columns}, ${place} AS place FROM ${within} AND ${DAYS} AND ${beyond} AND ${FILTERS}
        ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
     ),
   });
   return {
     // By session_figures' unique index (device_id, external_id).
     ofFew: db.prepare<[Range], ListRow>(
-      `SELECT ${COLUMNS}, ${place} AS place FROM session_figures WHERE ${OF_DEVICES} AND ${DAYS} AND ${beyond} AND ${FILTERS}
-       ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
+      `SELECT ${COLUMNS}, ${place} AS place FROM ${WITHIN_DEVICES} AND ${DAYS_OF_FEW} AND (+(${place}), +session_id) ${further}
+         AND ${FILTERS} ORDER BY ${sorted} ${order} LIMIT (SELECT @count)`,
     ),
     rows: beyondPlace(COLUMNS),
     keys: beyondPlace("session_id AS id"),
     edge: db.prepare<[Range], Place>(
-      `SELECT ${place} AS place, session_id AS id FROM session_figures WHERE ${scope} AND ${beyond}
+      `SELECT ${place} AS place, session_id AS id FROM ${within} AND ${beyond}
        ORDER BY ${place} ${order} LIMIT 1 OFFSET ${WINDOW - 1}`,
     ),
     // By session_figures_by_session.
@@ -163,11 +166,12 @@ type FacetsOf = Pick<Narrowed, "teamId" | "deviceIds"> & { readonly most: number
 const FACETED_EXAMINED = 10_000;
 
 export const listRows = statements((db) => {
-  const walks = (by: SortBy, scope = OF_TEAM) => ({
-    DESC: walk(db, by, scope, "DESC"),
-    ASC: walk(db, by, scope, "ASC"),
+  const walks = (by: SortBy, within = `session_figures WHERE ${OF_TEAM}`) => ({
+    DESC: walk(db, by, within, "DESC"),
+    ASC: walk(db, by, within, "ASC"),
   });
-  const sums = (where: string) => db.prepare<[Narrowed], SumRow>(`SELECT ${SUMS} FROM session_figures WHERE ${where}`);
+  const sums = (where: string, within = "session_figures WHERE") =>
+    db.prepare<[Narrowed], SumRow>(`SELECT ${SUMS} FROM ${within} ${where}`);
   return {
     // Each by the index of its name, and by session_figures_by_start.
     walks: {
@@ -177,8 +181,8 @@ export const listRows = statements((db) => {
       errors: walks("errors"),
       tokens: walks("tokens"),
     },
-    // By session_figures_by_repo.
-    startedInRepo: walks("started", OF_REPO),
+    // By session_figures_by_repo, which is named: the planner takes the index of starts for those of days.
+    startedInRepo: walks("started", `session_figures INDEXED BY session_figures_by_repo WHERE ${OF_REPO}`),
     // Within session_figures_by_start: the start before which nothing is looked at.
     highest: db.prepare<[], number | null>("SELECT max(id) FROM session_figures").pluck(),
     oldest: db
@@ -198,7 +202,7 @@ export const listRows = statements((db) => {
         `SELECT count(*) <= ${FEW} FROM (SELECT 1 FROM session_figures WHERE device_id IN (SELECT value FROM json_each(?)) LIMIT ${FEW + 1})`,
       )
       .pluck(),
-    sumsOfFew: sums(`${OF_DEVICES} AND ${DAYS} AND ${FILTERS}`),
+    sumsOfFew: sums(`AND ${DAYS_OF_FEW} AND ${FILTERS}`, WITHIN_DEVICES),
     sums: sums(`${OF_TEAM} AND ${DAYS}`),
     sumsOfRepo: sums(`${OF_REPO} AND ${DAYS}`),
     sumsFiltered: sums(`${OF_TEAM} AND ${DAYS} AND ${FILTERS}`),
@@ -210,7 +214,7 @@ export const listRows = statements((db) => {
     ),
     // By session_figures' unique index: all sessions of the devices.
     newestOfFew: db.prepare<[FacetsOf], FacetRow>(
-      `${FACETS} FROM session_figures WHERE ${OF_DEVICES} ORDER BY started_at DESC, session_id DESC LIMIT (SELECT @most)`,
+      `${FACETS} FROM ${WITHIN_DEVICES} ORDER BY started_at DESC, session_id DESC LIMIT (SELECT @most)`,
     ),
     // By session_figures_by_start, from a start to another.
     repos: db.prepare<[string, number, number, number], RepoSums>(

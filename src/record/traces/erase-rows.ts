@@ -38,7 +38,19 @@ interface OfPortion extends OfDevice {
   readonly to: string | null;
 }
 
-/** Sessions of a device that are looked at in one go. */
+/** Where a label stands among those of its device. */
+export interface LabelPlace {
+  readonly repo: string;
+  readonly sha256: Buffer;
+}
+
+interface SomeLabels extends OfDevice, LabelPlace {
+  /** Where those begin that follow; null for no end. */
+  readonly toRepo: string | null;
+  readonly toSha256: Buffer | null;
+}
+
+/** Sessions, or labels, of a device that are looked at in one go. */
 const STRETCH = 2_000;
 
 const SESSION =
@@ -110,9 +122,17 @@ export const eraseRows = statements((db) => ({
   label: db.prepare<[number], ErasableItem>(
     "SELECT id, delivery_id AS deliveryId, item, document FROM trace_labels WHERE id = ?",
   ),
-  // By trace_labels_by_session, its first column; sessions by their unique index.
-  looseLabels: db.prepare<[OfDevice], { id: number; deliveryId: number }>(
-    `SELECT id, delivery_id AS deliveryId FROM trace_labels l WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)
+  // Both by trace_labels' unique index (device_id, repo_key, content_sha256); sessions by theirs.
+  labelsEnd: db.prepare<[LabelPlace & { deviceId: string }], LabelPlace>(
+    `SELECT repo_key AS repo, content_sha256 AS sha256 FROM trace_labels
+     WHERE device_id = @deviceId AND (repo_key, content_sha256) >= (@repo, @sha256)
+     ORDER BY repo_key, content_sha256 LIMIT 1 OFFSET ${STRETCH}`,
+  ),
+  looseLabels: db.prepare<[SomeLabels], { id: number; deliveryId: number }>(
+    `SELECT id, delivery_id AS deliveryId FROM trace_labels l
+     WHERE device_id = @deviceId AND (repo_key, content_sha256) >= (@repo, @sha256)
+       AND (repo_key, content_sha256) < (coalesce(@toRepo, x''), coalesce(@toSha256, x''))
+       AND (@repoKey IS NULL OR repo_key = @repoKey)
        AND (session_id IS NULL OR NOT EXISTS (
          SELECT 1 FROM trace_sessions s WHERE s.device_id = l.device_id AND s.external_id = l.session_id))`,
   ),

@@ -11,7 +11,13 @@ import {
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, findDelivery, type Portion } from "../../log/log.ts";
 import { withDocument } from "./documents.ts";
-import { type ErasableItem, type ErasableSession, eraseRows, type NamingSession } from "./erase-rows.ts";
+import {
+  type ErasableItem,
+  type ErasableSession,
+  eraseRows,
+  type LabelPlace,
+  type NamingSession,
+} from "./erase-rows.ts";
 import { labelText, sessionText, spanText } from "./item-texts.ts";
 import { isHeld, noteErasure } from "./note-erase.ts";
 import { NOTES_MODE } from "./notes.ts";
@@ -19,6 +25,8 @@ import type { Twin } from "./twin-rows.ts";
 import { sessionTwins } from "./twins.ts";
 
 type Of = Omit<Portion, "erasureId">;
+
+const NO_BYTES: Buffer = Buffer.alloc(0);
 
 /** The sessions of a portion: those that grew last when it was received; as many at a time as others wait for. */
 function* sessionsOfPortion(core: Core, portion: Of): Generator<readonly ErasableSession[]> {
@@ -54,12 +62,22 @@ function countOfSessions(core: Core, sessions: readonly ErasableSession[]): { sp
   );
 }
 
-/** Labels of a portion that name no session that is there. */
-function looseLabels(core: Core, portion: Omit<Portion, "erasureId">): readonly { id: number }[] {
+/** Labels of a portion that name no session that is there; as many looked through at a time as others wait for. */
+function* looseLabels(core: Core, portion: Of): Generator<readonly { id: number }[]> {
   const { deviceId, repoKey } = portion;
-  return eraseRows(core.store)
-    .looseLabels.all({ deviceId, repoKey })
-    .filter(({ deliveryId }) => deliveryErasure.isWithin(findDelivery(core, deliveryId), portion));
+  const sql = eraseRows(core.store);
+  const first: LabelPlace = { repo: "", sha256: NO_BYTES };
+  for (const { from, to } of stretches(first, (from) => sql.labelsEnd.get({ deviceId, ...from }))) {
+    const loose = sql.looseLabels.all({
+      deviceId,
+      repoKey,
+      ...from,
+      toRepo: to?.repo ?? null,
+      toSha256: to?.sha256 ?? null,
+    });
+    const of = Map.groupBy(loose, ({ deliveryId }) => deliveryId);
+    yield [...of].flatMap(([id, some]) => (deliveryErasure.isWithin(findDelivery(core, id), portion) ? some : []));
+  }
 }
 
 /**
@@ -141,15 +159,15 @@ function dropLabels(core: Core, labels: readonly ErasableItem[], erasureId: stri
   return labels.length;
 }
 
-/** Erases the labels of a portion that are of no session, once its sessions are gone. */
-function* eraseLooseLabels(core: Core, portion: Portion): Generator<EraseStep> {
+/** Erases labels, as `looseLabels` finds them once the sessions of their portion are gone. */
+function* eraseLabels(core: Core, labels: readonly { id: number }[], erasureId: string): Generator<EraseStep> {
   const sql = eraseRows(core.store);
-  for (const some of portions(looseLabels(core, portion)))
+  for (const some of portions(labels))
     yield () => ({
       labels: dropLabels(
         core,
         some.flatMap(({ id }) => sql.label.get(id) ?? []),
-        portion.erasureId,
+        erasureId,
       ),
     });
 }
@@ -198,7 +216,7 @@ export const traceErasure = {
   countOfSessions,
   looseLabels,
   eraseSession,
-  eraseLooseLabels,
+  eraseLabels,
   markRest,
   findSessions,
   /** Whether a team has a session that an agent calls so. */

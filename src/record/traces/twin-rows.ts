@@ -55,7 +55,7 @@ export const twinRows = statements((db, has) => ({
   // By primary key.
   unlisted: db
     .prepare<[string], number>(
-      "SELECT id FROM trace_sessions WHERE id IN (SELECT value FROM json_each(?)) AND exported = 2",
+      "SELECT s.id FROM json_each(?) one CROSS JOIN trace_sessions s WHERE s.id = one.value AND +s.exported = 2",
     )
     .pluck(),
   // By trace_sessions_unlisted, each by trace_sessions_by_name; before sessions counted once there was none.

@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import type { Core } from "../../core.ts";
-import { listApiTokens } from "../../identity/api-tokens/api-tokens.ts";
+import { expiringApiTokens } from "../../identity/api-tokens/api-tokens.ts";
 import { type Device, listDevices } from "../../identity/devices/devices.ts";
 import { listTeams, type Team } from "../../identity/teams/teams.ts";
 import { DAY_MS, instantOrNull, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
@@ -57,7 +57,12 @@ export const alarmsJob: Job = {
       installation("disk.low", { state: "ended", free_bytes: spaceOf(core).free }),
     );
     if (core.config.billing === "on") await compare(core, "license", dueLicenses(core));
-    await compare(core, "key", dueKeys(core));
+    const keys = [...dueSigningKey(core)];
+    for (const team of [null, ...listTeams(core)]) {
+      keys.push(...dueTokens(core, team?.id ?? null));
+      await yieldNow();
+    }
+    await compare(core, "key", keys);
   },
 };
 
@@ -158,16 +163,11 @@ function dueLicenses(core: Core, teams: readonly Team[] = servedTeams(core)): Co
   });
 }
 
-const dueKeys = (core: Core): Condition[] => [...dueTokens(core), ...dueSigningKey(core)];
-
-function dueTokens(core: Core, team?: string): Condition[] {
-  const until = core.clock.now() + TOKEN_NOTICE_MS;
-  return listApiTokens(core, team)
-    .filter(({ status, expiresAt }) => status === "active" && expiresAt < until)
-    .map(({ id, teamId, name, expiresAt }) => {
-      const data = { kind: "api_token", id, name, until: isoInstant(expiresAt) };
-      return { key: `key:${id}`, notice: { type: "key.due", teamId, path: "/api-tokens", data } };
-    });
+function dueTokens(core: Core, of: string | null): Condition[] {
+  return expiringApiTokens(core, of, core.clock.now() + TOKEN_NOTICE_MS).map(({ id, teamId, name, expiresAt }) => {
+    const data = { kind: "api_token", id, name, until: isoInstant(expiresAt) };
+    return { key: `key:${id}`, notice: { type: "key.due", teamId, path: "/api-tokens", data } };
+  });
 }
 
 function dueSigningKey(core: Core): Condition[] {

@@ -95,7 +95,9 @@ export async function* eraseTraces(
       yield* eraseNotes(core, teamId, (onErased) =>
         traceErasure.eraseNotes(core, portion, (sessions) => isKept.note(deviceId, sessions), onErased),
       );
-      if (!isKept.labels(deviceId)) yield* traceErasure.eraseLooseLabels(core, portion);
+      if (isKept.labels(deviceId)) continue;
+      const labels = await whichOf(core, traceErasure.looseLabels(core, portion));
+      yield* traceErasure.eraseLabels(core, labels, portion.erasureId);
     }
   }
 }

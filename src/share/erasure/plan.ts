@@ -70,7 +70,7 @@ async function countsOf(core: Core, target: Resolved["target"], portions: Awaite
       target.kind === "entry" ? ({ seq }: { readonly seq: number }) => seq === target.seq : ofSession(isMeant);
     counts.entries += await countEntries(core, portion, isWhole ? undefined : some);
     if (isWhole) {
-      counts.labels += traceErasure.looseLabels(core, portion).length;
+      counts.labels += (await whichOf(core, traceErasure.looseLabels(core, portion))).length;
       counts.snapshots += (await whichOf(core, brainErasure.snapshotsOfPortion(core, portion, false))).length;
     }
   }

@@ -66,7 +66,7 @@ export const errorOne = reading(
     const found = await findClass(core, teamId, params.id ?? "", repo);
     const standing = found && standingOfClass(core, teamId, found.fingerprint);
     if (!found || !standing) fail(notFound, "There is no such class of errors.");
-    const entries = defectsOfClass(core, teamId, found.fingerprint, repo).sort(newestFirst);
+    const entries = defectsOfClass(core, teamId, found.fingerprint, { repoKey: repo }).sort(newestFirst);
     const beyond = place === undefined ? entries : entries.filter(isBeyond(place));
     const page = beyond.slice(0, pageSize(limit));
     const last = page.at(-1);

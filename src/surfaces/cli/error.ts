@@ -41,7 +41,7 @@ const ofTeam = (command: Command) =>
 async function named(core: Core, { id: teamId }: Team, id: string): Promise<Named> {
   await catchUp(core, entriesProjection);
   const isClass = WIRE_FINGERPRINT.test(id);
-  const entry = isClass ? defectsOfClass(core, teamId, id)[0] : findDefect(core, teamId, Number(id));
+  const entry = isClass ? defectsOfClass(core, teamId, id, { most: 1 })[0] : findDefect(core, teamId, Number(id));
   if (!entry) fail(notFound, `There is no error "${id}" (see: reckon error list)`);
   const title = entry.title || entry.heading;
   return { teamId, fingerprint: onWire(entry.fingerprint), title, ...(!isClass && { entryId: entry.id }) };

@@ -76,7 +76,7 @@ function classText(
   { fingerprint, occurrences, firstSeen, lastSeen, titles, rule }: Awaited<ReturnType<typeof recurringClasses>>[number],
   { repoKey, of }: { readonly repoKey: string | undefined; readonly of: string },
 ): string {
-  const places = defectsOfClass(core, teamId, fingerprint, repoKey).filter(({ kind }) => kind === "error");
+  const places = defectsOfClass(core, teamId, fingerprint, { repoKey }).filter(({ kind }) => kind === "error");
   return [
     `${occurrences} times, ${firstSeen} to ${lastSeen}, class ${fingerprint}${of}`,
     ...(rule === null ? [] : [quoted(`Prevention rule: ${shortened(rule)}`)]),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { isFromPack, kindOf } from "../../formats/brain-kinds.ts";
-import { defectsOfClass, freshenEntries, onWire, parseFile } from "../../insight/defects/defects.ts";
+import { freshenEntries, onWire, parseFile, wholeClass } from "../../insight/defects/defects.ts";
 import { isoDate } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { visibleLine } from "../../kit/strings.ts";
@@ -64,7 +64,8 @@ async function noteFor(visit: Visit, repoKey: string | undefined, fingerprint: s
     repoKey === undefined ? [] : currentBrains(visit.core, teamId).filter((one) => one.repoKey === repoKey);
   const paths = brains.flatMap(({ files }) => files.map(([path]) => path));
   const file = paths.find((path) => kindOf(path) === "error" && !isFromPack(path)) ?? USUAL_FILE;
-  const before = defectsOfClass(visit.core, teamId, fingerprint, repoKey).length;
+  const { repos } = wholeClass.sums(visit.core, teamId, fingerprint);
+  const before = repos.reduce((sum, one) => sum + (one.repoKey === (repoKey ?? one.repoKey) ? one.occurrences : 0), 0);
   return [
     `Put the entry above into ${word(file)}, as the first one below the file's title; the server did not edit it.`,
     ...(before > 0 ? [`The same rule stands in ${before} earlier entries: this came again.`] : []),

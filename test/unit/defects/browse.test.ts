@@ -1,5 +1,13 @@
 import { expect, it } from "vitest";
-import { defectsOfClass, entryText, listDefects, newestWith, onWire } from "../../../src/insight/defects/defects.ts";
+import {
+  type Defect,
+  defectsOfClass,
+  entryText,
+  listDefects,
+  newestWith,
+  onWire,
+  wholeClass,
+} from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const FILE = `# Errors
@@ -58,13 +66,33 @@ it("gathers a class by the beginning of its fingerprint, and nothing for what is
   const [first] = listDefects(core, team);
   const name = onWire(first?.fingerprint as Buffer);
   expect(defectsOfClass(core, team, name).map(({ date }) => date)).toEqual(["2026-11-20", "2026-11-13"]);
-  expect(defectsOfClass(core, team, name, "elsewhere")).toEqual([]);
+  expect(defectsOfClass(core, team, name, { repoKey: "elsewhere" })).toEqual([]);
   for (const none of ["", name.slice(1), `${name}00`, name.toUpperCase().replace(/\d/g, "G"), "%"])
     expect([none, defectsOfClass(core, team, none)]).toEqual([none, []]);
   t.instance.core.store.db
     .prepare("UPDATE defects SET fingerprint = ? WHERE date < '2026-06'")
     .run(Buffer.alloc(32, 255));
   expect(defectsOfClass(core, team, "ffffffff").map(({ title }) => title)).toEqual(["Bare"]);
+});
+
+it("tells of all entries of a class, and which stand before and after each, of more than are given at once", async () => {
+  const day = (i: number) => new Date(Date.UTC(2026, 10, 20 - (i % 97))).toISOString().slice(0, 10);
+  const entry = (i: number) =>
+    `## ${day(i)} Broke ${i}\n\n${i % 3 === 0 ? "**Status:** open\n\n" : ""}**Prevention rule:** ${i % 10 === 0 ? "another" : "the same"}\n`;
+  const { core, team } = await published(Array.from({ length: 1_400 }, (_, i) => entry(i)).join("\n"));
+  const all = listDefects(core, team).filter(({ rule }) => rule === "the same");
+  const name = onWire(all[0]?.fingerprint as Buffer);
+  expect(all).toHaveLength(1_260);
+  expect(defectsOfClass(core, team, name)).toEqual(all.slice(0, 1_000));
+  expect(defectsOfClass(core, team, name, { most: 3 })).toEqual(all.slice(0, 3));
+  const open = all.filter((one) => one.open).length;
+  expect(wholeClass.sums(core, team, name)).toMatchObject({ occurrences: 1_260, open, repos: [{ repoKey: "shop" }] });
+  expect(wholeClass.days(core, team, name).sort()).toEqual(all.map(({ date }) => date).sort());
+  const besides = all.map((one) => wholeClass.beside(core, team, one));
+  expect(besides).toEqual(all.map((_, i) => ({ older: all[i + 1]?.id, newer: all[i - 1]?.id })));
+  const alone = { ...(all[0] as Defect), fingerprint: Buffer.alloc(32, 1) };
+  expect(wholeClass.beside(core, team, alone)).toEqual({ older: undefined, newer: undefined });
+  expect(wholeClass.sums(core, team, "none")).toEqual({ occurrences: 0, open: 0, repos: [] });
 });
 
 it("finds the newest entries with a text, as many as asked for, however far back they are", async () => {

@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { assignDevice, listDevices, renameDevice, revokeDevice } from "../../../src/identity/devices/devices.ts";
+import { rows } from "../../../src/identity/devices/rows.ts";
 import { sourcesOf } from "../../../src/identity/ownership/ownership.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/kit/clock.ts";
 import { databasePath } from "../../../src/platform/store/store.ts";
@@ -143,4 +144,20 @@ it("lists the very many devices of somebody, in several teams, as they are", asy
   core.store.db.prepare("UPDATE devices SET person_id = NULL WHERE id = ?").run(ids()[0]);
   expect(ids()).toEqual(stored(null));
   expect(ids()).toHaveLength(719);
+});
+
+it("reads what changed of very many devices as they change, and leaves few to be read to whoever looks next", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const team = await t.team();
+  const DEVICES = 4_500;
+  addDevices(t, team.id, DEVICES);
+  expect(listDevices(core, team.id)).toHaveLength(DEVICES);
+  const reads = vi.spyOn(rows(core.store).device, "get");
+  const hear = core.store.db.prepare("UPDATE devices SET last_seen_at = 7 WHERE created_at > ? AND created_at <= ?");
+  for (let at = 0; at < DEVICES; at += 500) await core.store.write(() => hear.run(at, at + 500));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reads.mock.calls.length).toBeGreaterThanOrEqual(DEVICES - 2_000);
+  expect(listDevices(core, team.id).every(({ lastSeenAt }) => lastSeenAt === 7)).toBe(true);
+  expect(reads.mock.calls.length).toBe(DEVICES);
 });

@@ -2,6 +2,7 @@ import { expect, it, vi } from "vitest";
 import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { eraseRows } from "../../../src/record/traces/erase-rows.ts";
 import {
   carryOut,
   placeHold,
@@ -471,4 +472,35 @@ it("looks for what many machines and people asked in few transactions, and lets 
   expect(JSON.parse(t.rows("SELECT counts FROM erasures")[0].counts)).toEqual({ reads: 1_001 });
   // Each waits for the disk.
   expect(core.store.stats.transactions - before).toBeLessThan(200);
+});
+
+it("looks through the labels of a machine some thousand at a time, and lets go those of no session that are old enough", async () => {
+  const { t, device, keep, night } = await twice();
+  const { core } = t.instance;
+  const [kept] = t.rows("SELECT max(id) AS delivery FROM deliveries WHERE kind = 'traces'");
+  const [old] = t.rows("SELECT min(id) AS delivery FROM deliveries WHERE kind = 'traces'");
+  const add = (repo: string, session: string | null, delivery: number, count: number) =>
+    core.store.db
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < @count)
+         INSERT INTO trace_labels (team_id, device_id, repo_key, session_id, document, content_sha256, delivery_id)
+         SELECT @team, @device, @repo, @session, '{}', randomblob(32), @delivery FROM n`,
+      )
+      .run({ team: device.team.id, device: device.deviceId, repo, session, delivery, count });
+  add("shop", null, old.delivery, 2_500);
+  add("till", "nobody's", old.delivery, 2_500);
+  add("shop", null, kept.delivery, 1_000);
+  add("till", "lavender-s10", old.delivery, 1_000);
+  const left = () =>
+    t.rows("SELECT repo_key AS repo, session_id AS session, count(*) AS n FROM trace_labels GROUP BY 1, 2");
+  await keep(30);
+  const looks = vi.spyOn(eraseRows(core.store).looseLabels, "all");
+  await night();
+  const most = Math.max(...looks.mock.results.map(({ value }) => value.length));
+  expect([most <= 2_000, looks.mock.calls.length]).toEqual([true, 4]);
+  expect(left()).toEqual([
+    { repo: "shop", session: null, n: 1_001 },
+    { repo: "shop", session: "lavender-s10", n: 1 },
+    { repo: "till", session: "lavender-s10", n: 1_000 },
+  ]);
 });

@@ -11,6 +11,7 @@ import { createInvitation } from "../../../src/identity/one-time-links/one-time-
 import { setOperator } from "../../../src/identity/people/people.ts";
 import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
 import { startInstance } from "../../support/instance.ts";
+import { turnsOfOthers } from "../../support/others.ts";
 
 const PASSWORD = "plough-the-north-field";
 
@@ -80,7 +81,7 @@ it("may leave, whatever their role, unless they are the only owner", async () =>
   expect(await outcome(removeMember(core, team.id, member, by(member), "member"))).toBe("done");
   const second = await person("second@example.com", "owner");
   expect(await outcome(removeMember(core, team.id, owner, by(owner), "owner"))).toBe("done");
-  expect(listMembers(core, team.id).map(({ userId }) => userId)).toEqual([second]);
+  expect((await listMembers(core, team.id)).map(({ userId }) => userId)).toEqual([second]);
 });
 
 it("are given no role by an owner of a team that they are not in", async () => {
@@ -110,10 +111,34 @@ it("are found by part of an address or a name, wildcards taken as they are", asy
   const { core, team, person } = await start();
   await person("ada_l@example.com", "owner");
   await person("adaxl@example.com", "member");
-  const found = (text: string) => listMembers(core, team.id, text).map(({ email }) => email);
-  expect(found("ADA")).toEqual(["ada_l@example.com", "adaxl@example.com"]);
-  expect(found("a_l")).toEqual(["ada_l@example.com"]);
-  expect([found("%"), found("\\")]).toEqual([[], []]);
+  const found = async (text: string) => (await listMembers(core, team.id, text)).map(({ email }) => email);
+  expect(await found("ADA")).toEqual(["ada_l@example.com", "adaxl@example.com"]);
+  expect(await found("a_l")).toEqual(["ada_l@example.com"]);
+  expect([await found("%"), await found("\\")]).toEqual([[], []]);
+});
+
+it("are listed by role and address, the first of more than are looked through in one go, and others have their turn between", async () => {
+  const { t, core, team } = await start();
+  const fill = (sql: string) =>
+    core.store.db.prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6500) ${sql}`);
+  const name = "printf('p%04d', i * 1103 % 6500)";
+  fill(`INSERT INTO users (id, email, email_key, operator, created_at)
+        SELECT 'usr_' || i, ${name} || '@Example.com', ${name} || '@example.com', 0, 1 FROM n`).run();
+  fill(`INSERT INTO memberships (team_id, user_id, role, created_at)
+        SELECT ?, 'usr_' || i, iif(i % 100 = 7, 'admin', iif(i % 1000 = 1, 'owner', 'viewer')), 1 FROM n`).run(team.id);
+  const expected = (where: string) =>
+    t.rows(
+      `SELECT email FROM memberships JOIN users ON id = user_id WHERE team_id = ? AND ${where}
+       ORDER BY instr('owner admin member viewer', role), email_key LIMIT 200`,
+      team.id,
+    );
+  const { turns, done } = await turnsOfOthers(core, () => listMembers(core, team.id));
+  expect(done.map(({ email }) => ({ email }))).toEqual(expected("1"));
+  expect(turns).toBe(4);
+  for (const text of ["P1", "99@", "nobody"]) {
+    const found = await listMembers(core, team.id, text);
+    expect(found.map(({ email }) => ({ email }))).toEqual(expected(`email_key LIKE '%${text}%'`));
+  }
 });
 
 it("leave the installation its last operator, but a closed operator can be let go", async () => {

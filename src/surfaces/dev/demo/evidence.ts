@@ -29,7 +29,7 @@ export function accountability({ core }: InstanceHandle, team: CreatedTeam, by: 
       at: at(24, 7),
       happen: async () => {
         for (const { label, of } of DEVICES)
-          await assignDevice(core, deviceOf(label), actorOf(core, team, of).label, by);
+          await assignDevice(core, deviceOf(label), (await actorOf(core, team, of)).label, by);
       },
     },
     { at: at(18, 9), happen: () => setRetention(core, teamId, "reads", 400, by) },

@@ -38,8 +38,8 @@ const VISITS = [
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:148.0) Gecko/20100101 Firefox/148.0";
 
 /** Somebody of the team, by what their address begins with. */
-export function actorOf(core: Core, { teamId }: CreatedTeam, name: string): Actor {
-  const person = listMembers(core, teamId).find(({ email }) => email.startsWith(`${name}@`));
+export async function actorOf(core: Core, { teamId }: CreatedTeam, name: string): Promise<Actor> {
+  const person = (await listMembers(core, teamId)).find(({ email }) => email.startsWith(`${name}@`));
   if (!person) throw new Error(`the demo data names nobody: ${name}`);
   return { kind: "user", id: person.userId, label: person.email, ip: "127.0.0.1" };
 }
@@ -91,8 +91,8 @@ export function policyAndPeople(core: Core, team: CreatedTeam, startAt: number):
 export function visits(core: Core, team: CreatedTeam, startAt: number): DemoEvent[] {
   return VISITS.map(({ name, minutesAgo }) => ({
     at: startAt - minutesAgo * MINUTE_MS,
-    happen: () => {
-      const by = actorOf(core, team, name);
+    happen: async () => {
+      const by = await actorOf(core, team, name);
       return core.store.write(() => {
         const { id } = storeSession(core, by.id as string, { ip: "127.0.0.1", userAgent: BROWSER });
         recordEvent(core, by, { action: "session.started", teamId: null, target: { kind: "session", id } });

@@ -14,7 +14,7 @@ export function triage({ core }: InstanceHandle, team: CreatedTeam, startAt: num
   const event = (hoursAgo: number, word: string, name: string, ...acts: readonly (Act | "take")[]): DemoEvent => ({
     at: startAt - hoursAgo * HOUR_MS,
     happen: async () => {
-      const by = actorOf(core, team, name);
+      const by = await actorOf(core, team, name);
       await catchUp(core, entriesProjection);
       const { rows } = await pageOfErrors(core, teamId, { states: STATES, sort: "count", ascending: false });
       const one = rows.find(({ rule }) => rule?.includes(word));

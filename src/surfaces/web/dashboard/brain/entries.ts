@@ -1,5 +1,5 @@
 import { freshenLinks, type Link, linksOfEntry } from "../../../../insight/causes/causes.ts";
-import { DEFECT_KINDS, type Defect, defectsOfClass, listDefects, onWire } from "../../../../insight/defects/defects.ts";
+import { DEFECT_KINDS, type Defect, listDefects, onWire, wholeClass } from "../../../../insight/defects/defects.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { cooperative } from "../../../../kit/yield.ts";
 import type { FileContent } from "../../../../record/brain/brain.ts";
@@ -25,7 +25,7 @@ export async function entryNotes(call: Member, file: FileContent): Promise<Reado
   for (const defect of defects.slice(0, MAX_NOTES)) {
     await yieldNow();
     const fingerprint = onWire(defect.fingerprint);
-    const count = times.get(fingerprint) ?? defectsOfClass(core, session.team.id, fingerprint).length;
+    const count = times.get(fingerprint) ?? wholeClass.sums(core, session.team.id, fingerprint).occurrences;
     times.set(fingerprint, count);
     const links = linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
     notes.set(defect.line, note(call, defect, links, count));

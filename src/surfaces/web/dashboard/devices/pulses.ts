@@ -65,7 +65,7 @@ function sharedTable(call: Member, { shared }: Pulses): Html {
 
 /** What the published brains call a class; devices send no text. */
 function className({ core, session, href }: Member, fingerprint: string): Content {
-  const [newest] = defectsOfClass(core, session.team.id, fingerprint);
+  const [newest] = defectsOfClass(core, session.team.id, fingerprint, { most: 1 });
   if (!newest) return html`<code>${fingerprint}</code> <small class="muted">in no published brain</small>`;
   const name = newest.rule === null ? titleOf(newest) : ruleText(newest.rule, MAX_RULE);
   return anchor(href(`/errors/classes/${fingerprint}`), name);

@@ -1,5 +1,5 @@
 import { linksOfEntry } from "../../../../insight/causes/causes.ts";
-import { type Defect, defectsOfClass, onWire } from "../../../../insight/defects/defects.ts";
+import { type Defect, defectsOfClass, onWire, wholeClass } from "../../../../insight/defects/defects.ts";
 import { standingOfClass, standingOfEntry, timelineOf } from "../../../../insight/triage/triage.ts";
 import { isoDate } from "../../../../kit/clock.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
@@ -27,41 +27,45 @@ const classPath = (fingerprint: string) => `/errors/classes/${fingerprint}` as c
 /** A class with its entries, the newest first. @throws Problem (404) */
 function classOf(call: Member): {
   readonly triaged: Triaged;
-  readonly all: readonly Defect[];
+  readonly shown: readonly Defect[];
   readonly newest: Defect;
+  readonly sums: ReturnType<typeof wholeClass.sums>;
 } {
   const teamId = call.session.team.id;
   const fingerprint = call.params.fingerprint ?? "";
-  const all = defectsOfClass(call.core, teamId, fingerprint);
+  const shown = defectsOfClass(call.core, teamId, fingerprint, { most: SHOWN });
   const standing = standingOfClass(call.core, teamId, fingerprint);
-  const [newest] = all;
+  const [newest] = shown;
   if (!newest || !standing) fail(notFound, "This team's brain holds no entry of such a class.");
-  const open = all.filter((entry) => entry.open).length;
+  const sums = wholeClass.sums(call.core, teamId, fingerprint);
+  const { open } = sums;
   const fileSays =
-    all.length > 1
+    sums.occurrences > 1
       ? open > 0
         ? `${plural(open, "entry says", "entries say")} open`
         : "by its entries"
       : "its entry says so";
   return {
     triaged: { subject: { teamId, fingerprint }, path: classPath(fingerprint), standing, fileSays },
-    all,
+    shown,
     newest,
+    sums,
   };
 }
 
 export const triagedClass = (call: Member): Triaged => classOf(call).triaged;
 
 /** One class with all its entries. */
-export function classPage(call: Member, error?: FormError): Html {
-  const { triaged, all, newest } = classOf(call);
-  const oldest = all.at(-1) ?? newest;
-  const { fingerprint } = triaged.subject;
-  const repos = new Set(all.map(({ repoKey }) => repoKey));
+export async function classPage(call: Member, error?: FormError): Promise<Html> {
+  const { triaged, shown, newest, sums } = classOf(call);
+  const { teamId, fingerprint } = triaged.subject;
+  const { occurrences: count, repos } = sums;
+  const days = wholeClass.days(call.core, teamId, fingerprint);
+  const first = days.toSorted()[0] ?? newest.date;
   const title = titleOf(newest);
   const main = html`${pageHead({
     title,
-    intro: html`${stateBadge(triaged.standing.state)} ${plural(all.length, "entry", "entries")} with this ${newest.rule === null ? "title" : "prevention rule"}${repos.size > 1 ? `, in ${number(repos.size)} repositories` : ` in ${short(repoName(newest.repoKey), 120)}`}`,
+    intro: html`${stateBadge(triaged.standing.state)} ${plural(count, "entry", "entries")} with this ${newest.rule === null ? "title" : "prevention rule"}${repos.length > 1 ? `, in ${number(repos.length)} repositories` : ` in ${short(repoName(newest.repoKey), 120)}`}`,
     crumbs: [{ label: "Errors", href: call.href("/errors") }, { label: short(title, 60) }],
   })}
 <div class="issue"><div class="issue-main">${cameAgainNote(call, fingerprint)}
@@ -70,11 +74,11 @@ ${section({
   title: "When",
   framed: true,
   body: html`${occurrences({
-    days: all.map(({ date }) => date),
-    ...{ from: oldest.date, to: today(call), tall: true },
-    summary: plural(all.length, "time"),
+    days,
+    ...{ from: first, to: today(call), tall: true },
+    summary: plural(count, "time"),
   })}${facts([
-    { label: "First seen", value: dayText(oldest.date) },
+    { label: "First seen", value: dayText(first) },
     { label: "Last seen", value: dayText(newest.date) },
     {
       label: "Fingerprint",
@@ -84,8 +88,8 @@ ${section({
 })}
 ${section({
   title: "Entries",
-  body: html`${table(entryTable(call, all.slice(0, SHOWN), "Entries of the class"))}${all.length > SHOWN && html`<p class="says">${number(all.length - SHOWN)} older ones are not shown.</p>`}`,
-})}</div>${triagePanel(call, triaged, error)}</div>`;
+  body: html`${table(entryTable(call, shown, "Entries of the class"))}${count > SHOWN && html`<p class="says">${number(count - SHOWN)} older ones are not shown.</p>`}`,
+})}</div>${await triagePanel(call, triaged, error)}</div>`;
   return frame(call, { title: short(title, 80), main, wide: true });
 }
 
@@ -110,15 +114,16 @@ export function cameAgainNote(call: Member, fingerprint: string): Content {
   }<a href="${call.href(`/errors/${entryId}`)}">Came again on ${dayText(came.body ?? "")}</a>${cause && html` in “${causeLink(call, cause)}”`}.</p>`;
 }
 
-/** Other entries of an entry's class. */
-export function siblingsSection(call: Member, defect: Defect): Content {
+/** Other entries of an entry's class. @param times how many it has with this one */
+export function siblingsSection(call: Member, defect: Defect, times: number): Content {
+  if (times === 1) return false;
   const fingerprint = onWire(defect.fingerprint);
-  const others = defectsOfClass(call.core, call.session.team.id, fingerprint).filter(({ id }) => id !== defect.id);
-  if (others.length === 0) return false;
+  const newest = defectsOfClass(call.core, call.session.team.id, fingerprint, { most: SIBLINGS + 1 });
+  const others = newest.filter(({ id }) => id !== defect.id);
   return section({
     title: "It happened before or again",
     intro: `Entries with the same ${defect.rule === null ? "title" : "prevention rule"}.`,
-    actions: html`<a class="button small" href="${call.href(classPath(fingerprint))}">All ${number(others.length + 1)}</a>`,
+    actions: html`<a class="button small" href="${call.href(classPath(fingerprint))}">All ${number(times)}</a>`,
     body: table(entryTable(call, others.slice(0, SIBLINGS), "Entries of the same class")),
   });
 }

@@ -1,5 +1,5 @@
 import { createLink, type Doubt, decideLink, getLink } from "../../../../insight/causes/causes.ts";
-import { type Defect, defectsOfClass, entryText, findDefect, onWire } from "../../../../insight/defects/defects.ts";
+import { type Defect, entryText, findDefect, onWire, wholeClass } from "../../../../insight/defects/defects.ts";
 import { standingOfClass, standingOfEntry } from "../../../../insight/triage/triage.ts";
 import { type Content, type Html, html, trustedHtml } from "../../../../kit/html.ts";
 import { renderMarkdown } from "../../../../kit/markdown-html.ts";
@@ -36,12 +36,16 @@ export function defectOf({ core, session, params }: Member): Defect {
   return found;
 }
 
+/** How many entries the class of one has. */
+const timesOf = ({ core, session }: Member, { fingerprint }: Defect): number =>
+  wholeClass.sums(core, session.team.id, onWire(fingerprint)).occurrences;
+
 /** What is said of an entry: of its class where that has no other. */
-export function triagedEntry(call: Member, defect: Defect): Triaged {
+export function triagedEntry(call: Member, defect: Defect, times = timesOf(call, defect)): Triaged {
   const teamId = call.session.team.id;
   const fingerprint = onWire(defect.fingerprint);
   const standing = standingOfEntry(call.core, teamId, fingerprint, defect);
-  const isAlone = defectsOfClass(call.core, teamId, fingerprint).length === 1;
+  const isAlone = times === 1;
   const subject = { teamId, fingerprint, ...(!isAlone && { entryId: defect.id }) };
   const classOwner = isAlone ? null : standingOfClass(call.core, teamId, fingerprint)?.owner;
   return { subject, path: `/errors/${defect.id}`, standing, fileSays: "the errors file says so", classOwner };
@@ -49,14 +53,13 @@ export function triagedEntry(call: Member, defect: Defect): Triaged {
 
 /** Those of the class before and after an entry. */
 function ways(call: Member, defect: Defect): Content {
-  const all = defectsOfClass(call.core, call.session.team.id, onWire(defect.fingerprint));
-  const at = all.findIndex(({ id }) => id === defect.id);
-  const [newer, older] = [all[at - 1], all[at + 1]];
-  return html`${older && buttonLink("← Previous", call.href(`/errors/${older.id}`), { small: true })}${newer && buttonLink("Next →", call.href(`/errors/${newer.id}`), { small: true })}`;
+  const { older, newer } = wholeClass.beside(call.core, call.session.team.id, defect);
+  return html`${older && buttonLink("← Previous", call.href(`/errors/${older}`), { small: true })}${newer && buttonLink("Next →", call.href(`/errors/${newer}`), { small: true })}`;
 }
 
-export function entryPage(call: Member, defect: Defect, error?: FormError): Html {
-  const triaged = triagedEntry(call, defect);
+export async function entryPage(call: Member, defect: Defect, error?: FormError): Promise<Html> {
+  const times = timesOf(call, defect);
+  const triaged = triagedEntry(call, defect, times);
   const text = entryText(call.core, call.session.team.id, defect)?.trim();
   const main = html`${pageHead({
     title: titleOf(defect),
@@ -73,15 +76,14 @@ ${section({
     : html`<p class="says">Nothing stands below its heading.</p>`,
 })}
 ${causesSection(call, defect, error)}
-${section({ title: "Facts", framed: true, body: factList(call, defect) })}
-${siblingsSection(call, defect)}</div>${triagePanel(call, triaged, error)}</div>`;
+${section({ title: "Facts", framed: true, body: factList(call, defect, times) })}
+${siblingsSection(call, defect, times)}</div>${await triagePanel(call, triaged, error)}</div>`;
   return frame(call, { title: short(titleOf(defect), 80), main, wide: true });
 }
 
-function factList(call: Member, defect: Defect): Html {
+function factList(call: Member, defect: Defect, times: number): Html {
   const { repoKey, path, line, rule, commits, files } = defect;
   const fingerprint = onWire(defect.fingerprint);
-  const times = defectsOfClass(call.core, call.session.team.id, fingerprint).length;
   return facts([
     {
       label: "Repository",

@@ -79,7 +79,7 @@ export async function takeAct(
   call: Member,
   name: string,
   { subject, path }: Pick<Triaged, "subject" | "path">,
-  again: (error: FormError) => Html,
+  again: (error: FormError) => Promise<Html>,
 ): Promise<Html | PageReply> {
   const { seen } = readParams({ seen: rowNumber }, call.form);
   const known = call.form.get("seen") === "0" ? 0 : seen;
@@ -127,7 +127,7 @@ export async function takeAct(
 }
 
 /** The panel beside a page: state, owner, tracker, and what was said and done. */
-export function triagePanel(call: Member, shown: Triaged, error: FormError | undefined): Html {
+export async function triagePanel(call: Member, shown: Triaged, error: FormError | undefined): Promise<Html> {
   const { subject, standing } = shown;
   const events = timelineOf(call.core, subject.teamId, subject.fingerprint, subject.entryId);
   const wrong = error && error.form === STATE ? error.problem.message : undefined;
@@ -135,7 +135,7 @@ export function triagePanel(call: Member, shown: Triaged, error: FormError | und
 ${wrong && wrongFlash(wrong)}
 <section><h2>State</h2><p class="triage-line">${stateBadge(standing.state)} <span class="muted">${stateWords(call, shown, events)}</span></p>
 <div class="actions">${stateButtons(call, shown)}</div>${snoozeForm(call, shown, error)}</section>
-<section><h2>Owner</h2>${ownerPart(call, shown, error)}</section>
+<section><h2>Owner</h2>${await ownerPart(call, shown, error)}</section>
 <section><h2>Tracker</h2>${trackerPart(call, shown, error)}</section>
 <section><h2>Activity</h2><div class="lone">${COMMENT.draw(call, {
     action: `${shown.path}/comments`,
@@ -193,12 +193,12 @@ function snoozeForm(call: Member, shown: Triaged, error: FormError | undefined):
   )}</details>`;
 }
 
-function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): Html {
+async function ownerPart(call: Member, shown: Triaged, error: FormError | undefined): Promise<Html> {
   const { owner } = shown.standing;
   const { userId, team } = call.session;
   const ofClass = classOwnerLine(call, shown);
   if (team.role === "viewer") return html`<p>${owner ? nameOf(owner) : "nobody"}</p>${ofClass}`;
-  const people = listMembers(call.core, team.id).filter(({ disabledAt }) => disabledAt === null);
+  const people = (await listMembers(call.core, team.id)).filter(({ disabledAt }) => disabledAt === null);
   const known = people.map((person) => ({ value: person.userId, label: nameOf({ ...person, id: person.userId }) }));
   // Somebody who left stays to be seen.
   if (owner && !people.some((person) => person.userId === owner.id))

@@ -33,11 +33,11 @@ import { personPages } from "./person.ts";
 
 type ByMember = PageCall<"member"> | PageCall<"admin">;
 
-function peoplePage(call: ByMember, error?: FormError) {
+async function peoplePage(call: ByMember, error?: FormError) {
   const { core, session, query } = call;
   const { team } = session;
   const { q } = readParams({ q: text(200) }, query);
-  const members = listMembers(core, team.id, q);
+  const members = await listMembers(core, team.id, q);
   const total = countMembers(core, team.id);
   return listPage(call, {
     title: "People",

@@ -158,12 +158,12 @@ export function deviceHits(call: Member, text: string): Found {
   };
 }
 
-export function peopleHits(call: Member, text: string): Found {
+export async function peopleHits(call: Member, text: string): Promise<Found> {
   const { core, session, href } = call;
-  const members = listMembers(core, session.team.id, text).slice(0, MOST);
+  const members = await listMembers(core, session.team.id, text);
   return {
     label: "People",
-    hits: members.map(({ userId, name, email }) => ({
+    hits: members.slice(0, MOST).map(({ userId, name, email }) => ({
       title: short(name ?? email, MAX_TEXT),
       context: name === null ? "" : short(email, MAX_TEXT),
       href: isAdmin(call) ? href(`/people/${userId}`) : link(call, "/people", { q: email }),

@@ -104,7 +104,7 @@ const LABELS = {
   periodEnd: "the end of the paid period",
 } as const satisfies Record<keyof ReturnType<typeof shownOf>, string>;
 
-function teamPage(call: ByOperator, team: Team, error?: FormError) {
+async function teamPage(call: ByOperator, team: Team, error?: FormError) {
   const { core, href } = call;
   const now = core.clock.now();
   const body = html`${facts([
@@ -138,7 +138,7 @@ ${columns(
     }),
   }),
 )}
-${section({ title: "People", body: table(peopleTable(call, team, now)) })}
+${section({ title: "People", body: table(peopleTable(call, await listMembers(core, team.id), now)) })}
 ${suspension(call, team)}`;
   return settingsFrame(call, {
     title: team.name,
@@ -152,7 +152,7 @@ ${suspension(call, team)}`;
   });
 }
 
-function peopleTable({ core, href }: ByOperator, team: Team, now: number): Table<Member> {
+function peopleTable({ core, href }: ByOperator, rows: readonly Member[], now: number): Table<Member> {
   return {
     caption: "People of the team",
     columns: [
@@ -169,7 +169,7 @@ function peopleTable({ core, href }: ByOperator, team: Team, now: number): Table
       { label: "Role", cell: (member) => roleWord(member.role) },
       { label: "Last seen", cell: (member) => ago(lastSeenAt(core, member.userId), now, "never") },
     ],
-    rows: listMembers(core, team.id),
+    rows,
     empty: empty({
       title: "Nobody is in this team",
       intro: "Invite an owner, who then connects devices and invites others.",

@@ -87,7 +87,7 @@ async function subjects(call: Member): Promise<Option[]> {
     ...[...reposTold(core, team)]
       .sort()
       .map((key) => ({ value: `repo:${key}`, label: `Repository ${short(repoName(key), 80)}` })),
-    ...listMembers(core, team).map(({ userId, ...one }) => ({
+    ...(await listMembers(core, team)).map(({ userId, ...one }) => ({
       value: `person:${userId}`,
       label: `Person ${personName(one)}`,
     })),

@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { rows } from "../../../src/share/erasure/rows.ts";
+import { startInstance } from "../../support/instance.ts";
+
+it("tells when retention ran last without walking through all nights of all teams", async () => {
+  const { store } = (await startInstance()).instance.core;
+  const { lastRetentionRun } = rows(store);
+  const plan = store.db.prepare<[number], { detail: string }>(`EXPLAIN QUERY PLAN ${lastRetentionRun.source}`);
+  for (const noted of [false, true]) {
+    if (noted)
+      store.db.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+         INSERT INTO erasures (id, kind, team_id, target, reason, requested_by, requested_at, completed_at, reclaimed_at)
+         SELECT printf('era_%05d', i), iif(i = 3000, 'device', 'retention'), 'team_' || (i % 9), '{}', '', 'server', i, i, i FROM n; ANALYZE`,
+      );
+    expect(plan.all(0).map(({ detail }) => detail)).toEqual(["SCAN erasures USING INDEX sqlite_autoindex_erasures_1"]);
+  }
+  expect([lastRetentionRun.get(5_000), lastRetentionRun.get(17)]).toEqual([2_999, 17]);
+});
