@@ -162,6 +162,7 @@ export function upgrade(
     db.transaction(() => {
       for (const step of plan.migrations) {
         if (step.version <= from) continue;
+        log.info("schema_upgrade_step", { step: step.version, to });
         db.exec(plan.read(step.file));
         step.move?.(db, progressLogger(log, to));
       }
