@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { type Clock, DAY_MS } from "../kit/clock.ts";
+import { DataDirectoryError } from "../kit/errors.ts";
 import { writeFileAtomically } from "../kit/files.ts";
 import type { Log } from "../kit/log.ts";
 import { local } from "../platform/store/store.ts";
@@ -88,6 +89,11 @@ export function openCapture({ machine, clock, log }: CaptureParts): Capture {
 /** An error of the database as a person can act on it: SQLite's own words name no file. @returns any other error as it is */
 function explained(error: unknown, database: string): unknown {
   const { code = "", message } = error as { code?: string; message: string };
+  // Neither can this program disconnect: how the newer one keeps things is not known here.
+  if (error instanceof DataDirectoryError)
+    return new Error(
+      `${message}: use that; to go on with this one, delete it and what is named like it, with what waits there unsent, then connect again with a new code`,
+    );
   if (!code.startsWith("SQLITE_")) return error;
   if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code))
     return new Error(

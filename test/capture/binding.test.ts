@@ -227,6 +227,24 @@ describe("after it was taken back, with nothing known here of what was told", ()
     expect([flagsOf(a.server), a.server.verify()]).toEqual([{ gaps: 0, rollbacks: 0 }, []]);
   });
 
+  it("tells nothing twice where only the database was deleted because a newer version made it, as is said then", async () => {
+    const a = await startAgent();
+    const { machine, clock, log, places } = a.capture;
+    a.work("s1", 2);
+    await a.pass();
+    a.capture.db.pragma("user_version = 99");
+    a.capture.close();
+    expect(() => openCapture({ machine, clock, log })).toThrow(
+      `${places.database} was made by a newer version of this program: use that; to go on with this one, delete it and what is named like it, with what waits there unsent, then connect again with a new code`,
+    );
+    for (const name of readdirSync(places.home)) if (name.startsWith("agent.db")) rmSync(join(places.home, name));
+    a.reopen();
+    await a.connect();
+    a.work("s2", 1);
+    expect(await a.pass()).toMatchObject({ stopped: undefined, sessionsSent: 1 });
+    expect([listed(a), prompts(a)]).toEqual([["s1", "s2"], 3]);
+  });
+
   it("tells a commit that was made since", async () => {
     const a = await startAgent();
     const root = join(a.home, "shop");

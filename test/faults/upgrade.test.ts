@@ -8,7 +8,7 @@ import { entriesOf } from "../support/entries.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { openToRead, rowsOf } from "./support/data.ts";
 import { mountTmpfs, noMounts } from "./support/disk.ts";
-import { reckon, serve, startRefused } from "./support/process.ts";
+import { launch, reckon, serve, startRefused, within } from "./support/process.ts";
 
 function schemaOf(directory: string): number {
   const db = openToRead(directory);
@@ -45,6 +45,35 @@ describe.skipIf(noMounts)("an upgrade without room for the backup that it begins
     truncateSync(ballast);
     expect((await (await serve(directory)).end()).code).toBe(0);
     expect([readdirSync(join(directory, "backups")).length, schemaOf(directory)]).toEqual([1, CURRENT_SCHEMA.version]);
+  });
+});
+
+describe("an upgrade that is killed in its middle", () => {
+  it("leaves the database as it was and no backup for each try, and the next start does all of it", async () => {
+    const directory = await firstSchemaDirectory();
+    const db = new Sqlite(join(directory, "reckon.db"));
+    // As many as it takes until an upgrade says how far it is.
+    db.exec(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+      INSERT INTO telemetry_entries SELECT id + i, stream_id, i, delivery_id, NULL, payload FROM telemetry_entries, n WHERE id = 1`);
+    const entries = db.prepare("SELECT count(*) FROM telemetry_entries").pluck().get();
+    db.close();
+    const backups = () => readdirSync(join(directory, "backups"));
+    for (const _ of [1, 2]) {
+      const server = launch(["serve", "--data", directory, "--port", "0"]);
+      server.child.stderr?.on("data", () => {
+        if (server.stderr().includes("schema_upgrade_progress")) server.child.kill("SIGKILL");
+      });
+      expect((await within(server.exited, "the upgrade to be killed")).signal).toBe("SIGKILL");
+      expect([schemaOf(directory), backups()]).toEqual([1, [expect.stringMatching(/^before-schema-.*\.partial$/)]]);
+    }
+    expect((await (await serve(directory)).end()).code).toBe(0);
+    const upgraded = openToRead(directory);
+    expect(upgraded.prepare("SELECT sum(entries) FROM telemetry_segments").pluck().get()).toBe(entries);
+    upgraded.close();
+    expect([schemaOf(directory), backups()]).toEqual([
+      CURRENT_SCHEMA.version,
+      [expect.stringMatching(/^before-schema-.*\.db$/)],
+    ]);
   });
 });
 

@@ -53,6 +53,7 @@ export interface BackupResult {
 /**
  * Makes a backup of a copied database: it gets the files beside the original, reaches the disk, and only then its name.
  * @param partial the copy; it is removed when this fails
+ * @param target its name; the copy's own where it is given another later
  * @param directory the original's, whose files are carried
  * @throws Error when it cannot be written
  */

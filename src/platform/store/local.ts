@@ -24,7 +24,7 @@ function open(path: string, schemas: readonly string[]): Database {
     const version = () => {
       const made = db.pragma("user_version", { simple: true }) as number;
       if (made <= schemas.length) return made;
-      throw new DataDirectoryError(`${path} was made by a newer version of this program: use that, or remove the file`);
+      throw new DataDirectoryError(`${path} was made by a newer version of this program`);
     };
     const migrate = db.transaction(() => {
       for (const schema of schemas.slice(version())) db.exec(schema);

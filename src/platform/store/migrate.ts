@@ -5,7 +5,6 @@ import { DataDirectoryError } from "../../kit/errors.ts";
 import type { Log } from "../../kit/log.ts";
 import { leafHash } from "../../kit/merkle.ts";
 import { shellWord } from "../../kit/strings.ts";
-import { removeDatabase } from "./file.ts";
 import { moveEntries } from "./migrations/0012-segments.ts";
 import { findPutAside, putAside } from "./put-aside.ts";
 
@@ -153,7 +152,8 @@ export function upgrade(
   const to = plan.version;
   if (from >= to) return;
   log.info("schema_upgrading", { from, to });
-  const backup = putAside(db, directory, to, nowIso);
+  const aside = putAside(db, directory, to, nowIso);
+  let backup: string | undefined;
   db.pragma("foreign_keys = OFF");
   // The leaf that step 13 makes of a delivery which was chained.
   db.function("leaf_of_chain", { deterministic: true }, (chain) =>
@@ -163,16 +163,18 @@ export function upgrade(
     db.transaction(() => {
       for (const step of plan.migrations) {
         if (step.version <= from) continue;
+        log.info("schema_upgrade_step", { step: step.version, to });
         db.exec(plan.read(step.file));
         step.move?.(db, progressLogger(log, to));
       }
       const broken = db.pragma("foreign_key_check") as unknown[];
       if (broken.length > 0) throw new DataDirectoryError(`the migration to schema ${to} does not fit ${db.name}`);
       db.pragma(`user_version = ${to}`);
+      backup = aside.keep();
     }).immediate();
   } catch (error) {
     // A service manager tries again and again: the backup of what did not change is not kept each time.
-    if (schemaVersion(db) === from) removeDatabase(backup);
+    if (schemaVersion(db) === from) aside.discard();
     throw error;
   } finally {
     db.pragma("foreign_keys = ON");

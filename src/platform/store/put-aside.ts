@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { DataDirectoryError, isStorageTrouble } from "../../kit/errors.ts";
@@ -12,13 +12,20 @@ const FOLDER = "backups";
 const NAME = /^before-schema-\d+-([\w-]+)\.db$/;
 const PARTIAL = /^(before-schema-\d+-[\w-]+\.db\.partial)(?:-\w+)?$/;
 
+export interface PutAside {
+  /** Gives it its name, under which it stays. Call once all steps are done, before they are committed. @returns its path */
+  keep(): string;
+  /** Removes it. */
+  discard(): void;
+}
+
 /**
- * Makes a backup before an upgrade. Call while nobody else has the directory.
+ * Makes a backup before an upgrade. Call while nobody else has the directory. Until it is kept it is one that the next upgrade removes:
+ * a start that is killed in its middle, maybe again and again, must not leave a copy each time.
  * @param version the schema that the upgrade leads to
- * @returns the backup's path
  * @throws DataDirectoryError when it cannot be written; nothing is left behind then
  */
-export function putAside(db: Database, directory: string, version: number, nowIso: string): string {
+export function putAside(db: Database, directory: string, version: number, nowIso: string): PutAside {
   const folder = join(directory, FOLDER);
   const target = join(folder, `before-schema-${version}-${nowIso.replace(/[:.]/g, "-")}.db`);
   const partial = `${target}.partial`;
@@ -37,7 +44,18 @@ export function putAside(db: Database, directory: string, version: number, nowIs
       removeDatabase(partial);
       throw error;
     }
-    return finishBackup(partial, target, directory, nowIso).file;
+    finishBackup(partial, partial, directory, nowIso);
+    return {
+      keep() {
+        renameSync(partial, target);
+        syncDirectory(folder);
+        return target;
+      },
+      discard() {
+        removeDatabase(partial);
+        removeDatabase(target);
+      },
+    };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (!/^E[A-Z]+$/.test(code) && (!isStorageTrouble(error) || /^SQLITE_(CORRUPT|NOTADB)/.test(code))) throw error;

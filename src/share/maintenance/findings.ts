@@ -182,8 +182,8 @@ export function examineErasures(core: Core): Finding {
       check,
       status: "warning",
       detail:
-        `what was erased at ${isoInstant(since)} may stand in reckon.db and reckon.db-wal still, since another program reads from them ` +
-        "all the time: where that is Litestream, stop it for two minutes while the server runs",
+        `what was erased at ${isoInstant(since)} may stand in reckon.db and reckon.db-wal still: a server takes it out within two minutes of ` +
+        "its start, unless another program reads from them all the time; where that is Litestream, stop it for two minutes meanwhile",
     };
   return { check, status: "ok", detail: "all that were asked for are done" };
 }

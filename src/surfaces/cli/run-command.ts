@@ -64,7 +64,9 @@ export const runCommand = endpoint(
   },
   async ({ core, principal, body, ip }) => {
     const { argv, input, terminal = false } = body;
-    const name = remoteNameOf(argv) ?? fail(malformed, "There is no such command for those elsewhere.");
+    const name =
+      remoteNameOf(argv) ??
+      fail(malformed, "This server has no such command for those elsewhere; a program that has it is newer.");
     requireMay(principal, name);
     const onEnd = begin(core, principal.tokenId);
     try {
