@@ -196,7 +196,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     tryWrite: (change) => queue.tryWrite(change),
     stats: queue.stats,
     get failing() {
-      return queue.lastFailure !== undefined;
+      return (queue.blocked ?? queue.lastFailure) !== undefined;
     },
     checkpoint: () => checkpoints.run(),
     reclaim: () => reclaim(db, (change) => queue.write(change), leftovers),
