@@ -12,6 +12,7 @@ import {
   writeFileAtomically,
 } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { type Steps, unwatched } from "../../kit/steps.ts";
 import { countDeliveries } from "../../log/log.ts";
 import { activePublicPem, keyIds } from "../../platform/keys/keys.ts";
 import {
@@ -27,6 +28,7 @@ import {
   schemaVersion,
 } from "../../platform/store/store.ts";
 import { type Hold, journalBeforeReplaced, listHolds } from "../erasure/erasure.ts";
+import { CHECKING } from "./copies.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
@@ -48,12 +50,13 @@ const NOT_OURS =
  * Reads a backup through and through. Changes nothing.
  * @throws Error saying why it would not restore
  */
-export function inspectBackup(file: string): BackupFacts {
+export function inspectBackup(file: string, steps: Steps = unwatched): BackupFacts {
   if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
   let db: ReturnType<typeof openFile> | undefined;
   try {
     db = openFile(file, { readonly: true });
     requireOurs(db);
+    steps(CHECKING);
     const finding = db.pragma("integrity_check(1)", { simple: true });
     if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
     if (!hasTable(db, "backup_files")) fail(invalid, NOT_OURS);
@@ -110,15 +113,16 @@ export interface Restored extends BackupFacts, Lost {
  * @param stamp names the folder for what was there
  * @throws DataDirectoryInUse while a server runs; Error when the backup would not restore
  */
-export function restore(file: string, directory: string, stamp: string): Restored {
-  const facts = inspectBackup(file);
+export function restore(file: string, directory: string, stamp: string, steps: Steps = unwatched): Restored {
+  const facts = inspectBackup(file, steps);
   const lock = lockToRestore(directory);
   const incoming = join(directory, BESIDE.incoming);
   try {
+    steps(COPYING);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
     const lost = findLost(directory, incoming);
-    const keptAside = putInPlace(directory, incoming, files, stamp);
+    const keptAside = putInPlace(directory, incoming, files, stamp, steps);
     return {
       ...facts,
       ...lost,
@@ -175,6 +179,9 @@ export function lockToRestore(directory: string): DirectoryLock {
   }
 }
 
+/** The step that takes in what is put in place. */
+export const COPYING = "copying the database";
+
 /** What there has to be room for. */
 export const RESTORE_TAKES =
   "a restore takes as much as the database that comes, and as what is there, which is kept aside";
@@ -195,9 +202,11 @@ export function putInPlace(
   incoming: string,
   files: readonly FileBeside[],
   stamp: string,
+  steps: Steps,
 ): string | null {
   leaveToOwner(incoming);
   syncFile(incoming);
+  steps("keeping aside what is there");
   const keptAside = keepAside(directory, stamp);
   for (const { name, content } of files) {
     makeFolder(dirname(join(directory, name)));

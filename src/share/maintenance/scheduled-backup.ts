@@ -105,7 +105,7 @@ export async function makeVerified(core: Core, target: string): Promise<Verified
   removeDatabase(unverified);
   try {
     const { bytes } = await makeBackup(core, unverified, () => {});
-    const { deliveries } = await inspectCopy(core, unverified, () => {});
+    const { deliveries } = await inspectCopy(core, unverified);
     renameSync(unverified, target);
     syncDirectory(dirname(target));
     return { bytes, deliveries };

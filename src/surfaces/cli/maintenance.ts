@@ -21,7 +21,7 @@ function addBackup(program: Command, cli: Cli): void {
       .description("copy database, signing keys and own prices into one file, while the server runs"),
   ).action((file: string, options: CommonOptions) =>
     withCoreToLook(cli, options, async (core, output) => {
-      const made = await backup(core, file, output.progress("backup"));
+      const made = await backup(core, file, output.steps("copying the database"));
       output.result(
         made,
         () =>
@@ -36,7 +36,7 @@ function addDoctor(program: Command, cli: Cli): void {
   common(program.command("doctor").description("examine a data directory; changes nothing")).action(
     (options: CommonOptions) =>
       withCoreToLook(cli, options, async (core, output) => {
-        const findings = await examine(core, output.progress("ledger"));
+        const findings = await examine(core, output.steps);
         output.result(findings, () =>
           table(
             ["CHECK", "STATUS", "DETAIL"],

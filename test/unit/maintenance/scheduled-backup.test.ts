@@ -56,7 +56,7 @@ describe("scheduled backups", () => {
     await run(next);
     expect(kept(t)).toEqual([name(22), name(23)]);
     expect(next.log.filter((line) => line.includes("backup_made"))).toHaveLength(1);
-    expect(await examine(next.instance.core, () => {})).toContainEqual(
+    expect(await examine(next.instance.core)).toContainEqual(
       expect.objectContaining({
         check: "backups",
         status: "ok",
@@ -86,7 +86,7 @@ describe("scheduled backups", () => {
       { job: "backups", failures: 1, cause: expect.stringMatching(/^Error: the backup does not verify: its ledger/) },
     ]);
     expect(kept(t)).toEqual([name(21)]);
-    expect(await examine(t.instance.core, () => {})).toContainEqual(
+    expect(await examine(t.instance.core)).toContainEqual(
       expect.objectContaining({
         check: "backups",
         status: "warning",
