@@ -1,11 +1,13 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { backup, examine, inspectCopy, restore, restoreCopy } from "../../src/share/maintenance/maintenance.ts";
-import { until } from "../faults/support/process.ts";
+import { rowsOf } from "../faults/support/data.ts";
+import { launch, until } from "../faults/support/process.ts";
+import { testData } from "../faults/support/test.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -120,4 +122,19 @@ it("backups, restores and the doctor name each step of theirs that takes long", 
     "keeping aside what is there",
   ]);
   expect(readdirSync(join(t.directory, "backups"))).toEqual(["replaced-one", "replaced-two"]);
+});
+
+it("an export that is ended with Ctrl+C takes away what it had half made, and says so", async () => {
+  const data = await testData();
+  const out = join(newFolder(), "acme.tar.zst");
+  // Nobody reads it: the export waits there for ever.
+  execFileSync("mkfifo", [`${out}.partial`]);
+  const run = launch(["export", "--team", "Acme", "--out", out, "--data", data.directory]);
+  const begun = () =>
+    rowsOf(data.directory, "SELECT 1 FROM audit_events WHERE action = 'record.exported'").length === 1;
+  await until("the export has begun", begun);
+  run.child.kill("SIGINT");
+  expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
+  expect(run.stderr()).toContain(`reckon: ended by SIGINT; ${out}.partial is removed\n`);
+  expect(readdirSync(dirname(out))).toEqual([]);
 });

@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { counted } from "../../kit/strings.ts";
 import { type ExportRequest, exportArchive, resolveScope } from "../../share/export/export.ts";
 import { exportParquet } from "../../share/lake/lake.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import type { Output } from "./output.ts";
+import { orNothing } from "./texts.ts";
 
 export function exportCommand(program: Command, cli: Cli): void {
   const command = common(program.command("export"))
@@ -50,7 +52,10 @@ function writeTables(cli: Cli, options: CommonOptions & { team?: string | undefi
   cli.place.requireNewFile(options.out, "an export never overwrites one");
   return withCore(cli, options, async (core, output, { by }) => {
     const { out: directory, team } = options;
-    const done = { directory, ...(await exportParquet(core, directory, team, filesOf(output), by)) };
+    const tables = await orNothing(`${resolve(directory)}.partial`, () =>
+      exportParquet(core, directory, team, filesOf(output), by),
+    );
+    const done = { directory, ...tables };
     output.result(done, () => `${directory} (${done.files} files, ${done.rows} rows, ${done.bytes} bytes)`);
   });
 }
