@@ -153,6 +153,7 @@ export function upgrade(
   if (from >= to) return;
   log.info("schema_upgrading", { from, to });
   const backup = putAside(db, directory, to, nowIso);
+  log.info("schema_put_aside", { backup });
   db.pragma("foreign_keys = OFF");
   // The leaf that step 13 makes of a delivery which was chained.
   db.function("leaf_of_chain", { deterministic: true }, (chain) =>
@@ -162,6 +163,7 @@ export function upgrade(
     db.transaction(() => {
       for (const step of plan.migrations) {
         if (step.version <= from) continue;
+        log.info("schema_upgrade_step", { to, step: step.version });
         db.exec(plan.read(step.file));
         step.move?.(db, progressLogger(log, to));
       }

@@ -70,6 +70,9 @@ it("puts aside a backup with the keys and prices in it, says where, and leaves n
   expect(before.prepare("SELECT * FROM backup_facts").all()).toEqual([{ made_at: NOW }]);
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { event: "schema_upgrading", from: 1, to: 3 },
+    { event: "schema_put_aside", backup: join(backups, copy) },
+    { event: "schema_upgrade_step", to: 3, step: 2 },
+    { event: "schema_upgrade_step", to: 3, step: 3 },
     { event: "schema_upgraded", from: 1, to: 3, backup: join(backups, copy) },
   ]);
 });
