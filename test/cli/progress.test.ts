@@ -1,9 +1,10 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
+import { DataDirectoryInUse } from "../../src/kit/errors.ts";
 import { backup, examine, inspectCopy, restore, restoreCopy } from "../../src/share/maintenance/maintenance.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { launch, until } from "../faults/support/process.ts";
@@ -109,6 +110,8 @@ it("backups, restores and the doctor name each step of theirs that takes long", 
   const read = ["checking the structure", "verifying the ledger"];
   expect(await stepsOf(() => examine(core, steps))).toEqual([read[0], "checking references", read[1]]);
   expect(await stepsOf(() => inspectCopy(core, file, steps))).toEqual(read);
+  const inUse = () => expect(() => restore(file, t.directory, "none", steps)).toThrow(DataDirectoryInUse);
+  expect(await stepsOf(inUse)).toEqual([]);
   await t.close();
   expect(await stepsOf(() => restore(file, t.directory, "one", steps))).toEqual([
     read[0],
@@ -120,6 +123,12 @@ it("backups, restores and the doctor name each step of theirs that takes long", 
     "copying the database",
     ...read,
     "keeping aside what is there",
+  ]);
+  // What cannot end well is not begun: nobody waits for hours to be told that a key is missing.
+  rmSync(join(t.directory, "signing-key.pem"));
+  const withoutKey = () => restoreCopy(core, file, given, steps, "three");
+  expect(await stepsOf(() => expect(withoutKey()).rejects.toThrow(/signing key .* is missing/))).toEqual([
+    "copying the database",
   ]);
   expect(readdirSync(join(t.directory, "backups"))).toEqual(["replaced-one", "replaced-two"]);
 });

@@ -51,11 +51,15 @@ export async function restoreCopy(
   try {
     steps(COPYING);
     takeIn(file, incoming);
-    const facts = await inspectCopy(parts, incoming, steps);
+    // What lacks is said before a long look through all of it; a copy that cannot be read for that is told of as what it is.
     const { keys, origin } = await withCopy(parts, incoming, async (copy) => ({
       keys: await keysFor(copy, directory, given),
       origin: originOf(copy),
-    }));
+    })).catch(async (error: unknown) => {
+      if (!(error instanceof Problem)) await inspectCopy(parts, incoming, steps);
+      throw error;
+    });
+    const facts = await inspectCopy(parts, incoming, steps);
     const signed = signedSize(directory, origin);
     const lostLeaves = signed === undefined ? null : Math.max(0, signed - (facts.head?.id ?? 0));
     const lost = findLost(directory, incoming);

@@ -114,10 +114,12 @@ export interface Restored extends BackupFacts, Lost {
  * @throws DataDirectoryInUse while a server runs; Error when the backup would not restore
  */
 export function restore(file: string, directory: string, stamp: string, steps: Steps = unwatched): Restored {
-  const facts = inspectBackup(file, steps);
-  const lock = lockToRestore(directory);
+  // A server that runs is told of before a long look through the file. Where there is no directory, none is made for what will not do.
+  let lock = existsSync(directory) ? lockToRestore(directory) : undefined;
   const incoming = join(directory, BESIDE.incoming);
   try {
+    const facts = inspectBackup(file, steps);
+    lock ??= lockToRestore(directory);
     steps(COPYING);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
@@ -134,7 +136,7 @@ export function restore(file: string, directory: string, stamp: string, steps: S
   } finally {
     // What did not fit must not fill the disk of what is there.
     removeDatabase(incoming);
-    lock.release();
+    lock?.release();
   }
 }
 
