@@ -101,7 +101,9 @@ function explained(error: unknown, database: string): unknown {
     );
   // What its programs share has no room there, which SQLite says of nothing else.
   if (/^SQLITE_(?:FULL|IOERR_SHMSIZE)$/.test(code))
-    return new Error(`${database} cannot be written (${message}): the disk is full, or what of it you may use`);
+    return new Error(
+      `${database} cannot be written (${message}): the disk is full, or what of it you may use. Make room first: without it no command works here, nor does "disconnect"`,
+    );
   // Of a file system without locks, or without memory that processes share, SQLite says so in several ways.
   if (/^SQLITE_(?:BUSY|PROTOCOL|IOERR_(?:\w*LOCK|SHM))/.test(code))
     return new Error(

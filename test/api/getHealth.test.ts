@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
@@ -30,6 +31,23 @@ it("notices without traffic that writing stopped working", async () => {
   t.instance.core.store.db.pragma("query_only = ON");
   t.clock.advance(10_000);
   expect((await t.get("/api/health")).status).toBe(503);
+});
+
+it("says at once that the database was taken away, and as long as nothing is stored, put back or not", async () => {
+  const t = await startInstance();
+  const { token } = await t.device();
+  const file = join(t.directory, "reckon.db");
+  expect((await t.get("/api/health")).status).toBe(200);
+  const probed = t.rows("SELECT * FROM health_probes");
+  renameSync(file, `${file}.away`);
+  t.clock.advance(100);
+  const gone = await t.get("/api/health");
+  expect([gone.status, gone.body.status, gone.body.db]).toEqual([503, "degraded", "down"]);
+  renameSync(`${file}.away`, file);
+  t.clock.advance(100);
+  expect((await t.get("/api/health")).status).toBe(503);
+  expect((await t.post("/api/telemetry/heartbeat", { token })).status).toBe(503);
+  expect(t.rows("SELECT * FROM health_probes")).toEqual(probed);
 });
 
 /** Takes the write lock as another process would: by a connection of its own. */

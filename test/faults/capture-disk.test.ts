@@ -84,11 +84,17 @@ it.skipIf(noMounts)("a disk on which nothing is left is named for what it is", a
   a.work("s1", 1);
   a.capture.close();
   const free = fill(disk, 0);
-  for (const command of ["run", "status"]) {
-    const { code, stderr } = await reckon(["agent", command], { env: { HOME: a.home, RECKON_AGENT_HOME: state } });
+  const credentials = readCredentials(a.capture.places);
+  const devices = a.server.rows("SELECT * FROM devices");
+  for (const command of [["run"], ["status"], ["disconnect"], ["disconnect", "--force"]]) {
+    const { code, stderr } = await reckon(["agent", ...command], { env: { HOME: a.home, RECKON_AGENT_HOME: state } });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/agent\.db cannot be written .*: the disk is full, or what of it you may use/);
+    expect(stderr).toMatch(
+      /agent\.db cannot be written .*: the disk is full, or what of it you may use\. Make room first: .* nor does "disconnect"/,
+    );
   }
+  expect(readCredentials(a.capture.places)).toEqual(credentials);
+  expect(a.server.rows("SELECT * FROM devices")).toEqual(devices);
   free();
   a.reopen();
   await a.pass();

@@ -6,6 +6,7 @@ import { createCode } from "../../src/identity/devices/devices.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { entriesProjection } from "../../src/insight/defects/defects.ts";
+import { unwatched } from "../../src/kit/steps.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { placeHold } from "../../src/share/erasure/erasure.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
@@ -40,7 +41,7 @@ export async function ran(argv: readonly string[], env: Record<string, string> =
       err += text;
     },
     isTerminal,
-    showsProgress: false,
+    steps: unwatched,
   };
   return { code: await run(argv, env, io), out, err };
 }

@@ -69,7 +69,9 @@ const clockWatch: Job = {
 /** Checks the structure of a large database in a process of its own. */
 function checkBeside(core: Core, onDamage: (advice: string) => void): void {
   const { directory } = core.store;
-  if (statSync(databasePath(directory)).size <= CHECK_AT_START_BYTES) return;
+  const { size: bytes } = statSync(databasePath(directory));
+  if (bytes <= CHECK_AT_START_BYTES) return;
+  core.log.info("structure_checking", { bytes });
   const { file, args } = helperCommand("__quick-check", [directory]);
   known(core).check = execFile(file, args, (error, _stdout, stderr) => {
     if (!error) core.log.info("structure_checked");

@@ -196,7 +196,7 @@ function wrap(db: Database, directory: string, preparer: Preparer = plannedOnce(
     tryWrite: (change) => queue.tryWrite(change),
     stats: queue.stats,
     get failing() {
-      return queue.lastFailure !== undefined;
+      return (queue.blocked ?? queue.lastFailure) !== undefined;
     },
     checkpoint: () => checkpoints.run(),
     giveBack: (steps) => giveBack(db, (change) => queue.write(change), steps),

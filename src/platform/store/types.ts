@@ -12,7 +12,7 @@ export interface Store {
   /** Runs row changes at once, unless another process is writing; false then. See CommitQueue.tryWrite. */
   tryWrite(change: () => unknown): boolean;
   readonly stats: CommitStats;
-  /** The last transaction could not be stored. */
+  /** The last transaction could not be stored, or none can be any more. */
   readonly failing: boolean;
   /** Moves the write-ahead log into the database, as far as readers allow, if anything was written since last time. */
   checkpoint(): void;

@@ -2,11 +2,15 @@ import { existsSync } from "node:fs";
 import type { Core } from "../../core.ts";
 import { countTeams } from "../../identity/teams/teams.ts";
 import { fail, invalid, notFound, unavailable } from "../../kit/problem.ts";
+import { type Steps, unwatched } from "../../kit/steps.ts";
 import { findDelivery, newestDelivery } from "../../log/log.ts";
 import { checkStructure, openCopy, schemaVersion } from "../../platform/store/store.ts";
 import { type LedgerHead, verifyLedger } from "./verify-ledger.ts";
 
 /** A copy of the database that another program made: a replica, or SQLite's own. It is a plain database, without our keys. */
+
+/** Steps of what takes as long as a database is large. */
+export const [CHECKING, VERIFYING] = ["checking the structure", "verifying the ledger"] as const;
 
 /** What copies are looked at with. */
 export type Parts = Pick<Core, "config" | "clock" | "random" | "log">;
@@ -37,16 +41,16 @@ export async function withCopy<T>(
 
 /**
  * Reads a copy through and through: that it is ours, its structure, and its ledger against all that it holds. Changes nothing.
- * @param onProgress told the share done, 0 to 1
  * @throws Problem saying what is wrong with it
  */
-export async function inspectCopy(parts: Parts, file: string, onProgress: (share: number) => void): Promise<CopyFacts> {
+export async function inspectCopy(parts: Parts, file: string, steps: Steps = unwatched): Promise<CopyFacts> {
   if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
   try {
     return await withCopy(parts, file, (copy) => {
+      steps(CHECKING);
       const damage = checkStructure(copy.store.db, "integrity_check");
       if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
-      const { deliveries, faults, head } = verifyLedger(copy, undefined, onProgress);
+      const { deliveries, faults, head } = verifyLedger(copy, undefined, steps(VERIFYING));
       const [first] = faults;
       if (first)
         fail(

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import type { Core } from "../../core.ts";
 import { programVersion } from "../../kit/assets.ts";
 import { isWindows } from "../../kit/files.ts";
+import { type Steps, unwatched } from "../../kit/steps.ts";
 import { ensureSigningKey, hasSigningKey } from "../../platform/keys/keys.ts";
 import { BESIDE, checkStructure, damageAdvice, databasePath, schemaVersion } from "../../platform/store/store.ts";
 import { ledgerKeys, type TreeHead, treeHead } from "../../platform/transparency/transparency.ts";
+import { CHECKING, VERIFYING } from "./copies.ts";
 import {
   examineBackups,
   examineDerived,
@@ -23,16 +25,18 @@ import { verifyLedger } from "./verify-ledger.ts";
 
 const LOW_SPACE_BYTES = 512 * 1024 * 1024;
 
-/** Examines an open data directory, of an older schema too, without changing it. @param onProgress told the share done of the slow part, 0 to 1 */
-export async function examine(core: Core, onProgress: (share: number) => void): Promise<Finding[]> {
+/** Examines an open data directory, of an older schema too, without changing it. */
+export async function examine(core: Core, steps: Steps = unwatched): Promise<Finding[]> {
   const { db, directory } = core.store;
   const findings: Finding[] = [];
   const add = (check: string, status: Finding["status"], detail: string) => findings.push({ check, status, detail });
 
+  steps(CHECKING);
   const damage = checkStructure(db, "integrity_check");
   if (damage === undefined) add("structure", "ok", "the database file is sound");
   else add("structure", "failed", damageAdvice(directory, damage));
   findings.push(examineSchema(core));
+  steps("checking references");
   const orphans = db.pragma("foreign_key_check") as { readonly table: string }[];
   const [orphan] = orphans;
   const gone = `${orphans.length} rows refer to rows that are gone, such as one of ${orphan?.table}`;
@@ -50,7 +54,7 @@ export async function examine(core: Core, onProgress: (share: number) => void): 
   add("write-ahead log", wal > core.config.maxWalBytes ? "warning" : "ok", `${Math.floor(wal / 1024)} KiB`);
 
   if (damage === undefined) {
-    const ledger = verifyLedger(core, undefined, onProgress);
+    const ledger = verifyLedger(core, undefined, steps(VERIFYING));
     const first = ledger.faults[0];
     if (first)
       add(

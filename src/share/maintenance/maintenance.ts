@@ -10,5 +10,5 @@ export { noteReplicaCheck, staleReplica } from "./last-replica-check.ts";
 export { type CheckedReplica, checkReplica, withRestored } from "./replica-check.ts";
 export { type BackupFacts, inspectBackup, type Lost, restore } from "./restore.ts";
 export { type RestoredCopy, restoreCopy } from "./restore-copy.ts";
-export { makeVerified, scheduledBackups } from "./scheduled-backup.ts";
+export { makeVerified, type ScheduledBackups, scheduledBackups } from "./scheduled-backup.ts";
 export { verifyExcerpt, verifyLedger } from "./verify-ledger.ts";

@@ -6,6 +6,7 @@ import type { Core } from "../../core.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { fail, invalid, unavailable } from "../../kit/problem.ts";
 import { isOtherRunning } from "../../kit/processes.ts";
+import type { Steps } from "../../kit/steps.ts";
 import { type DeliveryFacts, deliveriesAfter } from "../../log/log.ts";
 import { hasTree, logImports, rootOfFirst, treeHead } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts } from "./copies.ts";
@@ -92,10 +93,11 @@ export async function checkReplica(
   live: Core | undefined,
   file: string,
   { askedAt, maxLagMs, restoreMs }: { askedAt: number; maxLagMs: number; restoreMs: number | null },
-  onProgress: (share: number) => void,
+  steps: Steps,
 ): Promise<CheckedReplica> {
   const began = parts.clock.monotonic();
-  const facts = await inspectCopy(parts, file, onProgress);
+  const facts = await inspectCopy(parts, file, steps);
+  steps("comparing with the running database");
   const behind = live && hasTree(live) ? compare(live, facts, askedAt - maxLagMs) : null;
   return { ...facts, behind, restoreMs, verifyMs: Math.round(parts.clock.monotonic() - began) };
 }

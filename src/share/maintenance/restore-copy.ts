@@ -5,13 +5,14 @@ import type { Core } from "../../core.ts";
 import { whereFull } from "../../kit/errors.ts";
 import { readSigningKey } from "../../kit/jwt.ts";
 import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
+import type { Steps } from "../../kit/steps.ts";
 import { parseCheckpointText } from "../../kit/transparency/checkpoint.ts";
 import { parseNote } from "../../kit/transparency/note.ts";
 import { listKeys, unwrapKeys } from "../../platform/keys/keys.ts";
 import { BESIDE, openFile, removeDatabase } from "../../platform/store/store.ts";
 import { epochs, ledgerKeys } from "../../platform/transparency/transparency.ts";
 import { type CopyFacts, inspectCopy, type Parts, withCopy } from "./copies.ts";
-import { type FileBeside, findLost, type Lost, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
+import { COPYING, type FileBeside, findLost, type Lost, lockToRestore, putInPlace, RESTORE_TAKES } from "./restore.ts";
 
 /** What of the keys is at hand; those that lie in the directory are used as well. */
 export interface GivenKeys {
@@ -33,7 +34,6 @@ export interface RestoredCopy extends CopyFacts, Lost {
 /**
  * Puts a copy in place of a data directory's database, with the keys. The log goes on as another epoch. What was there is copied to
  * `backups/`, not deleted.
- * @param onProgress told the share of the ledger that is verified, 0 to 1
  * @param stamp names the folder for what was there
  * @throws DataDirectoryInUse while a server runs; Problem where the copy is not sound or a key is missing: nothing is changed then
  */
@@ -41,7 +41,7 @@ export async function restoreCopy(
   parts: Parts,
   file: string,
   given: GivenKeys,
-  onProgress: (share: number) => void,
+  steps: Steps,
   stamp: string,
 ): Promise<RestoredCopy> {
   const directory = parts.config.data;
@@ -49,16 +49,21 @@ export async function restoreCopy(
   const lock = lockToRestore(directory);
   const incoming = join(directory, BESIDE.incoming);
   try {
+    steps(COPYING);
     takeIn(file, incoming);
-    const facts = await inspectCopy(parts, incoming, onProgress);
+    // What lacks is said before a long look through all of it; a copy that cannot be read for that is told of as what it is.
     const { keys, origin } = await withCopy(parts, incoming, async (copy) => ({
       keys: await keysFor(copy, directory, given),
       origin: originOf(copy),
-    }));
+    })).catch(async (error: unknown) => {
+      if (!(error instanceof Problem)) await inspectCopy(parts, incoming, steps);
+      throw error;
+    });
+    const facts = await inspectCopy(parts, incoming, steps);
     const signed = signedSize(directory, origin);
     const lostLeaves = signed === undefined ? null : Math.max(0, signed - (facts.head?.id ?? 0));
     const lost = findLost(directory, incoming);
-    return { ...facts, ...lost, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp) };
+    return { ...facts, ...lost, lostLeaves, keptAside: putInPlace(directory, incoming, keys, stamp, steps) };
   } catch (error) {
     throw whereFull(directory, error, RESTORE_TAKES);
   } finally {

@@ -12,6 +12,7 @@ import {
   writeFileAtomically,
 } from "../../kit/files.ts";
 import { fail, invalid, notFound } from "../../kit/problem.ts";
+import { type Steps, unwatched } from "../../kit/steps.ts";
 import { countDeliveries } from "../../log/log.ts";
 import { activePublicPem, keyIds } from "../../platform/keys/keys.ts";
 import {
@@ -27,6 +28,7 @@ import {
   schemaVersion,
 } from "../../platform/store/store.ts";
 import { type Hold, journalBeforeReplaced, listHolds } from "../erasure/erasure.ts";
+import { CHECKING } from "./copies.ts";
 import { backupFiles, describeBackup, hasTable } from "./rows.ts";
 
 export interface BackupFacts {
@@ -48,12 +50,13 @@ const NOT_OURS =
  * Reads a backup through and through. Changes nothing.
  * @throws Error saying why it would not restore
  */
-export function inspectBackup(file: string): BackupFacts {
+export function inspectBackup(file: string, steps: Steps = unwatched): BackupFacts {
   if (!existsSync(file)) fail(notFound, `there is no file ${file}`);
   let db: ReturnType<typeof openFile> | undefined;
   try {
     db = openFile(file, { readonly: true });
     requireOurs(db);
+    steps(CHECKING);
     const finding = db.pragma("integrity_check(1)", { simple: true });
     if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
     if (!hasTable(db, "backup_files")) fail(invalid, NOT_OURS);
@@ -110,15 +113,18 @@ export interface Restored extends BackupFacts, Lost {
  * @param stamp names the folder for what was there
  * @throws DataDirectoryInUse while a server runs; Error when the backup would not restore
  */
-export function restore(file: string, directory: string, stamp: string): Restored {
-  const facts = inspectBackup(file);
-  const lock = lockToRestore(directory);
+export function restore(file: string, directory: string, stamp: string, steps: Steps = unwatched): Restored {
+  // A server that runs is told of before a long look through the file. Where there is no directory, none is made for what will not do.
+  let lock = existsSync(directory) ? lockToRestore(directory) : undefined;
   const incoming = join(directory, BESIDE.incoming);
   try {
+    const facts = inspectBackup(file, steps);
+    lock ??= lockToRestore(directory);
+    steps(COPYING);
     copyFileSync(file, incoming);
     const files = takeOutFiles(incoming);
     const lost = findLost(directory, incoming);
-    const keptAside = putInPlace(directory, incoming, files, stamp);
+    const keptAside = putInPlace(directory, incoming, files, stamp, steps);
     return {
       ...facts,
       ...lost,
@@ -130,7 +136,7 @@ export function restore(file: string, directory: string, stamp: string): Restore
   } finally {
     // What did not fit must not fill the disk of what is there.
     removeDatabase(incoming);
-    lock.release();
+    lock?.release();
   }
 }
 
@@ -175,6 +181,9 @@ export function lockToRestore(directory: string): DirectoryLock {
   }
 }
 
+/** The step that takes in what is put in place. */
+export const COPYING = "copying the database";
+
 /** What there has to be room for. */
 export const RESTORE_TAKES =
   "a restore takes as much as the database that comes, and as what is there, which is kept aside";
@@ -195,9 +204,11 @@ export function putInPlace(
   incoming: string,
   files: readonly FileBeside[],
   stamp: string,
+  steps: Steps,
 ): string | null {
   leaveToOwner(incoming);
   syncFile(incoming);
+  steps("keeping aside what is there");
   const keptAside = keepAside(directory, stamp);
   for (const { name, content } of files) {
     makeFolder(dirname(join(directory, name)));

@@ -29,6 +29,8 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
 
 const atWork = slot(() => ({
   child: undefined as ChildProcess | undefined,
+  /** When the one began that is being made, in milliseconds since the epoch. */
+  begunAt: null as number | null,
   isStopping: false,
   /** The newest file that was looked at and is no other database's. */
   lookedAt: undefined as string | undefined,
@@ -83,10 +85,13 @@ async function requireOwn(core: Core, { folder, kept: [newest] }: ScheduledBacku
 function makeBeside(core: Core, target: string): Promise<VerifiedBackup> {
   const state = atWork(core);
   if (state.isStopping) fail(unavailable, "the server stops");
+  state.begunAt = core.clock.now();
+  core.log.info("backup_begun", { file: target });
   const { file, args } = helperCommand("__backup", [target, "--data", core.store.directory, "--json"]);
   return new Promise((resolve, reject) => {
     state.child = execFile(file, args, { maxBuffer: MAX_OUTPUT_BYTES }, (error, stdout, stderr) => {
       state.child = undefined;
+      state.begunAt = null;
       if (!error) resolve(JSON.parse(stdout) as VerifiedBackup);
       else
         reject(
@@ -105,7 +110,7 @@ export async function makeVerified(core: Core, target: string): Promise<Verified
   removeDatabase(unverified);
   try {
     const { bytes } = await makeBackup(core, unverified, () => {});
-    const { deliveries } = await inspectCopy(core, unverified, () => {});
+    const { deliveries } = await inspectCopy(core, unverified);
     renameSync(unverified, target);
     syncDirectory(dirname(target));
     return { bytes, deliveries };
@@ -120,6 +125,8 @@ export interface ScheduledBackups {
   readonly everyMs: number;
   readonly folder: string;
   readonly kept: readonly KeptBackup[];
+  /** When the one began that is being made; null while none is. In milliseconds since the epoch. */
+  readonly begunAt: number | null;
   /** When the next is due; now, where it is overdue. In milliseconds since the epoch. */
   readonly nextAt: number;
   /** Why the last try failed; null where it did not. */
@@ -136,5 +143,7 @@ export function scheduledBackups(core: Core): ScheduledBackups | undefined {
   const last = kept.find(({ at }) => at <= now);
   const failed = hasTable(core.store.db, "job_failures") ? troubledJobs(core) : [];
   const failure = failed.find(({ job }) => job === backupJob.name)?.cause ?? null;
-  return { everyMs, folder: folderOf(core), kept, nextAt: last ? Math.max(last.at + everyMs, now) : now, failure };
+  const { begunAt } = atWork(core);
+  const nextAt = last ? Math.max(last.at + everyMs, now) : now;
+  return { everyMs, folder: folderOf(core), kept, begunAt, nextAt, failure };
 }

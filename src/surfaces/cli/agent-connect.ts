@@ -61,7 +61,7 @@ async function connect(capture: Capture, output: Output, plan: ConnectPlan, { ye
   const { credentials, changed, problems, pass, usd } = await connectMachine(
     capture,
     plan,
-    output.progress("reading and sending"),
+    output.steps("reading and sending"),
   );
   for (const problem of problems) output.note(problem);
   const { teamId, teamName, deviceId } = credentials;
@@ -98,6 +98,7 @@ export function disconnectCommand(agent: Command, cli: Cli): void {
     .option("--force", "even when the server cannot be told, or not everything was sent", false)
     .action((options: CommonOptions & { force: boolean }) =>
       withCapture(cli, options, async (capture, output) => {
+        output.steps("sending what waits");
         const { changed, problems, wasConnected } = await disconnectMachine(capture, options.force);
         for (const problem of problems) output.note(problem);
         output.result({ disconnected: wasConnected, changed: namesOf(changed), problems }, () =>

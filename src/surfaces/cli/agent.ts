@@ -59,7 +59,7 @@ function runCommand(agent: Command, cli: Cli): void {
       }
       return withCapture(cli, options, async (capture, output) => {
         if (options.watch) return watchUntilStopped(capture, output);
-        const result = await runPass(capture, { force: true, onProgress: output.progress("reading and sending") });
+        const result = await runPass(capture, { force: true, onProgress: output.steps("reading and sending") });
         if (result?.stopped !== undefined) cli.exitCode = 1;
         output.result(result ?? { running: true }, () => passLine(result));
       });
@@ -101,7 +101,7 @@ function scanCommand(agent: Command, cli: Cli): void {
           since,
           mode: "redacted",
           agents: options.agents,
-          onProgress: output.progress("reading"),
+          onProgress: output.steps("reading"),
           isWhole: options.json ?? false,
         },
         (session) => sessions.push(session),
@@ -180,8 +180,8 @@ function importCommand(agent: Command, cli: Cli): void {
     .option("--agent <name>", "whose they are (default: told by their content)", agentName)
     .action((paths: string[], options: CommonOptions & { agent?: string }) =>
       withCapture(cli, options, async (capture, output) => {
-        const imported = await importTranscripts(capture, paths, options.agent, output.progress("reading"));
-        const result = await runPass(capture, { force: true });
+        const imported = await importTranscripts(capture, paths, options.agent, output.steps("reading"));
+        const result = await runPass(capture, { force: true, onProgress: output.steps("reading and sending") });
         if (result?.stopped !== undefined || imported.some(({ problem }) => problem !== null)) cli.exitCode = 1;
         output.result({ imported, ...result }, () => `${importLines(imported)}\n${passLine(result)}`);
       }),

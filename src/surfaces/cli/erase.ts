@@ -58,6 +58,7 @@ export function eraseCommand(program: Command, cli: Cli): void {
 
 async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseOptions, by: Actor): Promise<void> {
   const resolved = resolveTarget(core, options);
+  output.steps("counting what would go");
   const plan = await planErasure(core, resolved);
   if (options.dryRun) {
     output.result({ ...plan, erased: false }, () => planText(plan));
@@ -66,7 +67,7 @@ async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseO
   if (!options.yes) await confirm(cli, plan);
   const erasure = await requestErasure(core, resolved, options.reason, by);
   const total = Object.values(plan.counts).reduce((sum, count) => sum + count, 1);
-  const onProgress = output.progress("erase");
+  const onProgress = output.steps("erasing");
   let gone = 0;
   const counts = await carryOut(core, erasure, (went) => {
     gone += Object.keys(plan.counts).reduce((sum, name) => sum + (went[name] ?? 0), 0);
@@ -101,9 +102,9 @@ const doneText = (id: string, counts: Counts) =>
     : [`erased (${id})`, facts(countLines(counts))].join("\n");
 
 /** @throws Problem where nobody can be asked, or who is asked does not agree */
-async function confirm({ place }: Cli, plan: ErasurePlan): Promise<void> {
+async function confirm({ place, io }: Cli, plan: ErasurePlan): Promise<void> {
   if (!place.isInteractive) fail(invalid, "nobody can be asked here: look with --dry-run, then say --yes");
-  process.stderr.write(`${planText(plan)}\n`);
+  io.err(`${planText(plan)}\n`);
   const line = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await line.question('Nothing brings it back. Type "erase" to go on: ');
   line.close();

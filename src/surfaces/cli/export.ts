@@ -1,8 +1,11 @@
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { counted } from "../../kit/strings.ts";
 import { type ExportRequest, exportArchive, resolveScope } from "../../share/export/export.ts";
 import { exportParquet } from "../../share/lake/lake.ts";
 import { type Cli, type CommonOptions, common, withCore } from "./context.ts";
 import type { Output } from "./output.ts";
+import { orNothing } from "./texts.ts";
 
 export function exportCommand(program: Command, cli: Cli): void {
   const command = common(program.command("export"))
@@ -29,7 +32,7 @@ export function exportCommand(program: Command, cli: Cli): void {
         const write = (archive: AsyncIterable<Uint8Array>) => cli.place.writeArchive(file, archive);
         const done = {
           file,
-          ...(await exportArchive(core, resolveScope(core, options), write, fileCounter(output), by)),
+          ...(await exportArchive(core, resolveScope(core, options), write, filesOf(output), by)),
         };
         output.result(
           done,
@@ -39,23 +42,20 @@ export function exportCommand(program: Command, cli: Cli): void {
     });
 }
 
-const TELL_EVERY_MS = 5_000;
-
-/** Says now and then how far it is. */
-function fileCounter(output: Output): (files: number) => void {
-  let since = performance.now();
-  return (files) => {
-    if (performance.now() - since < TELL_EVERY_MS) return;
-    since = performance.now();
-    output.note(`${files} files`);
-  };
+/** Shows how many files there are. */
+function filesOf(output: Output): (files: number) => void {
+  const onCount = output.steps("exporting");
+  return (files) => onCount(counted(files, "file"));
 }
 
 function writeTables(cli: Cli, options: CommonOptions & { team?: string | undefined; out: string }): Promise<void> {
   cli.place.requireNewFile(options.out, "an export never overwrites one");
   return withCore(cli, options, async (core, output, { by }) => {
     const { out: directory, team } = options;
-    const done = { directory, ...(await exportParquet(core, directory, team, fileCounter(output), by)) };
+    const tables = await orNothing(`${resolve(directory)}.partial`, () =>
+      exportParquet(core, directory, team, filesOf(output), by),
+    );
+    const done = { directory, ...tables };
     output.result(done, () => `${directory} (${done.files} files, ${done.rows} rows, ${done.bytes} bytes)`);
   });
 }

@@ -32,6 +32,7 @@ export function lakeCommands(program: Command, cli: Cli): void {
     .option("--repair", "take away what is not known, and have what is missing and all days written once more", false)
     .action((options: CommonOptions & { repair: boolean }) =>
       withCore(cli, options, async (core, output) => {
+        output.steps("comparing the lake");
         const found = await checkLake(core, options.repair);
         output.result(found, () => checkText(found));
         if (!found.repaired && found.missing.length + found.unknown.length > 0) cli.exitCode = 1;

@@ -40,7 +40,7 @@ function addVerify(ledger: Command, cli: Cli): void {
     .option("--anchor <id:hash>", "head that an earlier run printed", anchor)
     .action((options: CommonOptions & { anchor?: { id: number; chainSha256: string } }) =>
       withCoreToLook(cli, options, (core, output) => {
-        const report = verifyLedger(core, options.anchor, output.progress("ledger"));
+        const report = verifyLedger(core, options.anchor, output.steps("verifying the ledger"));
         output.result(report, () =>
           report.faults.length === 0
             ? `${report.deliveries} deliveries verify${report.erased > 0 ? `, something of ${report.erased} was erased` : ""}${report.head ? `; head ${report.head.id}:${report.head.chainSha256}` : ""}`
@@ -147,7 +147,7 @@ function addCheck(ledger: Command, cli: Cli): void {
     .action(async (file: string, options: CheckOptions) => {
       const output = outputOf(options);
       const report = isArchive(file)
-        ? await checkArchive(file, options.key, options.witness, output.progress("archive"))
+        ? await checkArchive(file, options.key, options.witness, output.steps("checking the archive"))
         : judge(file, options);
       output.result(checkJson(report), () => checkText(report));
       if (!report.proven) cli.exitCode = 1;

@@ -1,10 +1,12 @@
 import { constants, setPriority } from "node:os";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { fail, unavailable } from "../../kit/problem.ts";
 import { checkStructure, databasePath, openFile } from "../../platform/store/store.ts";
 import { backup, examine, makeVerified } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, withCoreToLook } from "./context.ts";
 import { table } from "./output.ts";
+import { orNothing } from "./texts.ts";
 
 export function maintenanceCommands(program: Command, cli: Cli): void {
   addBackup(program, cli);
@@ -21,7 +23,8 @@ function addBackup(program: Command, cli: Cli): void {
       .description("copy database, signing keys and own prices into one file, while the server runs"),
   ).action((file: string, options: CommonOptions) =>
     withCoreToLook(cli, options, async (core, output) => {
-      const made = await backup(core, file, output.progress("backup"));
+      const onProgress = output.steps("copying the database");
+      const made = await orNothing(`${resolve(file)}.partial`, () => backup(core, file, onProgress));
       output.result(
         made,
         () =>
@@ -36,7 +39,7 @@ function addDoctor(program: Command, cli: Cli): void {
   common(program.command("doctor").description("examine a data directory; changes nothing")).action(
     (options: CommonOptions) =>
       withCoreToLook(cli, options, async (core, output) => {
-        const findings = await examine(core, output.progress("ledger"));
+        const findings = await examine(core, output.steps);
         output.result(findings, () =>
           table(
             ["CHECK", "STATUS", "DETAIL"],

@@ -1,6 +1,8 @@
 import { styleText } from "node:util";
 import { systemClock } from "../../kit/clock.ts";
+import type { Steps } from "../../kit/steps.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { endSteps, processSteps } from "./progress.ts";
 
 /** What a command prints on: the process's own streams, or those of whoever runs it from elsewhere. */
 export interface Io {
@@ -12,21 +14,28 @@ export interface Io {
   err(text: string): void;
   /** Whether results are read by a person, on a terminal. */
   readonly isTerminal: boolean;
-  /** Whether long work may draw how far it is. */
-  readonly showsProgress: boolean;
+  /** Shows how far long work is, until something is printed. */
+  readonly steps: Steps;
 }
 
 export const PROCESS_IO: Io = {
-  out: (text) => void process.stdout.write(text),
-  // A reader that has gone away is not waited for.
-  piece: (text) => new Promise((resolve) => process.stdout.write(text, () => resolve())),
-  err: (text) => void process.stderr.write(text),
+  out(text) {
+    endSteps();
+    process.stdout.write(text);
+  },
+  piece(text) {
+    endSteps();
+    // A reader that has gone away is not waited for.
+    return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+  },
+  err(text) {
+    endSteps();
+    process.stderr.write(text);
+  },
   get isTerminal() {
     return process.stdout.isTTY;
   },
-  get showsProgress() {
-    return process.stderr.isTTY;
-  },
+  steps: processSteps,
 };
 
 /** Where a command's results go: stdout for results, stderr for everything else. */
@@ -40,8 +49,8 @@ export interface Output {
   note(text: string): void;
   /** The line of another command that does its work in the same place. @param words from the command on */
   reckon(words: string): string;
-  /** Shows how far long work is, on a terminal and from the first second on. */
-  progress(label: string): (share: number) => void;
+  /** Shows how far long work is: on a terminal from the first second on, elsewhere now and then. */
+  readonly steps: Steps;
 }
 
 type Cell = string | number | null;
@@ -57,8 +66,6 @@ export interface Listing<T> {
 }
 
 const PIECE_CHARS = 64 * 1024;
-const BAR_CHARS = 30;
-const SHOW_AFTER_MS = 1_000;
 
 export function createOutput(
   json: boolean,
@@ -88,19 +95,7 @@ export function createOutput(
       if (piece !== "") await io.piece(piece);
     },
     note: (text) => io.err(`${printableLines(text)}\n`),
-    progress(label) {
-      if (!io.showsProgress) return () => {};
-      const started = performance.now();
-      let shown = false;
-      return (share) => {
-        if (!shown && performance.now() - started < SHOW_AFTER_MS) return;
-        shown = true;
-        const filled = Math.round(share * BAR_CHARS);
-        io.err(
-          `\r${label} ${"█".repeat(filled)}${"░".repeat(BAR_CHARS - filled)} ${Math.round(share * 100)} %${share >= 1 ? "\n" : ""}`,
-        );
-      };
-    },
+    steps: io.steps,
   };
 }
 

@@ -65,7 +65,7 @@ async function checkAndNote(
   const parts = partsOf(cli, options);
   const askedAt = parts.clock.now();
   const judge = (file: string, restoreMs: number | null) =>
-    checkReplica(parts, live, file, { askedAt, maxLagMs: options.maxLag, restoreMs }, output.progress("ledger"));
+    checkReplica(parts, live, file, { askedAt, maxLagMs: options.maxLag, restoreMs }, output.steps);
   let found: CheckedReplica;
   try {
     found =

@@ -18,7 +18,7 @@ import {
   restoreCopy,
 } from "../../share/maintenance/maintenance.ts";
 import { type Cli, type CommonOptions, common, configOf, outputOf, readSecret, withCore } from "./context.ts";
-import { facts } from "./output.ts";
+import { facts, type Output } from "./output.ts";
 
 interface RestoreOptions extends CommonOptions {
   readonly verify: boolean;
@@ -66,8 +66,9 @@ export function partsOf(cli: Cli, options: CommonOptions) {
 const stampOf = (now: number) => isoInstant(now).replace(/[:.]/g, "-");
 
 function verifyBackup(options: CommonOptions, file: string): void {
-  const found: BackupFacts = inspectBackup(file);
-  outputOf(options).result({ ...found, wouldRestore: true }, () =>
+  const output = outputOf(options);
+  const found: BackupFacts = inspectBackup(file, output.steps);
+  output.result({ ...found, wouldRestore: true }, () =>
     [
       facts([
         ["made at", found.madeAt],
@@ -111,8 +112,8 @@ const openAgain = ({ schema, servedAgain, holdsGone, keysGone }: Lost & Pick<Res
 async function putBackup(cli: Cli, options: CommonOptions, file: string): Promise<void> {
   const config = configOf(cli, options);
   const output = outputOf(options);
-  const done = restore(file, config.data, stampOf(systemClock.now()));
-  const erasedAgain = await eraseAgain(cli, options, done.schema);
+  const done = restore(file, config.data, stampOf(systemClock.now()), output.steps);
+  const erasedAgain = await eraseAgain(cli, options, output, done.schema);
   output.result({ ...done, erasedAgain }, () => `restored the backup of ${done.madeAt} into ${config.data}`);
   if (done.keptAside) output.note(`What was there is kept in ${done.keptAside}.`);
   if (erasedAgain > 0) output.note(`Made again: ${counted(erasedAgain, "erasure")} that the backup did not know of.`);
@@ -121,9 +122,10 @@ async function putBackup(cli: Cli, options: CommonOptions, file: string): Promis
 }
 
 /** @returns how many erasures were made again that the database did not know of */
-async function eraseAgain(cli: Cli, options: CommonOptions, schema: number): Promise<number> {
+async function eraseAgain(cli: Cli, options: CommonOptions, output: Output, schema: number): Promise<number> {
   // What was just put in place durably is not opened without need.
   const isDue = schema === CURRENT_SCHEMA.version && readJournal(configOf(cli, options).data).length > 0;
+  if (isDue) output.steps("erasing again what was erased since");
   return isDue ? (await withCore(cli, options, (core) => resumeErasures(core))).length : 0;
 }
 
@@ -146,7 +148,7 @@ export const copyFacts = ({ schema, teams, deliveries, newestAt, head }: CopyFac
 
 async function verifyCopy(cli: Cli, options: RestoreOptions, file: string): Promise<void> {
   const output = outputOf(options);
-  const found = await inspectCopy(partsOf(cli, options), file, output.progress("ledger"));
+  const found = await inspectCopy(partsOf(cli, options), file, output.steps);
   output.result({ ...copyJson(found), wouldRestore: true }, () =>
     [facts(copyFacts(found)), "It would restore, with its keys."].join("\n"),
   );
@@ -160,9 +162,9 @@ async function putCopy(cli: Cli, options: RestoreOptions, file: string): Promise
     : undefined;
   const pems = options.key.map((path) => readTextFile(path, MAX_KEY_BYTES));
   const given = { pems, passphrase, newLedgerKey: options.newLedgerKey };
-  const done = await restoreCopy(parts, file, given, output.progress("ledger"), stampOf(systemClock.now()));
+  const done = await restoreCopy(parts, file, given, output.steps, stampOf(systemClock.now()));
   const { keptAside, lostLeaves, servedAgain, holdsGone, keysGone } = done;
-  const erasedAgain = await eraseAgain(cli, options, done.schema);
+  const erasedAgain = await eraseAgain(cli, options, output, done.schema);
   output.result({ ...copyJson(done), keptAside, lostLeaves, servedAgain, holdsGone, keysGone, erasedAgain }, () =>
     [facts(copyFacts(done)), `restored into ${parts.config.data}`].join("\n"),
   );

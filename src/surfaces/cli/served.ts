@@ -3,6 +3,7 @@ import { programVersion } from "../../kit/assets.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { StoreUnavailable } from "../../kit/errors.ts";
 import { fail, forbidden, invalid, Problem, rateLimited, tooLarge, unavailable } from "../../kit/problem.ts";
+import { unwatched } from "../../kit/steps.ts";
 import { shellWord } from "../../kit/strings.ts";
 import { logUnforeseen } from "../../platform/http/request.ts";
 import { type Caller, type Cli, outputAt, type Place } from "./context.ts";
@@ -160,7 +161,7 @@ function ioOf(frames: Frames, isTerminal: boolean): Io {
     piece: (text) => frames.send({ out: text }),
     err: (text) => frames.push({ err: text }),
     isTerminal,
-    showsProgress: false,
+    steps: unwatched,
   };
 }
 

@@ -119,7 +119,7 @@ function onlyTeam(core: Core, output: Output): string {
 
 /** What was delivered since anybody last asked is read first; where that takes long, a bar shows how far it is. */
 async function bringUpToDate(cli: Cli, core: Core, output: Output): Promise<void> {
-  const show = output.progress("Reading usage");
+  const show = output.steps("reading usage");
   const timer = setInterval(() => show(spendProgress(core)), 200);
   try {
     await catchUpSpend(core);

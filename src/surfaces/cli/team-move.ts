@@ -76,7 +76,7 @@ function addExport(team: Command, cli: Cli): void {
       cli.place.requireNewFile(options.out, "an export never overwrites one");
       return withCore(cli, options, async (core, output, caller) => {
         const { id } = teamNamed(core, caller, name);
-        const done = await exportTeam(core, id, options.out, output.progress("export"), caller.by);
+        const done = await exportTeam(core, id, options.out, output.steps("exporting the team"), caller.by);
         const { deliveries, leaves, manifestSha256, key, isFinal } = done;
         const json = { file: options.out, teamId: id, final: isFinal, deliveries, leaves, manifestSha256, key };
         output.result(json, () =>
@@ -124,8 +124,9 @@ function addImport(team: Command, cli: Cli): void {
           "say --origin-key KEY, which the other server's /ledger/key tells, or --accept-key to believe the one in the file",
         );
       return withCore(cli, options, async (core, output, { by }) => {
-        const checked = await checkFile(core, file, options.originKey, output.progress("verify"));
+        const checked = await checkFile(core, file, options.originKey, output.steps("verifying the file"));
         if (options.dryRun) return showChecked(output, checked);
+        output.steps("taking the team in");
         const done = await importTeam(core, file, checked, options, by);
         showImported(output, checked, done);
       });

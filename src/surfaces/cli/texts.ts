@@ -7,6 +7,7 @@ import { whereFull } from "../../kit/errors.ts";
 import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
+import { PROCESS_IO } from "./output.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -50,12 +51,35 @@ function requireFolder(file: string): string {
   return folder;
 }
 
+const ENDS = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Does work that has something half made for as long as it lasts: where somebody ends the process meanwhile, that goes first.
+ * @param partial a file or a folder; what SQLite keeps beside a file goes with it
+ */
+export async function orNothing<T>(partial: string, work: () => Promise<T>): Promise<T> {
+  const end = (signal: NodeJS.Signals) => {
+    for (const path of [partial, `${partial}-journal`]) rmSync(path, { recursive: true, force: true });
+    PROCESS_IO.err(`reckon: ended by ${signal}; ${partial} is removed\n`);
+    for (const one of ENDS) process.off(one, end);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ENDS) process.on(signal, end);
+  try {
+    return await work();
+  } finally {
+    for (const signal of ENDS) process.off(signal, end);
+  }
+}
+
 /** Writes a file as it comes: it is there, whole and on the disk, or not at all. @returns how many bytes it has */
 export async function writeArchive(file: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   const folder = requireFolder(file);
   const partial = `${file}.partial`;
   try {
-    await pipeline(Readable.from(content, { objectMode: false }), createWriteStream(partial, { mode: 0o600 }));
+    await orNothing(partial, () =>
+      pipeline(Readable.from(content, { objectMode: false }), createWriteStream(partial, { mode: 0o600 })),
+    );
     syncFile(partial);
     renameSync(partial, file);
     syncDirectory(folder);

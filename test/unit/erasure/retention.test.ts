@@ -19,8 +19,7 @@ import { stopTime } from "../../support/time.ts";
 
 const DAY = 86_400_000;
 const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
-const finding = async (t: TestInstance) =>
-  (await examine(t.instance.core, () => {})).find(({ check }) => check === "retention");
+const finding = async (t: TestInstance) => (await examine(t.instance.core)).find(({ check }) => check === "retention");
 
 /** A device that delivered some time ago, and now. */
 async function twice() {

@@ -58,7 +58,7 @@ const poll = <T>(read: () => T) =>
     return read();
   });
 
-const doctor = async (core: Core) => (await examine(core, () => {})).find(({ check }) => check === "background jobs");
+const doctor = async (core: Core) => (await examine(core)).find(({ check }) => check === "background jobs");
 
 it("runs a job at its interval, one run at a time, and waits for the run in work when it stops", async () => {
   const core = start();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
 import { startJobs } from "../../../src/platform/jobs/jobs.ts";
-import { examine, inspectBackup } from "../../../src/share/maintenance/maintenance.ts";
+import { examine, inspectBackup, scheduledBackups } from "../../../src/share/maintenance/maintenance.ts";
 import { backupJob } from "../../../src/share/maintenance/scheduled-backup.ts";
 import { newFolder } from "../../support/folder.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -36,7 +36,13 @@ describe("scheduled backups", () => {
   it("are made when they are due, kept as many as asked for, and go on after a restart", async () => {
     const t = await startInstance({ settings });
     await delivered(t);
-    await run(t);
+    const { core } = t.instance;
+    const making = run(t);
+    // Its process is started and says nothing before this one gets a turn.
+    await expect.poll(() => t.log.some((line) => line.includes("backup_begun")), { interval: 1 }).toBe(true);
+    expect(scheduledBackups(core)).toMatchObject({ begunAt: t.clock.now(), kept: [] });
+    await making;
+    expect(scheduledBackups(core)).toMatchObject({ begunAt: null, kept: [{ at: t.clock.now() }] });
     expect(kept(t)).toEqual([name(21)]);
     const file = join(folderOf(t), name(21));
     expect(inspectBackup(file)).toMatchObject({ teams: 1, deliveries: 1, keys: 1 });
@@ -56,7 +62,7 @@ describe("scheduled backups", () => {
     await run(next);
     expect(kept(t)).toEqual([name(22), name(23)]);
     expect(next.log.filter((line) => line.includes("backup_made"))).toHaveLength(1);
-    expect(await examine(next.instance.core, () => {})).toContainEqual(
+    expect(await examine(next.instance.core)).toContainEqual(
       expect.objectContaining({
         check: "backups",
         status: "ok",
@@ -86,7 +92,7 @@ describe("scheduled backups", () => {
       { job: "backups", failures: 1, cause: expect.stringMatching(/^Error: the backup does not verify: its ledger/) },
     ]);
     expect(kept(t)).toEqual([name(21)]);
-    expect(await examine(t.instance.core, () => {})).toContainEqual(
+    expect(await examine(t.instance.core)).toContainEqual(
       expect.objectContaining({
         check: "backups",
         status: "warning",

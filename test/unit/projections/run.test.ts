@@ -283,7 +283,7 @@ it.each(["next", "apply"] as const)("passes over the one row that fails in %s, a
     { name: "test.sum", count: 2, checkpoint: 7, failedAt: t.clock.now(), cause: "TypeError: cannot read 7" },
   ]);
   expect(t.log.filter((line) => line.includes("projection_skipped_poison"))).toHaveLength(2);
-  expect((await examine(core, () => {})).find(({ check }) => check === "derived tables")).toEqual({
+  expect((await examine(core)).find(({ check }) => check === "derived tables")).toEqual({
     ...{ check: "derived tables", status: "warning" },
     detail: expect.stringMatching(/^2 could not be worked through.*test\.sum at 7 \(.*Z\): TypeError: cannot read 7$/),
   });

@@ -1,7 +1,7 @@
 import { html } from "../../../../kit/html.ts";
 import { page } from "../../../../platform/http/page.ts";
 import { troubledJobs } from "../../../../platform/jobs/jobs.ts";
-import { lastBackup, scheduledBackups } from "../../../../share/maintenance/maintenance.ts";
+import { lastBackup, type ScheduledBackups, scheduledBackups } from "../../../../share/maintenance/maintenance.ts";
 import { table } from "../../ui/list.ts";
 import { empty, facts, pageHead, section } from "../../ui/parts.ts";
 import { ago, bytes, duration, number } from "../../ui/units.ts";
@@ -39,12 +39,17 @@ function backups({ core }: ByOperator) {
     { label: "Size", value: last ? bytes(last.bytes) : "–" },
   ];
   const scheduled = known && [
-    { label: "Next", value: known.nextAt === now ? "due" : ago(known.nextAt, now) },
+    { label: "Next", value: nextOf(known, now) },
     { label: "Every", value: duration(known.everyMs) },
     { label: "Kept", value: `${known.kept.length} of ${core.config.backupKeep}` },
     { label: "In", value: html`<code>${known.folder}</code>` },
   ];
   return section({ title: "Backups", framed: true, body: facts([...list, ...(scheduled ?? [])]) });
+}
+
+function nextOf({ begunAt, nextAt }: ScheduledBackups, now: number) {
+  if (begunAt !== null) return html`being made and verified, begun ${ago(begunAt, now)}`;
+  return nextAt === now ? "due" : ago(nextAt, now);
 }
 
 export const jobPages = [page({ id: "jobs", method: "GET", path: "/jobs", access: "operator" }, jobsPage)];

@@ -1,0 +1,149 @@
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { DataDirectoryInUse } from "../../src/kit/errors.ts";
+import { backup, examine, inspectCopy, restore, restoreCopy } from "../../src/share/maintenance/maintenance.ts";
+import { rowsOf } from "../faults/support/data.ts";
+import { launch, until } from "../faults/support/process.ts";
+import { testData } from "../faults/support/test.ts";
+import { newFolder } from "../support/folder.ts";
+import { startInstance } from "../support/instance.ts";
+
+const SOURCES = resolve(import.meta.dirname, "../../src/surfaces/cli");
+
+/** A process that shows a step, and is held up in it until a byte comes. @param columns of its terminal; null without one */
+function atWork(columns: number | null, work: string): ChildProcessWithoutNullStreams {
+  const script = `
+    import { readSync } from "node:fs";
+    import { stepsOn } from ${JSON.stringify(join(SOURCES, "progress.ts"))};
+    import { PROCESS_IO } from ${JSON.stringify(join(SOURCES, "output.ts"))};
+    const steps = stepsOn(${columns}, 0, 10);
+    const heldUp = () => readSync(0, Buffer.alloc(1));
+    ${work}`;
+  return spawn(process.execPath, ["--input-type=module", "-e", script]);
+}
+
+/** What takes the place of the line before. */
+const ANEW = "\r\x1b[K";
+
+/** @returns what it writes to standard error, once that has a text */
+async function shows(child: ChildProcessWithoutNullStreams, what: string): Promise<() => string> {
+  let written = "";
+  child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+    written += piece;
+  });
+  await until(`it shows ${what}`, () => written.includes(what));
+  return () => written;
+}
+
+it("long work is shown while it lets nothing else happen, and the line is gone before the result", async () => {
+  const child = atWork(
+    80,
+    `steps("verifying the ledger")(0.5);
+     heldUp();
+     PROCESS_IO.out("it verifies\\n");`,
+  );
+  const [printed, exited] = [text(child.stdout), once(child, "close")];
+  const written = await shows(child, `${ANEW}verifying the ledger ${"█".repeat(10)}${"░".repeat(10)} 50 %, 0:0`);
+  child.stdin.end("\n");
+  expect(await exited).toEqual([0, null]);
+  expect(await printed).toBe("it verifies\n");
+  expect(written().endsWith(ANEW)).toBe(true);
+  expect(written()).not.toContain("\n");
+});
+
+it("a step takes the place of the one before, and what fails is told on a line of its own", async () => {
+  const child = atWork(
+    50,
+    `steps("copying the database")("31 files");
+     steps("checking the structure of what was copied to where it is to lie");
+     heldUp();
+     PROCESS_IO.err("reckon: it is damaged\\n");`,
+  );
+  const exited = once(child, "close");
+  const written = await shows(child, `${ANEW}checking the structure of what was copied`);
+  child.stdin.end("\n");
+  expect(await exited).toEqual([0, null]);
+  expect(written().endsWith(`${ANEW}reckon: it is damaged\n`)).toBe(true);
+  // Wider than the terminal, a line would begin another each time.
+  expect(written()).not.toContain("to where it");
+});
+
+it("where no terminal is, long work is a plain line now and then", async () => {
+  const child = atWork(
+    null,
+    `steps("exporting")("31 files");
+     heldUp();
+     PROCESS_IO.err("done\\n");`,
+  );
+  const exited = once(child, "close");
+  const written = await shows(child, "exporting: 31 files, 0:0");
+  child.stdin.end("\n");
+  expect(await exited).toEqual([0, null]);
+  expect(written()).toMatch(/^(?:exporting: (?:31 files, )?0:\d\d\n)+done\n$/);
+});
+
+it("work that is short shows nothing", async () => {
+  const child = atWork(null, `stepsOn(80, 60_000, 10)("copying")(0.5); PROCESS_IO.err("done\\n");`);
+  child.stdin.end("\n");
+  expect(await text(child.stderr)).toBe("done\n");
+});
+
+it("backups, restores and the doctor name each step of theirs that takes long", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const seen: string[] = [];
+  const steps = (what: string) => {
+    seen.push(what);
+    return () => {};
+  };
+  const stepsOf = async (work: () => unknown) => {
+    seen.length = 0;
+    await work();
+    return [...seen];
+  };
+  const file = join(newFolder(), "copy.db");
+  await backup(core, file, () => {});
+  const read = ["checking the structure", "verifying the ledger"];
+  expect(await stepsOf(() => examine(core, steps))).toEqual([read[0], "checking references", read[1]]);
+  expect(await stepsOf(() => inspectCopy(core, file, steps))).toEqual(read);
+  const inUse = () => expect(() => restore(file, t.directory, "none", steps)).toThrow(DataDirectoryInUse);
+  expect(await stepsOf(inUse)).toEqual([]);
+  await t.close();
+  expect(await stepsOf(() => restore(file, t.directory, "one", steps))).toEqual([
+    read[0],
+    "copying the database",
+    "keeping aside what is there",
+  ]);
+  const given = { pems: [], passphrase: undefined, newLedgerKey: false };
+  expect(await stepsOf(() => restoreCopy(core, file, given, steps, "two"))).toEqual([
+    "copying the database",
+    ...read,
+    "keeping aside what is there",
+  ]);
+  // What cannot end well is not begun: nobody waits for hours to be told that a key is missing.
+  rmSync(join(t.directory, "signing-key.pem"));
+  const withoutKey = () => restoreCopy(core, file, given, steps, "three");
+  expect(await stepsOf(() => expect(withoutKey()).rejects.toThrow(/signing key .* is missing/))).toEqual([
+    "copying the database",
+  ]);
+  expect(readdirSync(join(t.directory, "backups"))).toEqual(["replaced-one", "replaced-two"]);
+});
+
+it("an export that is ended with Ctrl+C takes away what it had half made, and says so", async () => {
+  const data = await testData();
+  const out = join(newFolder(), "acme.tar.zst");
+  // Nobody reads it: the export waits there for ever.
+  execFileSync("mkfifo", [`${out}.partial`]);
+  const run = launch(["export", "--team", "Acme", "--out", out, "--data", data.directory]);
+  const begun = () =>
+    rowsOf(data.directory, "SELECT 1 FROM audit_events WHERE action = 'record.exported'").length === 1;
+  await until("the export has begun", begun);
+  run.child.kill("SIGINT");
+  expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
+  expect(run.stderr()).toContain(`reckon: ended by SIGINT; ${out}.partial is removed\n`);
+  expect(readdirSync(dirname(out))).toEqual([]);
+});
