@@ -212,6 +212,27 @@ it("a delivery that came after the erasure was done, or is too young for retenti
   expect(faultsAfter(t, () => eraseEntries(t, brain, run))).toContainEqual([brain, "erasure"]);
 });
 
+it("takes erasures whose own events retention let go since, and nothing that came after them", async () => {
+  const { t, mine, other } = await team();
+  const { core } = t.instance;
+  const sessions = ["s-1", "s-2"].map((id) => ({ id, outcome: "ok", spans: [{ id: "a", name: id }] }));
+  const traced = await t.post("/api/agent-traces/ingest", { token: other.token, json: { repoKey: "till", sessions } });
+  expect(traced.status).toBe(200);
+  // Of a delivery that stays, one session goes.
+  await eraseNow(core, { session: "s-1" });
+  await eraseNow(core, { device: mine.deviceId });
+  const [{ id: real }] = t.rows("SELECT id FROM erasures WHERE kind = 'device'");
+  t.clock.advance(60 * DAY);
+  await setRetention(core, "Acme", "audit", 30);
+  await retentionJob.run(core);
+  expect(t.rows("SELECT 1 FROM audit_events WHERE target_id = ?", real)).toEqual([]);
+  expect(t.rows("SELECT 1 FROM deliveries WHERE item_salts IS NOT NULL")).toHaveLength(1);
+  expect(faults(t)).toEqual([]);
+  await deliverAll(t, other, "till", "crocus", 10);
+  const [{ id: late }] = t.rows("SELECT max(id) AS id FROM deliveries WHERE kind = 'telemetry'");
+  expect(faultsAfter(t, () => eraseEntries(t, late, real))).toContainEqual([late, "erasure"]);
+});
+
 it("items that are gone, and noted as if they had been erased or replaced", async () => {
   const { t, delivery } = await team();
   const note = (id: number, item: number, text: string) => {
