@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
@@ -11,7 +11,9 @@ import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DERIVED } from "../../src/insight/derived/derived.ts";
-import { spendReport } from "../../src/insight/spend/spend.ts";
+import { sumSessions } from "../../src/insight/sessions/sessions.ts";
+import { reprice } from "../../src/insight/spend/price-sessions.ts";
+import { catchUpSpend, spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys, signStatement } from "../../src/platform/transparency/transparency.ts";
@@ -371,6 +373,29 @@ describe("what comes", () => {
     await expectRefused(u, file, "Devices of the team are here already");
     u.rows("UPDATE devices SET id = ? RETURNING 1", deviceId);
     await arrive(u, file);
+  });
+
+  it("costs what it does at the prices of where it came to", async () => {
+    const { t, ada } = await shop();
+    const usage = { input_tokens: 1_000_000, output_tokens: 0 };
+    const sessions = [{ id: "s-1", outcome: "ok", spans: [{ id: "a", model: "own-model", usage }] }];
+    const traced = await t.post("/api/agent-traces/ingest", { token: ada.token, json: { repoKey: "till", sessions } });
+    expect(traced.status).toBe(200);
+    const priced = async ({ directory, instance: { core } }: TestInstance, input: number) => {
+      const models = { "own-model": { input, output: 1 } };
+      writeFileSync(join(directory, "prices.json"), JSON.stringify({ date: "2026-11-01", models }));
+      await catchUpSpend(core);
+      await reprice(core);
+    };
+    const cost = async ({ instance: { core } }: TestInstance) => (await sumSessions(core, ada.team.id)).usd;
+    await priced(t, 3);
+    expect(await cost(t)).toBe(3);
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    await priced(u, 5);
+    await arrive(u, file);
+    await reprice(u.instance.core);
+    expect(await cost(u)).toBe(5);
   });
 
   it("is refused where an erasure of its is on record of something else, and that stays as it is", async () => {
