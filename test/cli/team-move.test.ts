@@ -10,10 +10,10 @@ import { getUser, storePerson, type User } from "../../src/identity/people/peopl
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
-import { DERIVED } from "../../src/insight/derived/derived.ts";
+import { DERIVED, deriveAll } from "../../src/insight/derived/derived.ts";
 import { sumSessions } from "../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../src/insight/spend/price-sessions.ts";
-import { catchUpSpend, spendReport } from "../../src/insight/spend/spend.ts";
+import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys, signStatement } from "../../src/platform/transparency/transparency.ts";
@@ -384,7 +384,7 @@ describe("what comes", () => {
     const priced = async ({ directory, instance: { core } }: TestInstance, input: number) => {
       const models = { "own-model": { input, output: 1 } };
       writeFileSync(join(directory, "prices.json"), JSON.stringify({ date: "2026-11-01", models }));
-      await catchUpSpend(core);
+      await deriveAll(core);
       await reprice(core);
     };
     const cost = async ({ instance: { core } }: TestInstance) => (await sumSessions(core, ada.team.id)).usd;
