@@ -2,7 +2,7 @@ import { appendFileSync, rmSync, statfsSync, statSync, truncateSync, writeFileSy
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createApiToken, revokeApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
-import { createFleetCodes } from "../../src/identity/devices/devices.ts";
+import { createFleetCodes, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { rows as peopleRows } from "../../src/identity/people/rows.ts";
 import { teamMoves, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
@@ -57,6 +57,14 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   expect((await arrived(receiver, 2)).map(({ json }) => json.data.url)).toEqual(
     [1, 2].map(() => expect.stringMatching(new RegExp(`/devices/${deviceId}$`))),
   );
+  // One that is disconnected is over without a word.
+  t.clock.advance(4 * DAY_MS);
+  await look();
+  expect(noted(t, "device.quiet")).toHaveLength(4);
+  await revokeDevice(t.instance.core, deviceId);
+  await beat(t, other.token, 3);
+  await look();
+  expect(noted(t, "device.quiet").slice(4)).toMatchObject([{ device: other.deviceId, state: "ended" }]);
 });
 
 it("tells of one that never reported since it was connected, as where the reply to that was lost", async () => {
@@ -153,12 +161,12 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   const team = await t.team();
   await addChannel(t, receiver, null, eventsFor(null));
   await updateTeam(t.instance.core, team.id, { periodEndAt: t.clock.now() + 20 * DAY_MS });
-  const { id } = await createApiToken(t.instance.core, {
-    teamId: team.id,
-    userId: null,
-    name: "report",
-    lifetimeMs: 10 * DAY_MS,
-  });
+  const ending = { periodEndAt: t.clock.now() + 20 * DAY_MS, subscription: "canceled" } as const;
+  await updateTeam(t.instance.core, (await t.team()).id, ending);
+  const tokenOf = (name: string) =>
+    createApiToken(t.instance.core, { teamId: team.id, userId: null, name, lifetimeMs: 10 * DAY_MS });
+  const { id } = await tokenOf("report");
+  await revokeApiToken(t.instance.core, (await tokenOf("revoked")).id);
   await alarmsJob.run(t.instance.core);
   expect(t.count("notices")).toBe(0);
   t.clock.advance(7 * DAY_MS);
@@ -176,7 +184,8 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   t.clock.advance(400 * DAY_MS);
   backedUp(next);
   await alarmsJob.run(next.instance.core);
-  expect(noted(next, "key.due")).toMatchObject([{ kind: "api_token" }, { kind: "signing_key" }]);
+  // Notices of 400 days ago may be gone by now.
+  expect(noted(next, "key.due").at(-1)).toMatchObject({ kind: "signing_key" });
 });
 
 it("looks at the owners of those tokens alone that are due, and lets others in between the teams", async () => {
@@ -475,6 +484,9 @@ it("tells once when a replica is not found whole, of one that nobody checks any 
   expect(await look()).toEqual([failed, { state: "ended" }]);
   t.clock.advance(2 * DAY_MS + MINUTE_MS);
   const unchecked = { last: expect.any(String), failing: false, state: "began" };
+  expect(await look()).toEqual([failed, { state: "ended" }, unchecked]);
+  // Whoever gave it up is not told that it is well again.
+  rmSync(join(t.directory, "last-replica-check.json"));
   expect(await look()).toEqual([failed, { state: "ended" }, unchecked]);
   expect((await arrived(receiver, 3)).map(({ json }) => json.type)).toEqual(Array(3).fill("replica.stale"));
 });

@@ -214,6 +214,16 @@ describe("cliDeviceToken", () => {
     expect(t.count("cli_tokens")).toBe(0);
   });
 
+  it("gives no token for an account that is closed while it is signed", async () => {
+    const t = await startInstance();
+    const { deviceCode } = await answered(t);
+    const { db } = t.instance.core.store;
+    db.exec(`CREATE TEMP TRIGGER closed AFTER UPDATE ON main.device_authorizations
+      BEGIN UPDATE users SET disabled_at = 1 WHERE id = NEW.user_id; END`);
+    expect((await poll(t, deviceCode)).body).toEqual({ error: "invalid_grant" });
+    expect(t.count("cli_tokens")).toBe(0);
+  });
+
   it("ends a tool's waiting when signing is switched off under it", async () => {
     const t = await startInstance();
     const { deviceCode } = await answered(t);

@@ -230,6 +230,22 @@ describe("while nothing may be recorded", () => {
     expect([holds(a, "Do s1-0"), serverHolds(a, "Do s1-0")]).toEqual([false, false]);
   });
 
+  it("what happened stays unread though the clock was set back before a person resumed", async () => {
+    const a = await startAgent();
+    await a.pass();
+    recording.pause(a.capture, null);
+    a.advance(-60 * MINUTE_MS);
+    a.work("s1", 1);
+    a.advance(MINUTE_MS);
+    // No pass came between.
+    recording.resume(a.capture);
+    a.advance(MINUTE_MS);
+    a.work("s2", 1);
+    await a.pass();
+    expect(promptsAt(a)).toEqual(["Do s2-0"]);
+    expect([holds(a, "Do s1-0"), serverHolds(a, "Do s1-0")]).toEqual([false, false]);
+  });
+
   it("what was ended stays so, and what happened then unread, when the clock is set back", async () => {
     const a = await startAgent();
     await a.pass();

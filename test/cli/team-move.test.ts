@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
@@ -10,7 +10,9 @@ import { getUser, storePerson, type User } from "../../src/identity/people/peopl
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { budgetStandings, setBudget } from "../../src/insight/budgets/budgets.ts";
-import { DERIVED } from "../../src/insight/derived/derived.ts";
+import { DERIVED, deriveAll } from "../../src/insight/derived/derived.ts";
+import { sumSessions } from "../../src/insight/sessions/sessions.ts";
+import { reprice } from "../../src/insight/spend/price-sessions.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
@@ -29,6 +31,7 @@ import { deliverAll, eraseNow, filesWith, personWith } from "../support/erasure.
 import { newFolder } from "../support/folder.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
+import { archiveOf, publish, publisher, pushBrain } from "../support/packs.ts";
 import { ran } from "../support/remote.ts";
 
 const TO = "https://new.example";
@@ -328,9 +331,92 @@ describe("a team that moves", () => {
     await u.team({ name: "Acme" });
     const file = await leave(t, "Acme");
     await expectRefused(u, file, /team named "Acme" already/);
+    for (const name of [" North", "Acme\nof the North", "A".repeat(201)])
+      await expectRefused(u, file, "1 to 200 characters on one line", "--name", name);
     expect((await arrive(u, file, "--name", "Acme of the North")).name).toBe("Acme of the North");
     expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme of the North" }]);
     expect(faults(u)).toEqual([]);
+  });
+});
+
+/** A team whose robot installed a pack of its own, and its file. */
+async function withPack() {
+  const { t, ada, robot } = await shop();
+  await pushBrain(t, ada);
+  await publish(t, ada.team.id, { name: "cookies" });
+  expect((await t.get(archiveOf("cookies"), { token: robot.token })).status).toBe(200);
+  expect(t.count("pack_installs")).toBe(1);
+  return { t, robot, file: await leave(t, "Acme") };
+}
+
+describe("what comes", () => {
+  it("leaves its packs behind where their names are taken and it is asked to", async () => {
+    const { file } = await withPack();
+    const u = await startInstance();
+    await publisher(u, "cookies");
+    const packs = () => [u.rows("SELECT * FROM packs"), u.rows("SELECT id, pack_id FROM pack_versions")];
+    const before = packs();
+    await expectRefused(u, file, "Packs of these names are here already: cookies. Leave");
+    await arrive(u, file, "--without-packs");
+    expect([packs(), u.count("pack_installs")]).toEqual([before, 0]);
+    expect([faults(u), u.rows("PRAGMA foreign_key_check")]).toEqual([[], []]);
+    const v = await startInstance();
+    await arrive(v, file);
+    expect([v.count("packs"), v.count("pack_versions"), v.count("pack_installs"), faults(v)]).toEqual([1, 1, 1, []]);
+  });
+
+  it("is refused where a device of its is here, or one with its token, which would open two teams", async () => {
+    const { t, robot } = await shop();
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    const { deviceId } = await u.device();
+    const [{ hash }] = t.rows("SELECT token_hash AS hash FROM device_tokens WHERE device_id = ?", robot.deviceId);
+    u.rows("UPDATE device_tokens SET token_hash = ? WHERE device_id = ? RETURNING 1", hash, deviceId);
+    await expectRefused(u, file, "Devices of the team are here already");
+    u.rows("UPDATE device_tokens SET token_hash = x'00' RETURNING 1");
+    u.instance.core.store.db.pragma("foreign_keys = OFF");
+    u.rows("UPDATE devices SET id = ? RETURNING 1", robot.deviceId);
+    await expectRefused(u, file, "Devices of the team are here already");
+    u.rows("UPDATE devices SET id = ? RETURNING 1", deviceId);
+    await arrive(u, file);
+  });
+
+  it("costs what it does at the prices of where it came to", async () => {
+    const { t, ada } = await shop();
+    const usage = { input_tokens: 1_000_000, output_tokens: 0 };
+    const sessions = [{ id: "s-1", outcome: "ok", spans: [{ id: "a", model: "own-model", usage }] }];
+    const traced = await t.post("/api/agent-traces/ingest", { token: ada.token, json: { repoKey: "till", sessions } });
+    expect(traced.status).toBe(200);
+    const priced = async ({ directory, instance: { core } }: TestInstance, input: number) => {
+      const models = { "own-model": { input, output: 1 } };
+      writeFileSync(join(directory, "prices.json"), JSON.stringify({ date: "2026-11-01", models }));
+      await deriveAll(core);
+      await reprice(core);
+    };
+    const cost = async ({ instance: { core } }: TestInstance) => (await sumSessions(core, ada.team.id)).usd;
+    await priced(t, 3);
+    expect(await cost(t)).toBe(3);
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    await priced(u, 5);
+    await arrive(u, file);
+    await reprice(u.instance.core);
+    expect(await cost(u)).toBe(5);
+  });
+
+  it("is refused where an erasure of its is on record of something else, and that stays as it is", async () => {
+    const { t, ada } = await shop();
+    await eraseNow(t.instance.core, { device: ada.deviceId });
+    const file = await leave(t, "Acme");
+    const u = await startInstance();
+    const target = '{"kind":"session","externalId":"s-1"}';
+    u.rows(
+      `INSERT INTO erasures (id, kind, team_id, target, reason, requested_by, requested_at, completed_at)
+       VALUES (?, 'session', NULL, ?, '', '', 1, 1) RETURNING 1`,
+      ...[t.rows("SELECT id FROM erasures")[0].id, target],
+    );
+    await expectRefused(u, file, "is on record here, of something else");
+    expect(u.rows("SELECT kind, target FROM erasures")).toEqual([{ kind: "session", target }]);
   });
 });
 
@@ -643,5 +729,18 @@ describe("a file", () => {
     const again = await team(t, "export", "Acme", "--out", file);
     expect([again.code, again.err]).toEqual([1, expect.stringContaining("never overwrites")]);
     expect(existsSync(`${file}.partial`)).toBe(false);
+  });
+
+  it("is made once what is being erased is gone", async () => {
+    const { t, ada } = await shop();
+    const { core } = t.instance;
+    const asked = await requestErasure(core, resolveTarget(core, { device: ada.deviceId }), "asked for");
+    const file = join(newFolder(), "team");
+    const early = await team(t, "export", "Acme", "--out", file);
+    expect([early.code, early.err]).toEqual([1, expect.stringContaining("is being erased")]);
+    expect([existsSync(file), existsSync(`${file}.partial`)]).toEqual([false, false]);
+    await carryOut(core, asked);
+    expect((await team(t, "export", "Acme", "--out", file)).code).toBe(0);
+    expect(readFileSync(file).includes("marigold")).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { newFolder } from "../support/folder.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { type Device, withDirectory } from "./support/data.ts";
+import { type Device, rowsOf, withDirectory } from "./support/data.ts";
 import { testData, testServer } from "./support/test.ts";
 
 /** A resolver that hears and never answers. */
@@ -17,10 +17,10 @@ const MOUNTED =
 const mounts = (path: string) => ["unshare", "-m", "sh", "-c", MOUNTED, "sh", path];
 
 /** The two files as a process finds them that is started in place of the machine's. */
-function files(): string {
+function files(...hosts: readonly string[]): string {
   const path = newFolder();
   writeFileSync(join(path, "resolv.conf"), `nameserver ${RESOLVER}\n`);
-  writeFileSync(join(path, "hosts"), "127.0.0.1 localhost well.example.com\n");
+  writeFileSync(join(path, "hosts"), ["127.0.0.1 localhost well.example.com", ...hosts, ""].join("\n"));
   return path;
 }
 
@@ -55,3 +55,38 @@ it.skipIf(cannot)("sends to whom it can while the names of others are never answ
   // The first names are waited for once. The message that was tried meanwhile comes later than the others.
   await expect.poll(() => receiver.received.length).toBeGreaterThan(25);
 });
+
+it.skipIf(cannot)(
+  "sends nothing to a name of whose addresses one is none to send to, whichever comes first",
+  async () => {
+    const receiver = await startReceiver();
+    const { directory, team, devices } = await testData({ devices: 1 });
+    await withDirectory(directory, async (core) => {
+      for (const host of ["one.example.com", "two.example.com"]) {
+        const target = `http://${host}:${receiver.port}/`;
+        await createChannel(core, { teamId: team.id, kind: "webhook", name: host, target, events: ["gap"] });
+      }
+    });
+    const hosts = [
+      "127.0.0.1 one.example.com",
+      "fe80::1 one.example.com",
+      "169.254.1.1 two.example.com",
+      "::1 two.example.com",
+    ];
+    const { url } = await testServer(directory, {
+      under: mounts(files(...hosts)),
+      env: { RECKON_OUTBOUND: `*.example.com:${receiver.port},+private` },
+    });
+    const [{ token }] = devices as [Device];
+    for (const seq of [1, 3])
+      await fetch(`${url}/api/telemetry/ingest`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ entries: [{ seq, payload: {} }] }),
+      });
+    const outcomes = () =>
+      rowsOf(directory, "SELECT outcome FROM notification_messages WHERE tries > 0").map(({ outcome }) => outcome);
+    await expect.poll(outcomes).toEqual(Array(2).fill("The host has an address that nothing is sent to."));
+    expect(receiver.connections).toBe(0);
+  },
+);

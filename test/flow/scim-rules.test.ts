@@ -110,6 +110,21 @@ describe("whose account it is", () => {
     expect(account(t, "bob@acme.example").open).toBe(0);
   });
 
+  it("opens nobody who is replaced without a word of whether they are active", async () => {
+    const t = await startInstance();
+    const directory = await startDirectory(t);
+    const [ada] = await add(directory, "ada");
+    const { active: _, ...unsaid } = oktaUser("ada@acme.example", { displayName: "Ada Lovelace" });
+    const put = async (body: object) => {
+      const answer = await directory.send("PUT", `Users/${ada}`, body);
+      return [answer.status, answer.body.active, account(t, "ada@acme.example").open];
+    };
+    expect(await put(unsaid)).toEqual([200, true, 1]);
+    await directory.send("PATCH", `Users/${ada}`, patch({ op: "replace", value: { active: false } }));
+    for (const body of [unsaid, { ...unsaid, active: null }]) expect(await put(body)).toEqual([200, false, 0]);
+    expect(account(t, "ada@acme.example").name).toBe("Ada Lovelace");
+  });
+
   it("refuses names and addresses that are taken, and addresses of other domains, on every way", async () => {
     const t = await startInstance();
     const directory = await startDirectory(t);
@@ -126,7 +141,10 @@ describe("whose account it is", () => {
       "uniqueness",
     ]);
     expect(outcome(await directory.send("PUT", user, { name: {} }))).toEqual([400, "invalidValue"]);
-    expect(account(t, "ada@acme.example")).toBeDefined();
+    // Nor is there a second record of an account: it would stay open for one when the other leaves.
+    const second = { ...oktaUser("bob@acme.example"), userName: "rob@acme.example", externalId: "00u-rob" };
+    expect(outcome(await directory.send("POST", "Users", second))).toEqual([409, "uniqueness"]);
+    expect([t.count("scim_users"), account(t, "ada@acme.example").open]).toEqual([2, 1]);
     // Without an address of its own it follows the user name.
     const renamed = patch({ op: "replace", path: "userName", value: "countess@acme.example" });
     expect((await directory.send("PATCH", user, renamed)).body.emails[0].value).toBe("countess@acme.example");
@@ -503,10 +521,12 @@ describe("what is taken and what is not", () => {
       [{ op: "remove", path: "userName" }, "invalidValue", "user"],
       [{ op: "replace", path: "userName", value: "a\u0000b" }, "invalidValue", "user"],
       [{ op: "replace", path: "userName", value: "x".repeat(300) }, "invalidValue", "user"],
+      [{ op: "replace", path: "userName", value: 7 }, "invalidValue", "user"],
       [{ op: "replace", path: "name", value: ["x"] }, "invalidValue", "user"],
       [{ op: "replace", path: 'emails[type eq "work"].value', value: "not an address" }, "invalidValue", "user"],
       [{ op: "add", path: "members", value: [{ value: "scu_nobody" }] }, "invalidValue", "group"],
       [{ op: "add", path: "members", value: [7] }, "invalidValue", "group"],
+      [{ op: "remove", path: "members.display" }, "invalidPath", "group"],
       [{ op: "add", path: "members", value: Array(10_001).fill("x") }, "invalidValue", "group"],
       [{ op: "add", path: 'members[value eq "x"]', value: [] }, "invalidPath", "group"],
       [{ op: "remove", path: "displayName" }, "invalidValue", "group"],
@@ -526,6 +546,7 @@ describe("what is taken and what is not", () => {
       { Operations: [] },
       { Operations: [1] },
       { Operations: Array(1_001).fill({ op: "add", value: {} }) },
+      { Operations: [{ op: "add", value: Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`a${i}`, 1])) }] },
     ])
       expect(outcome(await directory.send("PATCH", `Users/${ada}`, body))).toEqual([400, "invalidValue"]);
     const deep = `{"Operations":${"[".repeat(70)}${"]".repeat(70)}}`;

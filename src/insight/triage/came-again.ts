@@ -17,8 +17,11 @@ interface CameAgain {
   readonly title: string;
 }
 
-/** Row change: keeps that a class came again, in its timeline and the audit, and notes it for whoever wants to hear of it. */
-export function recordCameAgain(core: Core, what: CameAgain): void {
+/**
+ * Row change: keeps that a class came again, in its timeline and the audit.
+ * @param isTold whether it is noted for whoever wants to hear of it, too
+ */
+export function recordCameAgain(core: Core, what: CameAgain, isTold: boolean): void {
   const { teamId, fingerprint, entryId, date, title, repoKey } = what;
   rows(core.store).insertEvent.run({
     ...{ teamId, class: fingerprint, entryId: 0, at: core.clock.now(), kind: "came-again" },
@@ -30,6 +33,7 @@ export function recordCameAgain(core: Core, what: CameAgain): void {
     target: { kind: "error", id: fingerprint, label: fingerprint },
     detail: { entry: entryId, date },
   });
+  if (!isTold) return;
   notify(core, {
     type: "error.reopened",
     teamId,

@@ -3,6 +3,7 @@ import { DAY_MS, isoDate } from "../../kit/clock.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { recordCameAgain } from "./came-again.ts";
 import { rows, type WordRow } from "./rows.ts";
+import { isSnoozed } from "./standing.ts";
 
 /** An entry as its class is told of it. */
 interface ClassEntry {
@@ -78,20 +79,19 @@ export function storeClass(
 /** @param came entries that are new, the newest first */
 function reopen(core: Core, word: WordRow | undefined, came: readonly ClassEntry[]): void {
   if (!word || (word.state !== "resolved" && word.snoozed !== "again")) return;
-  // Who snoozes until a day has heard of it until then.
-  if (word.snoozed === "until" && (word.snoozedUntil ?? 0) > core.clock.now()) return;
+  const now = core.clock.now();
   // Said while the clock was ahead, it was said before now all the same.
-  const said = Math.min(word.stateAt ?? 0, core.clock.now());
+  const said = Math.min(word.stateAt ?? 0, now);
   const since = isoDate(said - FURTHEST_BEHIND_MS);
   const entry = came.find(({ date }) => date >= since);
   if (!entry) return;
-  rows(core.store).putWord.run({
-    ...word,
-    ...{ state: "again", stateAt: core.clock.now(), snoozed: null, snoozedUntil: null, revision: word.revision + 1 },
-  });
+  // Who snoozes until a day has heard of it until then: it stays so, and shows as come again from that day on.
+  const isUntilLater = word.snoozed === "until" && isSnoozed(word, now);
+  const snooze = isUntilLater ? {} : { snoozed: null, snoozedUntil: null };
+  rows(core.store).putWord.run({ ...word, state: "again", stateAt: now, ...snooze, revision: word.revision + 1 });
   const { teamId, class: fingerprint } = word;
   const { id: entryId, date, repoKey, title, heading } = entry;
-  recordCameAgain(core, { teamId, fingerprint, entryId, date, repoKey, title: title || heading });
+  recordCameAgain(core, { teamId, fingerprint, entryId, date, repoKey, title: title || heading }, !isUntilLater);
 }
 
 const recentOf = (text: string | undefined): string[] => (text === undefined ? [] : (JSON.parse(text) as string[]));

@@ -11,7 +11,7 @@ import { counter } from "../../platform/metrics/metrics.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
 import { fileOfRows, filesOfFolder, filesOfTexts } from "./make.ts";
-import { blockPath, DEVICES, dayPath, devicesPath, folderRange } from "./paths.ts";
+import { blockPath, dayPath, devicesPath, folderRange } from "./paths.ts";
 import type { Place } from "./place.ts";
 import { placeOf } from "./places.ts";
 import { type Mark, rows } from "./rows.ts";
@@ -243,22 +243,14 @@ class Run {
     const { store, clock } = this.#core;
     const sql = rows(store);
     const yieldNow = cooperative(clock);
-    const teams = listTeams(this.#core);
-    const paths = new Set(teams.map(({ id }) => devicesPath(id, this.#shard)));
-    // Of a team that went elsewhere.
-    for (const { path } of sql.within.all(...DEVICES)) if (!paths.has(path)) await this.#remove(path);
-    for (const team of teams) {
+    for (const team of listTeams(this.#core)) {
       await yieldNow();
       if (this.#ending.aborted) return;
       const found = deviceRows(this.#core, this.#shard, team);
       const path = devicesPath(team.id, this.#shard);
       const digest = sha256(JSON.stringify(found));
-      const before = sql.object.get(path);
-      if (found.length === 0 ? !before : before?.sourceSha256?.equals(digest)) continue;
-      if (found.length === 0) {
-        await this.#remove(path);
-        continue;
-      }
+      // Rows of devices are never taken away.
+      if (found.length === 0 || sql.object.get(path)?.sourceSha256?.equals(digest)) continue;
       const made = await fileOfRows(this.#core, "devices", team.id, found);
       await this.#note([{ ...made, path, blockId: null }]);
       await this.#put({ ...made, path, blockId: null });

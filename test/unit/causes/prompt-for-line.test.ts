@@ -51,4 +51,18 @@ describe("promptForLine", () => {
       ["second", "weak"],
     ]);
   });
+
+  it("forgets what a session that is sent again does not say any more", async () => {
+    const { t, device, ask } = await filled();
+    expect(short(await ask(4))).toEqual([["second", "above", "Do second", "strong"]]);
+    const moved = {
+      ...span("above", 12, 20, {}),
+      edits: [{ path: "src/till.ts", startLine: 2, endLine: 6, added: 5 }],
+    };
+    await trace(t, device, [session("second", 12, { spans: [moved] })]);
+    await follow(t);
+    expect(short(await ask(4))).toEqual([["first", "write", "Write the cart", "strong"]]);
+    expect(t.rows("SELECT path FROM trace_session_files WHERE session_id = 2")).toEqual([{ path: "src/till.ts" }]);
+    expect(t.rows("SELECT path FROM trace_session_edits WHERE session_id = 2")).toEqual([{ path: "src/till.ts" }]);
+  });
 });

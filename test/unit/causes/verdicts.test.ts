@@ -80,8 +80,10 @@ describe("decideLink", () => {
     expect((await listLinks(core, teamId, { rejected: true })).total).toBe(2);
     expect(await correlate(core, teamId)).toEqual({ considered: 1, linked: 1, possible: 0, unlinked: 0 });
     expect(await linked(t, device)).toEqual(["Cart: a probable"]);
-    await decideLink(core, teamId, wrong.id, null, COMMAND_LINE);
+    for (let twice = 0; twice < 2; twice++) await decideLink(core, teamId, wrong.id, null, COMMAND_LINE);
     expect(await linked(t, device)).toEqual(["Cart: b weak", "Cart: a weak"]);
+    const foreign = await t.device();
+    expect(await decideLink(core, foreign.team.id, wrong.id, "rejected", COMMAND_LINE)).toBeUndefined();
     expect(
       t.rows("SELECT action FROM audit_events WHERE action LIKE 'link.%' ORDER BY id").map(({ action }) => action),
     ).toEqual(["link.rejected", "link.reopened"]);

@@ -63,6 +63,17 @@ describe("room for bodies", () => {
     expect(second.given).toEqual(["no room"]);
   });
 
+  it("is given back while others of the same credential are still there", () => {
+    const admission = new Admission();
+    arriving(admission, "device", "team").intake.add(MIB);
+    for (let round = 0; round < 20; round++) {
+      const next = arriving(admission, "device", "team");
+      next.intake.add(16 * MIB);
+      expect(next.given).toEqual([]);
+      next.intake.leave();
+    }
+  });
+
   it("is given back to the last byte", () => {
     const admission = new Admission();
     for (let round = 0; round < 3; round++) {

@@ -320,6 +320,13 @@ it("tells and mends what is not as it was put, and leaves alone what others put 
   expect(await checkLake(core, false)).toMatchObject({ missing: [], unknown: [] });
 });
 
+it("compares all that is noted, however much that is", async () => {
+  const { core } = await filled();
+  core.store.db.exec(`INSERT INTO lake_objects (path, rows, bytes, written_at)
+    WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 4500) SELECT 'spend/team=x/day=2026-01-01/' || i || '.parquet', 1, 1, 1 FROM n`);
+  expect((await checkLake(core, false)).missing).toHaveLength(4_500);
+});
+
 it("has after a restore what the restored database says, also where that makes files as large as before", async () => {
   const { t, lake } = await started();
   const { token, team } = await t.device();

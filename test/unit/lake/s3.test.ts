@@ -90,6 +90,23 @@ it("lists a bucket in which others have names as long as S3 takes them", async (
   expect(await checkLake(t.instance.core, false)).toMatchObject({ objects: objects.size, missing: [], unknown: [] });
 });
 
+it("reads a list that S3 gives in pages to its end", async () => {
+  const { t, objects } = await bucket(({ method, url = "" }, response) => {
+    if (method !== "GET") return false;
+    const token = new URL(url, "http://s3").searchParams.get("continuation-token") ?? "0+/=";
+    const at = Number(token.replace("+/=", ""));
+    const [key, size] = [...objects][at] ?? [];
+    const next = `<NextContinuationToken>${at + 1}+/=</NextContinuationToken>`;
+    const content = `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`;
+    response.end(`<ListBucketResult>${key ? content : ""}${at + 1 < objects.size ? next : ""}</ListBucketResult>`);
+    return true;
+  });
+  await sendEntries(t, await t.device());
+  await flowAll(t);
+  expect(objects.size).toBeGreaterThan(2);
+  expect(await checkLake(t.instance.core, false)).toMatchObject({ objects: objects.size, missing: [], unknown: [] });
+});
+
 it.each([
   [403, error("RequestTimeTooSkewed"), "put the clock of this machine right"],
   [400, error("ExpiredToken"), "temporary credentials are not taken"],

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
+import { transparency } from "../../../src/platform/transparency/room.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
@@ -41,6 +43,21 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
     }
   },
 );
+
+it("tells of a hash of 256 leaves that is kept, and is not theirs", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  await core.store.write(() => {
+    for (let i = 0; i < 256; i++)
+      recordEvent(core, SYSTEM, { action: "policy.changed", teamId: null, target: { kind: "policy", id: `${i}` } });
+  });
+  for (const { run } of transparency.jobs ?? []) await run(core);
+  expect(t.count("log_subtrees")).toBe(1);
+  const faults = () => verifyLedger(core, undefined, () => {}).faults.map((one) => [one.deliveryId, one.detail]);
+  expect(faults()).toEqual([]);
+  core.store.db.exec("UPDATE log_subtrees SET sha256 = zeroblob(32)");
+  expect(faults()).toEqual([[256, "the subtree that it ends was altered"]]);
+});
 
 it("goes on past an import that somebody made something else of", async () => {
   const { core } = (await startInstance()).instance;

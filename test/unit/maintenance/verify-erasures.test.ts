@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { renameDevice } from "../../../src/identity/devices/devices.ts";
+import { sha256Hex } from "../../../src/kit/hash.ts";
 import { itemUnder } from "../../../src/kit/items.ts";
 import { deliveryErasure } from "../../../src/log/log.ts";
 import { eventText, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
@@ -11,6 +12,7 @@ import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, eraseNow, personWith } from "../../support/erasure.ts";
+import { noteOf } from "../../support/git-ai.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 /** Whoever can write the database notes something as erased that no erasure took. */
@@ -210,6 +212,36 @@ it("a delivery that came after the erasure was done, or is too young for retenti
   expect(faultsAfter(t, () => eraseEntries(t, young, run))).toContainEqual([young, "erasure"]);
   const brain = delivery("brain");
   expect(faultsAfter(t, () => eraseEntries(t, brain, run))).toContainEqual([brain, "erasure"]);
+});
+
+it("takes erasures whose own events retention let go since, and nothing that came after them", async () => {
+  const { t, mine, other } = await team();
+  const { core } = t.instance;
+  const sessions = ["s-1", "s-2"].map((id) => ({ id, outcome: "ok", spans: [{ id: "a", name: id }] }));
+  const traced = await t.post("/api/agent-traces/ingest", { token: other.token, json: { repoKey: "till", sessions } });
+  expect(traced.status).toBe(200);
+  const entries = ["s-1", "s-2"].map((id) => ({
+    commit_sha: sha256Hex(id).slice(0, 40),
+    content: noteOf({ files: { "src/a.ts": { "s_1::t_1": "1-2" } }, sessions: { s_1: id } }),
+  }));
+  const noted = await t.post("/adapters/git-ai/worker/notes/upload", { token: other.token, json: { entries } });
+  expect(noted.body).toEqual({ success_count: 2, failure_count: 0 });
+  // Of deliveries that stay, one session goes, and the note of it.
+  await eraseNow(core, { session: "s-1" });
+  await eraseNow(core, { device: mine.deviceId });
+  const [{ id: real }] = t.rows("SELECT id FROM erasures WHERE kind = 'device'");
+  t.clock.advance(60 * DAY);
+  await setRetention(core, "Acme", "audit", 30);
+  await retentionJob.run(core);
+  expect(t.rows("SELECT 1 FROM audit_events WHERE target_id = ?", real)).toEqual([]);
+  expect(t.rows("SELECT erased_by IS NULL AS whole FROM deliveries WHERE item_salts IS NOT NULL")).toEqual([
+    { whole: 0 },
+    { whole: 1 },
+  ]);
+  expect(faults(t)).toEqual([]);
+  await deliverAll(t, other, "till", "crocus", 10);
+  const [{ id: late }] = t.rows("SELECT max(id) AS id FROM deliveries WHERE kind = 'telemetry'");
+  expect(faultsAfter(t, () => eraseEntries(t, late, real))).toContainEqual([late, "erasure"]);
 });
 
 it("items that are gone, and noted as if they had been erased or replaced", async () => {

@@ -26,6 +26,10 @@ describe("private keys", () => {
   test("with no end line are covered to their last material and no further", () => {
     const text = `${BEGIN}\n${BODY}\n\nSome words that follow.`;
     expect(named(text)).toEqual([["private-key", `${BEGIN}\n${BODY}`]]);
+    // Of the last line there may be little.
+    expect(named(`${BEGIN}\n${BODY}\nAbC9dQ==\n\nSome words.`)).toEqual([
+      ["private-key", `${BEGIN}\n${BODY}\nAbC9dQ==`],
+    ]);
   });
 
   test("are found whole behind base64, as in a kubeconfig", () => {
@@ -155,6 +159,9 @@ describe("likely findings", () => {
     ["-H 'X-Api-Key: 0a1b2c3d4e5f6a7b'", "0a1b2c3d4e5f6a7b"],
     ["<password>hunter2Zebra</password>", "hunter2Zebra"],
     ["<db_pass>hunter2Zebra</db_pass>", "hunter2Zebra"],
+    ["const dbPass = 'Zebra2024x'", "Zebra2024x"],
+    ["const db2Pass = 'Zebra2024x'", "Zebra2024x"],
+    ["DB_PW=Zebra2024x", "Zebra2024x"],
     ["Server=db;User Id=sa;Password=Zebra!2024x;", "Zebra!2024x"],
     ["postgres://app:Zebra2024@db.internal:5432/x", "Zebra2024"],
     ["curl -u admin:Zebra2024x https://host", "Zebra2024x"],
@@ -261,6 +268,7 @@ describe("likely findings", () => {
     ["herokuKey: 'k9Lm2Pq8Rt5V'", "k9Lm2Pq8Rt5V"],
     ["//registry.example/:_auth=dXNlcjpaZWJyYTIwMjQ=", "dXNlcjpaZWJyYTIwMjQ="],
     ["kind: Secret\nmetadata:\n  name: a\nstringData:\n  login: Zebra2024x\n---\na: 1", "Zebra2024x"],
+    ["kind: Secret\r\nstringData:\r\n  login: Zebra2024x\r\n", "Zebra2024x"],
     ["data:\n  pin: WmVicmEyMDI0eA==\n  username: YWRtaW4=\nkind: Secret\n", "WmVicmEyMDI0eA=="],
   ])("are made of %s", (text, secret) => {
     expect(findSecrets(text).map((f) => [f.strength, text.slice(f.start, f.end)])).toEqual([["likely", secret]]);
@@ -330,6 +338,7 @@ describe("likely findings", () => {
     'secretKey "k9Lm2Pq8Rt5V" is what the sample calls it',
     'the secretKey "k9Lm2Pq8Rt5V"',
     "sonar.login=admin",
+    "const comPass = words; COMPASS='Zebra2024x'",
     "ConvertTo-SecureString $password1 -AsPlainText -Force",
     'ConvertTo-SecureString "01000000d08c9ddf0115d1118c7a" -Key $key',
     "'Zebra2024x' | ConvertTo-Json; ConvertTo-SecureString -AsPlainText -Force",

@@ -131,6 +131,19 @@ it("leaves the file as it was when a step fails", () => {
   db.close();
 });
 
+it("leaves the file as it was when a step makes rows that name what is not there", () => {
+  const directory = newFolder();
+  const db = new Sqlite(join(directory, "reckon.db"));
+  onTestFinished(() => void db.close());
+  migrate(db, directory, V1);
+  const parts =
+    "CREATE TABLE boxes (id INTEGER PRIMARY KEY); CREATE TABLE parts (box INTEGER REFERENCES boxes (id)); INSERT INTO parts VALUES (1);";
+  const dangling = { ...V3, read: (file: string) => (file === "three" ? parts : V3.read(file)) };
+  expect(() => migrate(db, directory, dangling)).toThrow("the migration to schema 3 does not fit");
+  expect([shape(db), db.pragma("user_version", { simple: true })]).toEqual([["a"], 1]);
+  expect([readdirSync(join(directory, "backups")), db.pragma("foreign_keys", { simple: true })]).toEqual([[], 1]);
+});
+
 it("refuses a newer file and a foreign one without touching them", () => {
   const directory = newFolder();
   const db = new Sqlite(join(directory, "reckon.db"));

@@ -103,6 +103,18 @@ it("wakes what is snoozed until it comes again, and not what is snoozed until a 
   expect(kit.state(slow)).toBe("again");
 });
 
+it("has what was resolved and is snoozed until a day come again from that day on, and tells nobody before", async () => {
+  const kit = await resolved();
+  const { fingerprint, ada, t } = kit;
+  const until = t.clock.now() + 7 * DAY_MS;
+  await kit.act(fingerprint, { kind: "snooze", until }, ada);
+  await kit.say([AGAIN, FIRST]);
+  expect(kit.standing(fingerprint)).toMatchObject({ state: "snoozed", snoozedUntil: until });
+  t.clock.advance(7 * DAY_MS);
+  expect([kit.state(fingerprint), kit.noted()]).toEqual(["again", []]);
+  expect([kit.timeline(fingerprint).at(-1), audited(kit).at(-1)]).toEqual(["came-again by Reckon", "error.came_again"]);
+});
+
 it("notes nothing whose transaction is undone", async () => {
   const kit = await resolved();
   kit.core.store.db.exec("CREATE TRIGGER full BEFORE INSERT ON notices BEGIN SELECT RAISE(ABORT, 'no room'); END");
