@@ -1,6 +1,7 @@
 /**
- * The checkpointer: moves the write-ahead log into the database beside requests, gives back room that is free, and keeps an eye on what could harm it there: the
- * file taken away, its structure (in a process of its own where checking it would delay the start), a clock that was set.
+ * The checkpointer: moves the write-ahead log into the database beside requests, gives back room that is free, and keeps an eye on what
+ * could harm the database there: the file taken away, its structure (in a process of its own where checking it would delay the start), a
+ * clock that was set.
  * Not here: how the store does it; what an operator does (maintenance).
  */
 import { type ChildProcess, execFile } from "node:child_process";
