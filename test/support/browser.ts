@@ -65,6 +65,8 @@ export function useBrowser(): void {
         "--disable-sync",
         // One process for the pages of all contexts: they are all ours.
         "--renderer-process-limit=1",
+        // No page lives for as long as V8's last compiler takes to be worth its time.
+        "--js-flags=--no-turbofan",
         // Each window would load two pages of its own, for an address bar that nobody sees.
         "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
       ],
