@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Page } from "playwright-core";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { setSecondFactorDemanded } from "../../src/identity/teams/teams.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { freePort } from "../support/free-port.ts";
@@ -109,7 +109,6 @@ it("signs in with a passkey of this site, and with no other answer", async () =>
   const site = await start();
   const ada = await site.person();
   const own = await site.open(ada);
-  onTestFinished(() => own.page.close());
   const devtools = await own.context.newCDPSession(own.page);
   await devtools.send("WebAuthn.enable");
   const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { fillSite } from "../support/site.ts";
 
@@ -34,7 +34,6 @@ it("moves nothing while it loads, and copies commands", async () => {
   // Coarse pixels would be counted as moves.
   const { page, context, go } = await site.open(undefined, { scale: 1 });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  onTestFinished(() => page.close());
   await page.addInitScript(`
     window.shift = 0;
     new PerformanceObserver((list) => { for (const one of list.getEntries()) window.shift += one.value; })

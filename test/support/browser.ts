@@ -142,7 +142,9 @@ async function openAt(
 ): Promise<Visit> {
   const context = await contextFor(javaScript, scale);
   if (person) await context.addCookies([{ name: cookieNames(url).session, value: person.token, url }]);
-  const page = context.pages()[0] ?? (await context.newPage());
+  const [before] = context.pages();
+  const page = await context.newPage();
+  await before?.close();
   readWhatArrived(page);
   let arrived: Response | undefined;
   page.on("response", (response) => {
@@ -175,10 +177,7 @@ async function openAt(
   };
 }
 
-/**
- * What visits have left, by what it was made for: in a new context a process of its own reads and compiles everything anew, and a new
- * page costs as much as opening one of ours.
- */
+/** What visits have left, by what it was made for: in a new context a process of its own reads and compiles everything anew. */
 const left = new Map<string, BrowserContext[]>();
 
 /** A context that knows nothing of earlier visits, and is left to later ones when the test ends. */
@@ -190,25 +189,15 @@ async function contextFor(javaScript: boolean, scale: number): Promise<BrowserCo
     // With its last page goes the process.
     if (!first) return context.close();
     for (const page of others) await page.close();
-    await empty(first);
+    // What a port's pages kept might be found by those of a later server on it; an error's page keeps nothing and refuses.
+    await first.evaluate("localStorage.clear()").catch(() => {});
+    await first.goto("about:blank");
     await context.clearCookies();
     await context.clearPermissions();
     await context.setExtraHTTPHeaders({});
     left.set(kind, [...(left.get(kind) ?? []), context]);
   });
   return context;
-}
-
-/** Makes a page what a new one is, but for its history and for what lasts as long as a page: a test that adds such closes it. */
-async function empty(page: Page): Promise<void> {
-  for (const event of ["request", "response", "pageerror", "console", "dialog", "download"])
-    page.removeAllListeners(event);
-  await page.unrouteAll();
-  // What a port's pages kept might be found by those of a later server on it; an error's page keeps nothing and refuses.
-  await page.evaluate("localStorage.clear(); sessionStorage.clear(); name = ''").catch(() => {});
-  await page.goto("about:blank");
-  await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null, forcedColors: null });
-  await page.setViewportSize(WIDE);
 }
 
 async function newContext(javaScript: boolean, scale: number): Promise<BrowserContext> {
