@@ -23,6 +23,8 @@ export interface Prompt {
   readonly text: string | null;
   /** How long its text was, in UTF-16 units, where that is told instead. */
   readonly chars: number | null;
+  /** The agent's id of the call that answers it, where that tells better than `at` when it was asked. */
+  readonly spanId: string | null;
 }
 
 interface Commit {
@@ -44,7 +46,12 @@ export interface Understood {
 
 function readPrompt(value: unknown): Prompt | undefined {
   if (!isObject(value)) return undefined;
-  const prompt = { at: readInstant(value.at), text: readText(value.text) ?? null, chars: readCount(value.chars) };
+  const prompt = {
+    at: readInstant(value.at),
+    text: readText(value.text) ?? null,
+    chars: readCount(value.chars),
+    spanId: readId(value.spanId) ?? null,
+  };
   const { at, text, chars } = prompt;
   return at === null && text === null && chars === null ? undefined : prompt;
 }

@@ -42,26 +42,32 @@ async function post(t: TestInstance, { token }: TestDevice, signal: "logs" | "tr
 const send = (t: TestInstance, device: TestDevice, ...spans: Sent[]) =>
   post(t, device, "traces", spansOf({ "service.name": "my-agent" }, "x", ...spans));
 
-/** The event of the call, as a log record. */
-const details = (values: Values, service = "my-agent") => ({
+/** Log records of the call, each as its event, its attributes and its body. */
+const callLogs = (
+  records: readonly (readonly [event: string, values: Values, body?: Values[string]])[],
+  service = "my-agent",
+) => ({
   resourceLogs: [
     {
       resource: { attributes: attributes({ "service.name": service }) },
       scopeLogs: [
         {
-          logRecords: [
-            {
-              timeUnixNano: nanos(600),
-              traceId: "a".repeat(32),
-              spanId: CALL,
-              attributes: attributes({ "event.name": DETAILS, "gen_ai.usage.input_tokens": 100, ...values }),
-            },
-          ],
+          logRecords: records.map(([event, values, body]) => ({
+            timeUnixNano: nanos(400),
+            traceId: "a".repeat(32),
+            spanId: CALL,
+            attributes: attributes({ "event.name": event, ...values }),
+            ...(body !== undefined && { body: attributes({ body })[0]?.value }),
+          })),
         },
       ],
     },
   ],
 });
+
+/** The event of the call, as a log record. */
+const details = (values: Values, service?: string) =>
+  callLogs([[DETAILS, { "gen_ai.usage.input_tokens": 100, ...values }]], service);
 
 async function spend(t: TestInstance, { token }: TestDevice) {
   await t.instance.settle();
@@ -146,6 +152,26 @@ describe.each([
 describe("the event of a call", () => {
   const messages: Values = { "gen_ai.input.messages": [ASKED], "gen_ai.output.messages": [ANSWERED] };
 
+  /** One session with the call, counted once, and its page with what was asked before what was answered. */
+  async function expectConversation(t: TestInstance, device: TestDevice, title = "Mend the login") {
+    expect(sessions(t)).toMatchObject([
+      {
+        id: "a".repeat(32),
+        outcome: "completed",
+        title: expect.stringContaining(title),
+        prompts: [{ text: expect.stringMatching(/^Mend the login with \S+$/) }],
+      },
+    ]);
+    expect(JSON.stringify([sessions(t), spans(t)])).not.toContain("AKIA");
+    expect(spans(t)).toMatchObject([{ name: "chat gpt-5", kind: "llm", startedAt: "2026-11-21T08:00:00.000Z" }]);
+    expect(spans(t)[0].attributes["gen_ai.output.messages"]).toContain("It is mended.");
+    expect(await spend(t, device)).toEqual([1, 100]);
+    const lead = await somebody(t, device.team, "admin");
+    const [{ id }] = t.rows("SELECT id FROM trace_sessions") as [{ id: number }];
+    const { text: page } = await ask(t, "GET", `/sessions/${id}`, { as: lead });
+    expect(page.indexOf("It is mended.")).toBeGreaterThan(page.lastIndexOf("Mend the login with"));
+  }
+
   it.each(["logs", "traces"] as const)("is the call that its span tells of: %s come first", async (first) => {
     const t = await startInstance();
     const device = await t.device();
@@ -154,12 +180,58 @@ describe("the event of a call", () => {
       traces: () => send(t, device, chat({})),
     };
     for (const way of first === "logs" ? [ways.logs, ways.traces] : [ways.traces, ways.logs]) await way();
-    expect(sessions(t)).toMatchObject([
-      { id: "a".repeat(32), outcome: "completed", title: expect.stringContaining("Mend the login") },
+    await expectConversation(t, device);
+  });
+
+  it.each(["logs", "traces"] as const)("may be a record for each message: %s come first", async (first) => {
+    const t = await startInstance();
+    const device = await t.device();
+    const log = callLogs([
+      ["gen_ai.system.message", {}, { content: "You are an agent" }],
+      ["gen_ai.user.message", {}, { content: "Who are you?" }],
+      ["gen_ai.assistant.message", {}, { role: "assistant", content: "An agent." }],
+      ["gen_ai.assistant.message", {}, { role: "assistant", tool_calls: [{ id: "t-0" }] }],
+      ["gen_ai.user.message", {}, { role: "user", content: [{ type: "text", text: ASKED.parts[0]?.content ?? "" }] }],
+      [
+        "gen_ai.choice",
+        {},
+        { index: 0, finish_reason: "stop", message: { role: "assistant", content: "It is mended." } },
+      ],
     ]);
-    expect(spans(t)).toMatchObject([{ name: "chat gpt-5", kind: "llm", startedAt: "2026-11-21T08:00:00.000Z" }]);
-    expect(spans(t)[0].attributes["gen_ai.output.messages"]).toContain("It is mended.");
-    expect(await spend(t, device)).toEqual([1, 100]);
+    const ways = {
+      logs: () => post(t, device, "logs", log, first === "logs"),
+      traces: () => send(t, device, chat({})),
+    };
+    for (const way of first === "logs" ? [ways.logs, ways.traces] : [ways.traces, ways.logs]) await way();
+    await expectConversation(t, device, "Who are you?");
+    expect(JSON.parse(spans(t)[0].attributes["gen_ai.input.messages"])).toMatchObject([
+      { role: "user", content: "Who are you?" },
+      { role: "assistant", content: "An agent." },
+      { role: "user" },
+    ]);
+  });
+
+  it("says nothing where its records have no words, and leaves none where only metadata may be kept", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const silent = callLogs([
+      ["gen_ai.user.message", {}],
+      ["gen_ai.choice", {}, { index: 0, message: { role: "assistant", tool_calls: [{ id: "t-1" }] } }],
+    ]);
+    await post(t, device, "logs", silent);
+    expect(sessions(t)).toEqual([]);
+    await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await post(
+      t,
+      device,
+      "logs",
+      callLogs([
+        ["gen_ai.user.message", {}, "Mend it"],
+        ["gen_ai.choice", {}, { message: { content: "It is mended." } }],
+      ]),
+    );
+    expect(sessions(t)).toMatchObject([{ prompts: [{ chars: 7 }] }]);
+    expect(JSON.stringify([sessions(t), spans(t)])).not.toMatch(/Mend it|mended/);
   });
 
   it("counts once where the call's span and what sums it up name a session, and the event none", async () => {

@@ -28,7 +28,7 @@ export interface Happening {
   readonly prompt?: Words | undefined;
   /** The same of calls that tell all that was said before, and when; it may be long to read. */
   readonly lastPrompt?: () =>
-    | { readonly at: string | undefined; readonly text: string; readonly id: string }
+    | { readonly at: string | undefined; readonly text: string; readonly id: string; readonly spanId?: string }
     | undefined;
   /** Reads what was asked first, of calls that tell all that was said before: one of a session will do, and each may be long. */
   readonly askedFirst?: () => string | undefined;

@@ -42,13 +42,12 @@ const ANY_VALUE = new Message()
   .field(4, "doubleValue", "double")
   .field(5, "arrayValue", "view")
   .field(6, "kvlistValue", "view");
-const TEXT = new Message().field(1, "stringValue", "text");
 const KEY_VALUE = new Message().field(1, "key", "text").field(2, "value", ANY_VALUE);
 const RESOURCE = new Message().list(1, "attributes", KEY_VALUE);
 const SCOPE = new Message().field(1, "name", "text").field(2, "version", "text");
 const LOG_RECORD = new Message()
   .field(1, "timeUnixNano", "uint")
-  .field(5, "body", TEXT)
+  .field(5, "body", ANY_VALUE)
   .list(6, "attributes", KEY_VALUE)
   .field(9, "traceId", "hex")
   .field(10, "spanId", "hex")

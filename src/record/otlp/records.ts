@@ -141,9 +141,13 @@ export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined
  * there.
  * @returns undefined for another record, and for one that names no span
  */
-export function readDetails(log: LogRecord, record: Fields): SpanRecord | undefined {
+export const readDetails = (log: LogRecord, record: Fields): SpanRecord | undefined =>
+  log.event === DETAILS ? detailsOf(log, record) : undefined;
+
+/** A log record as one of the call's span, whatever it tells; undefined where it names none. */
+export function detailsOf(log: LogRecord, record: Fields): SpanRecord | undefined {
   const [traceId, id] = [hexId(record.traceId, 32), hexId(record.spanId, 16)];
-  if (log.event !== DETAILS || traceId === undefined || id === undefined) return undefined;
+  if (traceId === undefined || id === undefined) return undefined;
   const beside = Object.entries(log.attributes).filter(([name]) => !/^gen_ai\.(?:usage|operation)\./.test(name));
   return {
     resource: log.resource,

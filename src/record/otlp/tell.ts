@@ -72,6 +72,8 @@ export function tellSpan(record: SpanRecord, traces: PlacedTraces, isAsked: bool
 
 /** What a person said to have a call made. */
 function lastPrompt(record: SpanRecord, { kind }: Span) {
-  const last = kind === "llm" || asksAgent(record) ? askedLast(record) : undefined;
-  return last && { ...last, at: record.startedAt };
+  const { id, isDetails, startedAt, endedAt } = record;
+  const last = kind === "llm" || isDetails || asksAgent(record) ? askedLast(record) : undefined;
+  // When the call began only its span tells.
+  return last && { ...last, ...(isDetails ? { at: endedAt, spanId: id } : { at: startedAt }) };
 }

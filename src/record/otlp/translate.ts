@@ -3,6 +3,7 @@ import type { Fields } from "../../formats/values.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { isGeminiCli } from "./gemini-cli.ts";
 import type { Happening, Span } from "./happening.ts";
+import { MessageLogs } from "./message-logs.ts";
 import { type Places, placeTraces } from "./place-traces.ts";
 import type { Signal } from "./protobuf.ts";
 import { type Found, pointsOf, readDetails, readLog, readSpan, recordsOf, type SpanRecord } from "./records.ts";
@@ -50,15 +51,17 @@ export async function translate(
 ): Promise<Translated> {
   const gathered = new Gathered(terms);
   const spans: SpanRecord[] = [];
+  const messages = new MessageLogs();
   const tally = { records: 0, dropped: 0, rejected: 0 };
   for (const found of recordsOf(signal, request)) {
     const wait = pause();
     if (wait) await wait;
     const count = signal === "metrics" && found ? pointsOf(found.record) : 1;
     tally.records += count;
-    const fate = found ? take(signal, found, gathered, spans) : "rejected";
+    const fate = found ? take(signal, found, gathered, spans, messages) : "rejected";
     if (fate) tally[fate] += count;
   }
+  spans.push(...messages.calls());
   const traces = await placeTraces(spans, terms);
   const isBelowTool = belowTools(spans);
   for (const span of spans) {
@@ -78,13 +81,14 @@ function take(
   { origin, record }: Found,
   gathered: Gathered,
   spans: SpanRecord[],
+  messages: MessageLogs,
 ): "dropped" | "rejected" | undefined {
   if (signal === "metrics") return "dropped";
   if (signal === "logs") {
     const log = readLog(origin, record);
     const details = isGeminiCli(log) ? undefined : readDetails(log, record);
     if (details) spans.push(details);
-    return details || gathered.add(tellLog(log)) ? undefined : "dropped";
+    return details || messages.add(log, record) || gathered.add(tellLog(log)) ? undefined : "dropped";
   }
   const span = readSpan(origin, record);
   if (!span) return "rejected";

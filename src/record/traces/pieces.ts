@@ -86,7 +86,7 @@ function union(old: string, raw: string): string {
 
 /** A prompt that has an id is the same whenever it is told of. */
 function nameOf(one: unknown): string {
-  const { id, at, ...said } = asObject(one);
+  const { id, at, spanId, ...said } = asObject(one);
   return JSON.stringify(id === undefined ? one : [id, said]);
 }
 

@@ -68,13 +68,20 @@ export function failedSteps(spans: readonly Span[]): ReadonlySet<Span> {
 
 /** All that a session tells of, by time; what has no time comes last, and what happened at once stays as it was sent. */
 export function eventsOf({ prompts, spans, commits, labels }: Session): Event[] {
-  const prompted = prompts.map((prompt, i): Event => ({ kind: "prompt", at: prompt.at, number: i + 1, prompt }));
+  const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
+  const prompted = prompts.map(
+    (prompt, i): Event => ({
+      kind: "prompt",
+      at: startOf.get(prompt.spanId ?? "") ?? prompt.at,
+      number: i + 1,
+      prompt,
+    }),
+  );
   const turns = spans.filter(({ kind }) => kind === "turn");
   // Agents that tell no times still tell the order in which turns and steps came.
   const inTurns =
     turns.length === prompted.length && turns.every(({ startedAt }, i) => startedAt === (prompted[i]?.at ?? startedAt));
   const places = new Map(inTurns ? turns.map((span, i) => [span, prompted[i] as Event]) : []);
-  const startOf = new Map(spans.map(({ externalId, startedAt }) => [externalId, startedAt]));
   const aboveCalls = new Set(spans.flatMap(({ parentId, usage }) => (usage ? [parentId] : [])));
   const steps = spans.flatMap((span): Event[] => {
     const at = span.startedAt ?? span.endedAt;
