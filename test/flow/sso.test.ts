@@ -422,10 +422,20 @@ describe("signing in by an issuer", () => {
       token,
       json: { displayName: "engineers", members: [{ value: made.body.id }] },
     });
+    // What the issuer itself calls unverified leads nobody to an account.
+    site.issuer.people.set("s-other", { email: "ada@acme.example", email_verified: false, groups: [] });
+    site.issuer.subject = "s-other";
+    expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);
     site.issuer.people.set("s-ada", { email: "ada@acme.example", groups: [] });
+    site.issuer.subject = "s-ada";
     const jar = new Jar();
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
     expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+    // What the directory says of an account stays with it, whoever signs in to it.
+    await waysIn.release(core, "ada@acme.example");
+    expect(site.t.count("sso_identities")).toBe(0);
+    expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+    expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
     const off = { Operations: [{ op: "Replace", path: "active", value: "False" }] };
     expect((await site.t.call("PATCH", `/scim/v2/Users/${made.body.id}`, { token, json: off })).status).toBe(200);
     expect(new URL((await jar.go(`${site.url}/sessions`)).url).pathname).toBe("/login");
