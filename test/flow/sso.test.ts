@@ -834,6 +834,19 @@ describe("an answer that proves nothing", () => {
     expect(site.t.count("web_sessions")).toBe(0);
   });
 
+  it("tells its code to no other issuer than the one that was asked, also where no answer says whose it is", async () => {
+    const port = await freePort();
+    const [honest, other] = [await startForger(), await startForger()];
+    const site = await startSite([honest, other], port);
+    await addIssuer(site.t.instance.core, "acme", acme(honest));
+    await addIssuer(site.t.instance.core, "other", acme(other));
+    const jar = new Jar();
+    const { url: answer } = await jar.go(`${site.url}/sso/acme`, `${site.url}/sso/acme/callback`);
+    const moved = await jar.go(answer.replace("/sso/acme/", "/sso/other/"));
+    expect([moved.status, moved.text.includes("belongs to another sign-in")]).toEqual([403, true]);
+    expect([...honest.asked, ...other.asked]).not.toContain("/token");
+  });
+
   it.each<[string, Forgery]>([
     ["another issuer", { claims: (claims) => ({ ...claims, iss: "https://login.example.com" }) }],
     ["another audience", { claims: (claims) => ({ ...claims, aud: "somebody-else" }) }],
