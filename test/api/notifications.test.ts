@@ -313,6 +313,18 @@ describe("what is not taken", () => {
     await expect.poll(due).toMatchObject({ tries: 3, state: "failed", dueAt: null });
   });
 
+  it("is tried out ten times a minute at most", async () => {
+    const receiver = await startReceiver();
+    const t = await startSending([receiver]);
+    const { core } = t.instance;
+    const { channel } = await addChannel(t, receiver, (await t.team()).id, ["gap"]);
+    for (let i = 0; i < 10; i++) expect((await testChannel(core, channel.id)).delivered).toBe(true);
+    await expect(testChannel(core, channel.id)).rejects.toMatchObject({ status: 429 });
+    expect([receiver.received.length, t.count("audit_events WHERE action = 'channel.tested'")]).toEqual([10, 10]);
+    t.clock.advance(MINUTE_MS);
+    expect((await testChannel(core, channel.id)).delivered).toBe(true);
+  });
+
   it("ends the channel where the receiver says that it is gone", async () => {
     const receiver = await startReceiver();
     receiver.answer = (_, response) => response.writeHead(410).end();
@@ -428,6 +440,23 @@ describe("at least once", () => {
     await expect.poll(() => messagesOf(next.instance.core, channel.id, 1)[0]?.state).toBe("delivered");
     const [first, second] = receiver.received as [Received, Received];
     expect(second.headers["webhook-id"]).toBe(first.headers["webhook-id"]);
+  });
+
+  it("is not tried once more than it has tries, where the process ended during the last", async () => {
+    const receiver = await startReceiver();
+    receiver.answer = () => {};
+    const { t, channel } = await gapArrived(receiver);
+    await t.close();
+    receiver.answer = (_, response) => response.writeHead(200).end();
+    const next = await startInstance({ directory: t.directory, clock: t.clock });
+    next.instance.core.store.db.exec("UPDATE notification_messages SET tries = 8");
+    await next.close();
+    t.clock.advance(5 * SECOND_MS);
+    const last = await startSending([receiver], { directory: t.directory, clock: t.clock });
+    const message = () => messagesOf(last.instance.core, channel.id, 1)[0];
+    await expect.poll(() => message()?.state).not.toBe("waiting");
+    expect(message()).toMatchObject({ state: "failed", outcome: "the process ended during the last try", tries: 8 });
+    expect(receiver.received).toHaveLength(1);
   });
 
   it("is tried for a whole day of the server's, however long that was down", async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { examine, readStatus } from "../../src/capture/capture.ts";
+import { notBefore } from "../../src/capture/schedule.ts";
 import { readCredentials, writeCredentials } from "../../src/capture/state.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, startServer } from "../support/capture.ts";
@@ -53,6 +54,8 @@ it("follows its team to where it is known, and sends there what waits", async ()
     server.between = open;
     return response;
   };
+  // What the old one would not have for a day, the new one has at once.
+  notBefore(agent.capture, "telemetry", DAY_MS, "the tier does not include it");
   server.between = refusal(other.url);
   const { stopped } = await agent.pass();
   expect([stopped, urlOf(agent)]).toEqual([undefined, other.url]);

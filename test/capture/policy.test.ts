@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bind } from "../../src/capture/bind.ts";
 import { readStatus, recording } from "../../src/capture/capture.ts";
+import { knownPolicy } from "../../src/capture/policy.ts";
 import { writeSetting } from "../../src/capture/state.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { plants } from "../real/planted.ts";
@@ -88,6 +89,8 @@ describe("without a policy", () => {
     a.advance(MINUTE_MS);
     a.work("s1", 1, 2);
     expect(await a.pass()).toMatchObject({ recorded: 0, quiet: "policy" });
+    // A newer client would be told that nothing has changed, and not what it is that it would understand.
+    expect(knownPolicy(a.capture)).toMatchObject({ captureMode: "off", etag: null });
     a.server.between = undefined;
     a.advance(MINUTE_MS);
     await a.pass();

@@ -422,10 +422,20 @@ describe("signing in by an issuer", () => {
       token,
       json: { displayName: "engineers", members: [{ value: made.body.id }] },
     });
+    // What the issuer itself calls unverified leads nobody to an account.
+    site.issuer.people.set("s-other", { email: "ada@acme.example", email_verified: false, groups: [] });
+    site.issuer.subject = "s-other";
+    expect([(await signIn(site)).status, site.t.count("sso_identities")]).toEqual([403, 0]);
     site.issuer.people.set("s-ada", { email: "ada@acme.example", groups: [] });
+    site.issuer.subject = "s-ada";
     const jar = new Jar();
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
     expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+    // What the directory says of an account stays with it, whoever signs in to it.
+    await waysIn.release(core, "ada@acme.example");
+    expect(site.t.count("sso_identities")).toBe(0);
+    expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
+    expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
     const off = { Operations: [{ op: "Replace", path: "active", value: "False" }] };
     expect((await site.t.call("PATCH", `/scim/v2/Users/${made.body.id}`, { token, json: off })).status).toBe(200);
     expect(new URL((await jar.go(`${site.url}/sessions`)).url).pathname).toBe("/login");
@@ -822,6 +832,19 @@ describe("an answer that proves nothing", () => {
     forged.searchParams.set("iss", other.url);
     expect((await second.go(forged.href)).status).toBe(403);
     expect(site.t.count("web_sessions")).toBe(0);
+  });
+
+  it("tells its code to no other issuer than the one that was asked, also where no answer says whose it is", async () => {
+    const port = await freePort();
+    const [honest, other] = [await startForger(), await startForger()];
+    const site = await startSite([honest, other], port);
+    await addIssuer(site.t.instance.core, "acme", acme(honest));
+    await addIssuer(site.t.instance.core, "other", acme(other));
+    const jar = new Jar();
+    const { url: answer } = await jar.go(`${site.url}/sso/acme`, `${site.url}/sso/acme/callback`);
+    const moved = await jar.go(answer.replace("/sso/acme/", "/sso/other/"));
+    expect([moved.status, moved.text.includes("belongs to another sign-in")]).toEqual([403, true]);
+    expect([...honest.asked, ...other.asked]).not.toContain("/token");
   });
 
   it.each<[string, Forgery]>([

@@ -1,7 +1,10 @@
 import { type AddressInfo, connect, createServer } from "node:net";
 import type { Locator, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
+import { storeMember } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
+import { getUser } from "../../src/identity/people/people.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -96,13 +99,20 @@ it("does again what was refused, and what is meant once more a while later", asy
   const ada = await site.person();
   const page = await (await fetch(`${site.url}/people`, { headers: { cookie: ada.cookie } })).text();
   const _csrf = /name="_csrf" value="([^"]+)"/.exec(page)?.[1] as string;
-  const send = async (path: string) => {
-    const body = new URLSearchParams({ _csrf, role: "member" });
+  const send = async (path: string, form: Record<string, string> = {}) => {
+    const body = new URLSearchParams({ _csrf, role: "member", ...form });
     return (await fetch(site.url + path, { method: "POST", redirect: "manual", headers: { cookie: ada.cookie }, body }))
       .status;
   };
   expect(await send("/people/leave")).toBe(409);
-  await site.person({ team: ada.team });
+  // Refused on a page that shows the form again.
+  const email = "grace@example.com";
+  const grace = await site.person({ email });
+  const budget = { of: `person:${grace.userId}`, period: "month", usd: "5", at: "80" };
+  expect([await send("/spend/budgets", budget), site.t.count("budgets")]).toEqual([400, 0]);
+  const { core } = site.t.instance;
+  await core.store.write(() => storeMember(core, ada.team.id, getUser(core, email), "owner", COMMAND_LINE));
+  expect([await send("/spend/budgets", budget), site.t.count("budgets")]).toEqual([303, 1]);
   const made = () => site.t.count("one_time_links");
   for (const links of [1, 1]) expect([await send("/people/invitations"), made()]).toEqual([200, links]);
   site.t.clock.advance(10_000);

@@ -192,9 +192,7 @@ export class PageSteps implements Steps {
  * Demands the token of one of this browser's forms. What concerns a team must come from a page of the team that is shown: the
  * same form of another team's page, left open in another tab, would act on this one.
  */
-function requireFormToken(access: keyof Access, sent: string | null, { visit, session }: Visitor): void {
-  const { secret } = visit;
-  if (visit.isNewSecret) fail(staleForm);
+function requireFormToken(access: keyof Access, sent: string | null, { visit: { secret }, session }: Visitor): void {
   if (isCsrfToken(sent, secret, session?.team?.id)) return;
   const other = session?.teams.find((team) => isCsrfToken(sent, secret, team.id));
   if (!other && !isCsrfToken(sent, secret)) fail(staleForm);

@@ -57,6 +57,8 @@ describe("a budget", () => {
     expect(found.get(`person ${ada.id}`)).toMatchObject({ usedUsd: 30 });
     expect(found.get("model claude-opus-4-6")).toMatchObject({ usedUsd: 42, from: "2026-11-16", to: "2026-11-22" });
     expect(found.get("model none")).toMatchObject({ usedUsd: 0, state: "on track" });
+    await assignDevice(core, robot.deviceId, ada.id);
+    expect(budgetStandings(core, team).find(({ scope }) => scope === "person")).toMatchObject({ usedUsd: 42 });
   });
 
   it("records each threshold once a period, with the audit, however often it is looked", async () => {
@@ -130,12 +132,54 @@ describe("a budget", () => {
     await setBudget(core, team, { ...whole, amountUsd: 10 });
     await spend(t, device, 9);
     await checkBudgets(core);
-    await setBudget(core, team, { ...whole, amountUsd: 20, thresholds: [50, 50, 90] });
+    for (const thresholds of [
+      [50, 50, 90],
+      [90, 50],
+    ])
+      await setBudget(core, team, { ...whole, amountUsd: 20, thresholds });
+    // What is set as it stands is nothing that was done.
+    expect(t.count("audit_events WHERE action = 'budget.set'")).toBe(2);
     await checkBudgets(core);
     expect(budgetStandings(core, team)).toMatchObject([{ amountUsd: 20, thresholds: [50, 90], reached: [] }]);
     await spend(t, device, 1);
     await checkBudgets(core);
     expect(budgetStandings(core, team)).toMatchObject([{ reached: [50] }]);
+  });
+
+  it("tells of no amount that was raised, or taken away, while it was looked how much of it is used", async () => {
+    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+    const { core } = t.instance;
+    const device = await t.device();
+    const team = device.team.id;
+    await setBudget(core, team, { ...whole, amountUsd: 10 });
+    const { id } = await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 10 });
+    await spend(t, device, 12);
+    const looked = checkBudgets(core);
+    await Promise.all([setBudget(core, team, { ...whole, amountUsd: 100 }), removeBudget(core, team, id), looked]);
+    expect([t.count("budget_crossings"), t.count("notices")]).toEqual([0, 0]);
+    expect(t.count("audit_events WHERE action = 'budget.reached'")).toBe(0);
+  });
+
+  it("is told of outside without the person it is of, and goes with the repository that it is of", async () => {
+    const t = await startInstance({ settings: { outbound: "hooks.example.com" } });
+    const { core } = t.instance;
+    const device = await t.device();
+    const team = device.team.id;
+    const ada = await makeAccount(core, { email: "ada@example.com", team: { id: team, role: "member" } });
+    await assignDevice(core, device.deviceId, ada.id);
+    for (const of of [
+      { scope: "person", subject: ada.id },
+      { scope: "repo", subject: "shop" },
+    ] as const)
+      await setBudget(core, team, { ...whole, ...of, amountUsd: 10, thresholds: [100] });
+    await spend(t, device, 12);
+    await checkBudgets(core);
+    const told = t.rows("SELECT data ->> 'budget' AS budget, repo_key AS repo, data FROM notices ORDER BY id");
+    expect(told).toMatchObject([
+      { budget: "A person's budget", repo: null },
+      { budget: "shop", repo: "shop" },
+    ]);
+    expect(JSON.stringify(told)).not.toContain(ada.id);
   });
 
   it("refuses amounts and thresholds that are none, and more than a hundred", async () => {

@@ -397,8 +397,12 @@ it("erases a repository of a team; what comes of it later is kept, also when the
     const view = { place: "/errors", name: repo, query: `repo=${repo}`, shared: true } as const;
     await saveView(core, mine.team.id, keeper.id, view);
   }
+  const reached =
+    "INSERT INTO budget_crossings (budget_id, day, threshold, at, used_nano) SELECT id, 0, 80, 0, 0 FROM budgets";
+  core.store.db.exec(reached);
   await erase(t, { repo: "shop", team: "Acme" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
+  expect(t.count("budget_crossings")).toBe(1);
   expect([t.rows("SELECT subject FROM budgets"), t.rows("SELECT name FROM saved_views")]).toEqual([
     [{ subject: "till" }],
     [{ name: "till" }],

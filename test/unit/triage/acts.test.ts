@@ -13,7 +13,7 @@ async function one() {
   return { ...kit, fingerprint: kit.classOf("Login loop") };
 }
 
-const stored = ({ t }: Kit) => t.rows("SELECT * FROM triage_words");
+const stored = ({ t }: Pick<Kit, "t">) => t.rows("SELECT * FROM triage_words");
 
 it("says of each act who did it, once, and in the audit without what was written", async () => {
   const kit = await one();
@@ -128,6 +128,8 @@ it("lets people outrank the file, and single entries be told apart from their cl
   // The only entry of a class is the class.
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada, { entryId: kit.entryId("Login loop") });
   expect([kit.state(fingerprint), kit.state(done)]).toEqual(["resolved", "open"]);
+  const recorded = { id: kit.entryId("Recorded"), open: false };
+  expect(standingOfEntry(kit.core, kit.teamId, done, recorded)).toEqual(kit.standing(done));
   await kit.act(fingerprint, { kind: "reopen" }, kit.ada);
   await kit.say([second, loop]);
   expect(kit.state(done)).toBeUndefined();
@@ -136,6 +138,8 @@ it("lets people outrank the file, and single entries be told apart from their cl
   const entries = () =>
     ids.map((id, i) => standingOfEntry(kit.core, kit.teamId, fingerprint, { id, open: i === 0 }).state);
   expect([kit.state(fingerprint), ...entries()]).toEqual(["open", "open", "resolved"]);
+  // Of a class whose entries are not all resolved, whatever else is said of them.
+  await kit.act(fingerprint, { kind: "assign", ownerId: kit.ada.id }, kit.ada, { entryId: ids[1] });
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada, { entryId: ids[0] });
   expect([kit.state(fingerprint), ...entries()]).toEqual(["open", "resolved", "resolved"]);
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada, { entryId: ids[1] });
@@ -144,4 +148,36 @@ it("lets people outrank the file, and single entries be told apart from their cl
   expect([kit.state(fingerprint), ...entries()]).toEqual(["open", "resolved", "open"]);
   await kit.act(fingerprint, { kind: "resolve" }, kit.ada);
   expect([kit.state(fingerprint), ...entries()]).toEqual(["resolved", "resolved", "resolved"]);
+  const say = (id: number) =>
+    kit.act(fingerprint, { kind: "comment", text: "Here as well." }, kit.ada, { entryId: id });
+  expect([await say(ids[0]), await say(ids[1]), await say(ids[1])]).toEqual([true, true, false]);
+  await kit.act(fingerprint, { kind: "snooze", until: null }, kit.ada, { entryId: ids[0] });
+  expect(entries()).toEqual(["snoozed", "resolved"]);
+  await kit.act(fingerprint, { kind: "reopen" }, kit.ada);
+  expect(entries()).toEqual(["open", "resolved"]);
+});
+
+it("is said of no class that has no entries any more, and such a class stays only where something was said of it", async () => {
+  const kit = await withTeam();
+  await kit.say([
+    { date: "2026-11-10", title: "Login loop", rule: RULE },
+    { date: "2026-11-11", title: "Recorded" },
+  ]);
+  const [fingerprint, other] = [kit.classOf("Login loop"), kit.classOf("Recorded")];
+  await kit.act(fingerprint, { kind: "comment", text: "It is the proxy." }, kit.ada);
+  await kit.say([]);
+  for (const gone of [fingerprint, other])
+    await expect(kit.act(gone, { kind: "resolve" }, kit.ada)).rejects.toMatchObject({ status: 404 });
+  expect(kit.t.rows("SELECT class, occurrences FROM triage_classes")).toEqual([{ class: fingerprint, occurrences: 0 }]);
+  expect(stored(kit)).toEqual([]);
+});
+
+it("wakes what is resolved and snoozed once it is resolved anew", async () => {
+  const kit = await one();
+  const { fingerprint, ada, t } = kit;
+  await kit.act(fingerprint, { kind: "resolve" }, ada);
+  await kit.act(fingerprint, { kind: "snooze", until: t.clock.now() + 86_400_000 }, ada);
+  expect(kit.state(fingerprint)).toBe("snoozed");
+  expect(await kit.act(fingerprint, { kind: "resolve" }, ada)).toBe(true);
+  expect(kit.standing(fingerprint)).toMatchObject({ state: "resolved", snoozedUntil: null });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { entriesProjection } from "../../../src/insight/defects/defects.ts";
+import { countClasses, standingOfEntry } from "../../../src/insight/triage/triage.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
 import { ERRORS, entry, REPO, withTeam } from "./support.ts";
 
@@ -101,6 +102,46 @@ it("wakes what is snoozed until it comes again, and not what is snoozed until a 
   expect(kit.noted().map(({ fingerprint }) => fingerprint)).toEqual([loop]);
   kit.t.clock.advance(6 * DAY_MS);
   expect(kit.state(slow)).toBe("again");
+  expect((await countClasses(kit.core, kit.teamId)).classes).toMatchObject({ snoozed: 0, again: 2 });
+});
+
+it("takes what was taken out, and put back, for nothing new", async () => {
+  const kit = await resolved();
+  const { fingerprint } = kit;
+  await kit.say([AGAIN, FIRST]);
+  await kit.act(fingerprint, { kind: "resolve" }, kit.ada);
+  for (const entries of [[FIRST], [AGAIN, FIRST]]) await kit.say(entries);
+  expect([kit.state(fingerprint), kit.noted().length]).toEqual(["resolved", 1]);
+});
+
+it("takes what was said of an entry along to another class, and wakes entries that are snoozed when theirs comes again", async () => {
+  const kit = await withTeam();
+  const [second, other] = [{ ...FIRST, date: "2026-11-11", title: "Loop, too" }, "say what it waits for."];
+  const slow = { date: "2026-11-12", title: "Slow search", rule: other, open: true };
+  await kit.say([slow, second, { ...FIRST, open: true }]);
+  const fingerprint = kit.classOf("Login loop");
+  const standing = (of: string, id: number) => standingOfEntry(kit.core, kit.teamId, of, { id, open: true }).state;
+  const [loop, too] = [kit.entryId("Login loop"), kit.entryId("Loop, too")] as const;
+  await kit.act(fingerprint, { kind: "snooze", until: null }, kit.ada, { entryId: loop });
+  await kit.act(fingerprint, { kind: "resolve" }, kit.ada, { entryId: too });
+  expect([standing(fingerprint, loop), standing(fingerprint, too)]).toEqual(["snoozed", "resolved"]);
+  await kit.say([slow, { ...second, rule: other }, { ...FIRST, open: true }]);
+  expect([kit.entryId("Loop, too"), standing(kit.classOf("Slow search"), too)]).toEqual([too, "resolved"]);
+  await kit.say([AGAIN, slow, { ...second, rule: other }, { ...FIRST, open: true }]);
+  expect(standing(fingerprint, loop)).toBe("open");
+});
+
+it("asks of what is snoozed until it comes again since when it is, or since when it was resolved before that", async () => {
+  const kit = await withTeam();
+  await kit.say([{ ...FIRST, open: true }]);
+  const fingerprint = kit.classOf("Login loop");
+  await kit.act(fingerprint, { kind: "snooze", until: null }, kit.ada);
+  await kit.say([{ ...AGAIN, date: "2026-11-18" }, FIRST]);
+  expect([kit.state(fingerprint), kit.noted()]).toEqual(["snoozed", []]);
+  const later = await resolved();
+  await later.act(later.fingerprint, { kind: "snooze", until: null }, later.ada);
+  await later.say([{ ...AGAIN, date: "2026-11-21" }, FIRST]);
+  expect([later.state(later.fingerprint), later.noted().length]).toEqual(["again", 1]);
 });
 
 it("has what was resolved and is snoozed until a day come again from that day on, and tells nobody before", async () => {

@@ -35,6 +35,8 @@ async function erase({ core }: Pick<Kit, "core">, target: Parameters<typeof reso
 it("takes what was said of a repository's errors with it, and leaves what another has as well", async () => {
   const kit = await spokenOf();
   const { t, own, shared } = kit;
+  const entryId = kit.entryId("marigold shared");
+  await kit.act(shared, { kind: "comment", text: "primrose of one" }, kit.bea, { entryId });
   await erase(kit, { repo: REPO });
   for (const text of ["marigold", "primrose"]) expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
   expect(t.count("defects_gone")).toBe(0);
@@ -44,6 +46,16 @@ it("takes what was said of a repository's errors with it, and leaves what anothe
     { class: shared, title: "Lavender", occurrences: 1 },
   ]);
   expect([kit.state(own), kit.standing(shared)?.owner?.id]).toEqual([undefined, kit.bea.id]);
+});
+
+it("takes a comment along of a class that has no entries any more", async () => {
+  const kit = await withTeam();
+  await kit.say([{ date: "2026-11-10", title: "marigold loop" }]);
+  await kit.act(kit.classOf("marigold loop"), { kind: "comment", text: "primrose says it" }, kit.ada);
+  await kit.say([]);
+  await erase(kit, { repo: REPO });
+  for (const text of ["marigold", "primrose"]) expect([text, filesWith(kit.t.directory, text)]).toEqual([text, []]);
+  expect([kit.t.count("triage_events"), kit.t.count("triage_classes")]).toEqual([0, 0]);
 });
 
 it("takes a person out of comments and assignments, and leaves that something was done", async () => {
