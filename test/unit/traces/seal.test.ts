@@ -1,5 +1,6 @@
 import { zstdDecompressSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { countFailedSpans, sourceSpans } from "../../../src/record/traces/follow.ts";
 import { readMetered } from "../../../src/record/traces/metered.ts";
 import { seal } from "../../../src/record/traces/seal.ts";
@@ -7,7 +8,6 @@ import { getSession, sessionSpans, traceExport } from "../../../src/record/trace
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
 
-const DAY_MS = 24 * 60 * 60_000;
 const MANY = 1024 * 1024 * 1024;
 
 let t: TestInstance;
