@@ -277,9 +277,6 @@ export function prepareRows(db: LocalDatabase) {
       "INSERT OR REPLACE INTO schedule (name, next_at, failures, reason) VALUES (?, ?, ?, ?)",
     ),
     dropSchedule: db.prepare<[string]>("DELETE FROM schedule WHERE name = ?"),
-    schedules: db.prepare<[], ScheduleRow & { name: string }>(
-      "SELECT name, next_at AS nextAt, failures, reason FROM schedule ORDER BY name",
-    ),
 
     folder: db.prepare<[string], { root: string | null; below: string; repo: string; lookedAt: number }>(
       "SELECT root, below, repo, looked_at AS lookedAt FROM folders WHERE path = ?",

@@ -1,9 +1,9 @@
 /** Secrets behind base64: a whole private key, the login of a registry, the values of a Kubernetes Secret. */
 
-import { isAlnum } from "./fresh.ts";
 import { kindOf } from "./pattern.ts";
 import { ARMOUR_CAP } from "./private-key.ts";
 import { type Reading, Run, type Span } from "./reading.ts";
+import { isAlnum } from "./units.ts";
 import { isSecretValue } from "./values.ts";
 
 const BASE64 = kindOf("0-9A-Za-z+/_=-");

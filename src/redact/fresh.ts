@@ -1,7 +1,7 @@
 /** Whether a token may start at a place: what stands before it has to be no part of the same word. */
 import { kindOf, mayStand } from "./pattern.ts";
 import type { Reading } from "./reading.ts";
-import { unitBefore, unitsOf } from "./units.ts";
+import { isAlnum, unitBefore, unitsOf } from "./units.ts";
 
 const DOT = 46;
 const BACKSLASH = 92;
@@ -10,10 +10,6 @@ const OPEN_BRACKET = 91;
 const SMALL_M = 109;
 const SMALL_U = 117;
 const SMALL_X = 120;
-
-export function isAlnum(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
-}
 
 /** Whether a word that stands in a row of one sign, behind as many as an escape has, is glued for sure: an m may end a terminal's colour. */
 export const gluesInRow = (code: number): boolean => isAlnum(code) && code !== SMALL_M;

@@ -2,6 +2,7 @@
 import { Automaton } from "./automaton.ts";
 import { kindOf, mayStand } from "./pattern.ts";
 import { endOfKind, type Reading, type Span } from "./reading.ts";
+import { isLetter } from "./units.ts";
 import { holdsDigit, holdsLetter, isOneCharacter, isWordy, MAX_MEMBER_JUDGED, standInAt } from "./values.ts";
 
 const BEFORE_VALUE = new Automaton(/authorization\\{0,7}["'`]?\]?\)? {0,4}[:=,] {0,4}\\{0,7}["'`]? {0,2}/i);
@@ -77,8 +78,6 @@ function endOfScheme(units: Uint16Array, at: number): number {
   while (end <= at + MAX_SCHEME_CHARS && mayStand(SCHEME, units[end] as number)) end++;
   return end - at < 2 || end - at > MAX_SCHEME_CHARS ? at : end;
 }
-
-const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
 
 /** Behind up to three spaces. */
 function afterSpaces(units: Uint16Array, at: number): number {

@@ -1,6 +1,6 @@
 /** Names whose own words say that their value is a secret. */
 import { Automaton } from "./automaton.ts";
-import { unitsOf } from "./units.ts";
+import { isDigit, isLetter, isLower, unitsOf } from "./units.ts";
 
 /** Longest name looked at, in code units. */
 export const NAME_CAP = 64;
@@ -34,9 +34,7 @@ const SMALL_S = 115;
 const SMALL_W = 119;
 /** A letter as a small one. */
 const lower = (units: Uint16Array, at: number): number => (units[at] as number) | 32;
-const isLetter = (code: number): boolean => (code | 32) >= 97 && (code | 32) <= 122;
-const isSmall = (code: number): boolean => code >= 97 && code <= 122;
-const isSmallOrDigit = (code: number): boolean => isSmall(code) || (code >= 48 && code <= 57);
+const isLowerOrDigit = (code: number): boolean => isLower(code) || isDigit(code);
 
 const PASS = new Automaton(/pass|PASS|Pass|pw|PW/, "end");
 
@@ -45,7 +43,7 @@ const endsInPass = (units: Uint16Array, start: number, end: number): boolean =>
   PASS.test(units, start, end, (_, at) => {
     const before = at > start ? (units[at - 1] as number) : 0;
     if (units[at] === CAPITAL_P && units[at + 1] === CAPITAL_W) return at === start || before === UNDERSCORE;
-    return units[at] === CAPITAL_P && units[at + 1] === SMALL_A ? isSmallOrDigit(before) : !isLetter(before);
+    return units[at] === CAPITAL_P && units[at + 1] === SMALL_A ? isLowerOrDigit(before) : !isLetter(before);
   });
 
 /** Whether the name between two places ends as a secret's does; some that do hold none, see `isInnocentName`. */
@@ -58,7 +56,7 @@ export const isInnocentName = (units: Uint16Array, start: number, end: number): 
 
 function beginsWord(units: Uint16Array, at: number): boolean {
   const before = units[at - 1] as number;
-  return !isLetter(before) || (isSmall(before) && !isSmall(units[at] as number));
+  return !isLetter(before) || (isLower(before) && !isLower(units[at] as number));
 }
 
 /** Whether a name's own words say its value is a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, `x-auth-token`. */

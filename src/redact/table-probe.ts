@@ -1,13 +1,13 @@
 /** Finds what a row of the table describes, where one of its anchors stands. */
 import { Automaton, Met } from "./automaton.ts";
 import { CHARACTER } from "./crowd.ts";
-import { isAlnum, isFresh, startsFreshIn } from "./fresh.ts";
+import { isFresh, startsFreshIn } from "./fresh.ts";
 import { Gate } from "./gate.ts";
 import { BEYOND, KIND_SIZE, type Kind, kindsOf, mayStand } from "./pattern.ts";
 import { type Probe, type Reading, Run } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 import { type Shape, shapeOf } from "./shape.ts";
-import { QUICKER, Standing, unitBefore } from "./units.ts";
+import { isAlnum, QUICKER, Standing, unitBefore } from "./units.ts";
 
 const DASH = 45;
 const SLASH = 47;

@@ -15,6 +15,13 @@ export interface Units {
 export const unitBefore = (units: Uint16Array, at: number, by = 1): number =>
   at >= by ? (units[at - by] as number) : 0;
 
+/** What a code unit is of ASCII; all others are none of these. */
+export const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+export const isUpper = (code: number): boolean => code >= 65 && code <= 90;
+export const isLower = (code: number): boolean => code >= 97 && code <= 122;
+export const isLetter = (code: number): boolean => isLower(code | 32);
+export const isAlnum = (code: number): boolean => isDigit(code) || isLetter(code);
+
 /** Room for one short text that is looked at and forgotten. */
 export class Scratch {
   readonly #units = new Uint16Array(1 << 12);

@@ -1,7 +1,7 @@
 /** Whether a value given to a secret's name is a secret. No part of this looks at how random a value is. */
 import { Automaton, Met } from "./automaton.ts";
 import { isPasswordName } from "./names.ts";
-import { type Units, unitsOf } from "./units.ts";
+import { isDigit, isLower, isUpper, type Units, unitsOf } from "./units.ts";
 
 /** As much of a value is judged, in code units: of one whose end is sure, and of one that names may stand in. */
 export const MAX_MEMBER_JUDGED = 4_096;
@@ -116,9 +116,6 @@ export function standInAt(source: Units, start: number, end: number, clear = new
   return clear.holdsStandIn(source, start, end) ? text.slice(start, end).search(STAND_IN) : -1;
 }
 
-const isDigit = (code: number): boolean => code >= 48 && code <= 57;
-const isUpper = (code: number): boolean => code >= 65 && code <= 90;
-const isLower = (code: number): boolean => code >= 97 && code <= 122;
 /** `-`, `.`, `/`, `:` and `_`. */
 const endsPart = (code: number): boolean => (code >= 45 && code <= 47) || code === 58 || code === 95;
 

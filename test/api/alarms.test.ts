@@ -5,7 +5,7 @@ import { createApiToken, revokeApiToken } from "../../src/identity/api-tokens/ap
 import { createFleetCodes, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { rows as peopleRows } from "../../src/identity/people/rows.ts";
 import { teamMoves, updateTeam } from "../../src/identity/teams/teams.ts";
-import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
@@ -18,8 +18,6 @@ import { startInstance, type TestInstance } from "../support/instance.ts";
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
 import { turnsOfOthers } from "../support/others.ts";
 import { startReceiver } from "../support/receiver.ts";
-
-const HOUR_MS = 60 * MINUTE_MS;
 
 const noted = (t: TestInstance, type: string) =>
   t.rows("SELECT data FROM notices WHERE type = ? ORDER BY id", type).map(({ data }) => JSON.parse(data));

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const TELEMETRY = "/api/telemetry/ingest";
 const BRAIN = "/api/brain/ingest";
@@ -32,7 +32,7 @@ const entries = (...seqs: number[]) => ({
   entries: seqs.map((seq) => ({ seq, payload: { type: "prompt", text: `${SECRET_TEXT} ${seq}` } })),
 });
 
-const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const violations = (t: TestInstance) => t.rows("SELECT device_id, deliveries, last_at FROM policy_violations");
 const ranges = (t: TestInstance) => t.rows("SELECT kind, first, last FROM withheld_ranges ORDER BY id");
 /** Whether a text stands anywhere in the database. */

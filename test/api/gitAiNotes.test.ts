@@ -4,13 +4,13 @@ import { assignDevice, revokeDevice } from "../../src/identity/devices/devices.t
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { NOTES, noteOf, read, sha, UPLOAD, upload } from "../support/git-ai.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 import { turnsOfOthers } from "../support/others.ts";
 import { memberOf } from "../support/reads.ts";
 
-const faultsOf = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const faultsOf = (t: TestInstance) => ledgerFaults(t.instance.core);
 const deliveries = (t: TestInstance) =>
   t.rows("SELECT kind, mode, items, item_count, withheld FROM deliveries ORDER BY id");
 const LEAF = { kind: "traces", mode: "notes", items: 0, withheld: 0 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { noteOf, sha, upload } from "../support/git-ai.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const at = (minute: number) => `2026-11-20T12:${String(minute).padStart(2, "0")}:00.000Z`;
 const ask = async (t: TestInstance, token: string, query: Record<string, string>) =>
@@ -54,7 +54,7 @@ describe("prompt-for-line by notes", () => {
     expect(await ask(t, laptop.token, { line: "7", repoKey: "other" })).toEqual([]);
     expect(await ask(t, (await t.device()).token, { line: "7" })).toEqual([]);
     expect(t.rows("SELECT external_id FROM trace_sessions")).toEqual([{ external_id: "s-1" }]);
-    expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+    expect(ledgerFaults(t.instance.core)).toEqual([]);
   });
 
   it("attaches to the session that comes later, from whichever device", async () => {

@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { signIn } from "../../src/identity/sign-in/authenticate.ts";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
 import {
   eventsFor,
   messagesOf,
@@ -16,7 +16,6 @@ import { startInstance, TestClock, type TestInstance } from "../support/instance
 import { addChannel, arrived, startSending } from "../support/notifications.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 
-const HOUR_MS = 60 * MINUTE_MS;
 const TEAM_EVENTS = eventsFor("team");
 
 const verified = (secret: string, { body, headers }: Received, now: number) => {

@@ -7,10 +7,10 @@ import { printedBriefing } from "../../src/capture/brain/briefing-files.ts";
 import { readBriefing, runPass } from "../../src/capture/capture.ts";
 import { writeHookScript } from "../../src/capture/hook.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { git, startMachine, type TestMachine, write } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
-const DAY_MS = 86_400_000;
 const AGENTS = ["claude-code", "codex", "gemini-cli", "copilot-cli", "cursor", "opencode"];
 const entry = (day: string, title: string) =>
   `## ${day} ${title}\n\nIt broke.\n\n**Status:** open\n\n**Prevention rule:** Set Path on every cookie.\n\n`;

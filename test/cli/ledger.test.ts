@@ -2,11 +2,12 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { examine, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { examine } from "../../src/share/maintenance/maintenance.ts";
 import { withDirectory } from "../faults/support/data.ts";
 import { alterEntries } from "../support/entries.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance, type TestDevice } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 import { command } from "../support/remote.ts";
 
 /** A directory in which two teams and three devices delivered everything that can be delivered. Numbers are of deliveries. */
@@ -313,7 +314,7 @@ it("the ledger names what was forged, given to another, taken out or made the ne
   const sound = await delivered();
   const look = (directory: string) =>
     withDirectory(directory, async (core) => ({
-      faults: verifyLedger(core, undefined, () => {}).faults,
+      faults: ledgerFaults(core),
       doctor: (await examine(core)).find(({ check }) => check === "ledger"),
     }));
   expect(await look(sound)).toEqual({
@@ -367,7 +368,7 @@ it("an event of the audit that was altered or taken out is named, and so is a lo
     db.pragma("foreign_keys = OFF");
     alterEntries(db, sql);
     db.close();
-    return withDirectory(directory, async (core) => verifyLedger(core, undefined, () => {}).faults);
+    return withDirectory(directory, async (core) => ledgerFaults(core));
   };
   const db = new Sqlite(join(sound, "reckon.db"), { readonly: true });
   const events = db.prepare("SELECT leaf FROM audit_events ORDER BY leaf").pluck().all() as number[];

@@ -21,7 +21,7 @@ import { ledgerKeys, signStatement } from "../../src/platform/transparency/trans
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
 import { seal } from "../../src/record/traces/seal.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
-import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
+import { backup, restore } from "../../src/share/maintenance/maintenance.ts";
 import { LEFT } from "../../src/share/moves/left.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
 import { digestOf } from "../../src/share/moves/rows.ts";
@@ -30,6 +30,7 @@ import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../support/erasure.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
 import { archiveOf, publish, publisher, pushBrain } from "../support/packs.ts";
 import { ran } from "../support/remote.ts";
@@ -74,7 +75,7 @@ function resign(t: TestInstance, db: InstanceType<typeof Sqlite>): void {
   db.close();
 }
 
-const faults = ({ instance }: TestInstance) => verifyLedger(instance.core, undefined, () => {}).faults;
+const faults = ({ instance }: TestInstance) => ledgerFaults(instance.core);
 
 /** An instance with a team of two devices and a person, and another team beside it whose text is "lavender". */
 async function shop(): Promise<{ t: TestInstance; ada: TestDevice; robot: TestDevice; stranger: TestDevice }> {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { LocalClock } from "../../src/surfaces/dev/clock.ts";
 import { startLocal } from "../support/dev.ts";
 import { TestClock } from "../support/instance.ts";
-
-const DAY_MS = 86_400_000;
 
 describe("a local clock", () => {
   it("follows its base until it is moved, and goes on from there", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { listMembers } from "../../src/identity/members/members.ts";
 import { lastSeenAt } from "../../src/identity/web-sessions/web-sessions.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { listFiles, listRepositories } from "../../src/record/brain/brain.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { publications } from "../../src/surfaces/dev/demo/brain.ts";
@@ -8,7 +9,6 @@ import { DEVICES } from "../../src/surfaces/dev/demo/data.ts";
 import { type DemoSession, demoSessions } from "../../src/surfaces/dev/demo/sessions.ts";
 import { startLocal } from "../support/dev.ts";
 
-const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 10, 21, 8);
 const REPOS = ["shop", "parcels", "app"] as const;
 

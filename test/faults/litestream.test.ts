@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createCode } from "../../src/identity/devices/devices.ts";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent, type TestServer } from "../support/capture.ts";
 import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { TestClock } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 import { makeRepository } from "../support/turns.ts";
 import { rowsOf, withDirectory } from "./support/data.ts";
 import { reckon, until, within } from "./support/process.ts";
@@ -103,8 +103,7 @@ async function standing() {
   };
 }
 
-const faultsIn = (directory: string) =>
-  withDirectory(directory, async (core) => verifyLedger(core, undefined, () => {}).faults);
+const faultsIn = (directory: string) => withDirectory(directory, async (core) => ledgerFaults(core));
 
 /** Up to which number a directory holds a device's load. */
 const heldLoad = (directory: string, deviceId: string): number =>

@@ -4,6 +4,7 @@ import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { DAY_MS } from "../../src/kit/clock.ts";
 import { type Actor, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { TestClock } from "../support/instance.ts";
@@ -11,7 +12,6 @@ import { TestClock } from "../support/instance.ts";
 useBrowser();
 
 const HOSTILE = `=HYPERLINK("http://evil.example","<b>x</b>")`;
-const DAY_MS = 86_400_000;
 
 const get = (site: Site, path: string, person: Person) =>
   fetch(site.url + path, { headers: { cookie: person.cookie }, redirect: "manual" });

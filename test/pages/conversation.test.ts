@@ -1,6 +1,7 @@
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
+import { sessionNumber } from "../support/sessions.ts";
 
 useBrowser();
 
@@ -90,9 +91,6 @@ async function siteWith(...sessions: object[]) {
   return { site, ada, visit: await site.open(ada) };
 }
 
-const idOf = (site: Site, externalId: string): number =>
-  site.t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", externalId)[0].id;
-
 /** The text of a part of the page as it is seen, on one line: what is folded is not. */
 const seen = async (part: Locator) => (await part.allInnerTexts()).join(" ").replace(/\s+/g, " ").trim();
 
@@ -100,7 +98,7 @@ it("reads a captured session as a conversation", async () => {
   const before = { ...captured(), id: "before", parentId: undefined, spans: [] };
   const { site, visit } = await siteWith(before, captured());
   const { page, go, judge } = visit;
-  await go(`/sessions/${idOf(site, "captured")}`);
+  await go(`/sessions/${sessionNumber(site, "captured")}`);
   const turns = page.locator(".turn");
   expect(await turns.count()).toBe(2);
   const first = await seen(turns.first());
@@ -143,7 +141,7 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
   const before = { ...captured(), id: "before", parentId: "long-gone", spans: [], usage };
   const { site, visit } = await siteWith(before, captured());
   const { page, go } = visit;
-  await go(`/sessions/${idOf(site, "captured")}`);
+  await go(`/sessions/${sessionNumber(site, "captured")}`);
   await page.getByText("All 2 prompts").click();
   await page.getByRole("link", { name: "And now the" }).click();
   expect(new URL(page.url()).hash).toBe("#prompt-2");
@@ -154,7 +152,7 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
   expect(await seen(page.locator(":target .timeline-head"))).toContain("npm test -- total");
   expect(await seen(page.locator(".facts"))).toContain("Agent claude-code 2.1.330");
   await page.locator(".facts").getByRole("link", { name: "before" }).click();
-  await page.waitForURL(`**/sessions/${idOf(site, "before")}`);
+  await page.waitForURL(`**/sessions/${sessionNumber(site, "before")}`);
   expect(await seen(page.locator(".facts"))).toContain("long-gone (not received)");
   // No step tells of tokens, so the session's own account counts.
   expect(await seen(page.locator(".facts"))).toContain("Tokens 12 5 input · 7 output");
@@ -163,7 +161,7 @@ it("leads to its prompts, to the session it began in, and from the waterfall to 
 it("shows the step of the waterfall that was clicked last, whichever answer comes first", async () => {
   const { site, visit } = await siteWith(captured());
   const { page, go } = visit;
-  await go(`/sessions/${idOf(site, "captured")}/waterfall`);
+  await go(`/sessions/${sessionNumber(site, "captured")}/waterfall`);
   const step = (name: string) => page.locator(".waterfall").getByRole("link", { name, exact: true });
   const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await page.route(
@@ -251,7 +249,7 @@ it("keeps the order of an agent that tells no times", async () => {
     commits: [],
     spans: session.spans.map((span) => untimed(span as Step)),
   });
-  await visit.go(`/sessions/${idOf(site, "captured")}`);
+  await visit.go(`/sessions/${sessionNumber(site, "captured")}`);
   const turns = await visit.page.locator(".turn").allInnerTexts();
   expect(turns.map((turn) => /Grep/.test(turn))).toEqual([true, false]);
   expect(turns[1]).toMatch(/^Prompt 2.*And now the.*Model call/s);
@@ -271,7 +269,7 @@ it("pages through a session of 5,000 steps, without a script as well, and keeps 
     })),
   );
   const { page, go } = await site.open(ada, { javaScript: false });
-  const path = `/sessions/${idOf(site, "captured")}`;
+  const path = `/sessions/${sessionNumber(site, "captured")}`;
   await go(path);
   expect(await page.getByText("1 to 100 of 5,000").count()).toBe(1);
   expect((await page.content()).length).toBeLessThan(1_000_000);
@@ -325,7 +323,7 @@ function failing() {
 it("leads to why a session failed: the command and its output, from one failure to the next, by keys alone", async () => {
   const { site, ada, visit } = await siteWith(failing());
   const { page, go, judge } = visit;
-  const path = `/sessions/${idOf(site, "failing")}`;
+  const path = `/sessions/${sessionNumber(site, "failing")}`;
   await go(path);
   const bar = page.locator(".failures");
   expect(await seen(bar)).toMatch(
@@ -354,7 +352,7 @@ it("leads to why a session failed: the command and its output, from one failure 
 it.each([true, false])("opens a row of the waterfall, with the script: %s", async (javaScript) => {
   const { site, ada } = await siteWith(failing());
   const { page, go, judge, complaints } = await site.open(ada, { javaScript });
-  await go(`/sessions/${idOf(site, "failing")}/waterfall`);
+  await go(`/sessions/${sessionNumber(site, "failing")}/waterfall`);
   const rows = page.locator(".waterfall tbody tr");
   // The agent failed because steps below it did: it says so too, as it was sent.
   expect(await rows.locator(".failed-mark").count()).toBe(4);
@@ -393,10 +391,10 @@ it("understands OpenTelemetry’s times, and draws a list where there are none",
     { id: "timeless", outcome: "", spans: timeless },
   );
   const { page, go } = visit;
-  await go(`/sessions/${idOf(site, "otel")}/waterfall`);
+  await go(`/sessions/${sessionNumber(site, "otel")}/waterfall`);
   expect(await page.locator(".waterfall td.numeric").allTextContents()).toEqual(["8 s", "2 s", "2 s", "1 s"]);
   expect(await page.locator(".ruler text").allTextContents()).toEqual(["0", "2 s", "4 s", "6 s", "8 s"]);
-  await go(`/sessions/${idOf(site, "timeless")}/waterfall`);
+  await go(`/sessions/${sessionNumber(site, "timeless")}/waterfall`);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(4);
   expect(await page.locator(".waterfall svg").count()).toBe(0);
 });

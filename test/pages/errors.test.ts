@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { CAUSE, ERRORS, FIX, fillDefects, HOSTILE, SHOP, TILL } from "../support/defects.ts";
+import { sessionNumber } from "../support/sessions.ts";
 
 useBrowser();
 
@@ -14,8 +15,6 @@ async function withDefects() {
 
 const entryId = (site: Site, title: string) =>
   site.t.rows("SELECT id FROM defects WHERE title LIKE ?", `%${title}`)[0]?.id as number;
-const sessionNumber = (site: Site, id: string) =>
-  site.t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", id)[0]?.id as number;
 const links = (site: Site, title: string) =>
   site.t.rows(
     `SELECT l.origin, l.band, l.verdict, l.decided_by AS by, l.commit_sha AS sha, w.external_id AS session

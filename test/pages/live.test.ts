@@ -5,6 +5,7 @@ import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { SessionPrincipal } from "../../src/platform/http/page.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
+import { sessionNumber } from "../support/sessions.ts";
 
 useBrowser();
 
@@ -78,15 +79,12 @@ async function send(site: Site, device: TestDevice, ...sessions: object[]) {
   expect((await site.t.post("/api/agent-traces/ingest", { token: device.token, json })).status).toBe(200);
 }
 
-const idOf = (site: Site, externalId: string): number =>
-  site.t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", externalId)[0].id;
-
 async function start() {
   const site = await startSite();
   const ada = await site.person({ role: "member" });
   const device = await site.t.device(ada.team);
   await send(site, device, running("one", 1), running("other", 1));
-  return { site, ada, device, path: `/sessions/${idOf(site, "one")}/live` };
+  return { site, ada, device, path: `/sessions/${sessionNumber(site, "one")}/live` };
 }
 
 const places = (site: Site, path: string, person: Person, count: number) =>
@@ -205,7 +203,7 @@ describe("a session that runs", () => {
   it("is shown as it goes on, with what its reader folded out and where they are", async () => {
     const { site, ada, device, path } = await start();
     const { page, go, complaints } = await site.open(ada);
-    await go(`/sessions/${idOf(site, "one")}`);
+    await go(`/sessions/${sessionNumber(site, "one")}`);
     expect(await page.locator(".badge.running").count()).toBe(2);
     const steps = page.locator(".timeline > li");
     await steps.first().locator("summary").focus();
@@ -240,7 +238,7 @@ describe("a session that runs", () => {
     const long = { ...step, output: "a line\n".repeat(300) };
     await send(site, device, { ...running("one", 1), spans: [long] });
     const { page, go } = await site.open(ada);
-    await go(`/sessions/${idOf(site, "one")}`);
+    await go(`/sessions/${sessionNumber(site, "one")}`);
     await page.locator(".timeline > li summary").first().click();
     const output = page.locator(".timeline > li").first().locator("pre").last();
     await output.hover();
@@ -256,7 +254,7 @@ describe("a session that runs", () => {
     const { site, ada, device } = await start();
     const plain = await site.open(ada, { javaScript: false });
     const { page, go } = await site.open(ada);
-    const path = `/sessions/${idOf(site, "one")}`;
+    const path = `/sessions/${sessionNumber(site, "one")}`;
     await plain.go(path);
     await go(path);
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('.asked'))");
@@ -271,7 +269,7 @@ describe("a session that runs", () => {
   it("keeps what somebody marks, or opens, while what came is on its way", async () => {
     const { site, ada, device } = await start();
     const { page, go } = await site.open(ada);
-    const path = `/sessions/${idOf(site, "one")}/waterfall`;
+    const path = `/sessions/${sessionNumber(site, "one")}/waterfall`;
     await go(path);
     /** Lets more come, and does something before the page has it. */
     const meanwhile = async (steps: number, act: () => Promise<unknown>) => {
@@ -311,7 +309,7 @@ describe("a session that runs", () => {
     const { site, ada } = await start();
     site.t.clock.advance(16 * 60_000);
     const text = await (
-      await fetch(`${site.url}/sessions/${idOf(site, "one")}`, { headers: { cookie: ada.cookie } })
+      await fetch(`${site.url}/sessions/${sessionNumber(site, "one")}`, { headers: { cookie: ada.cookie } })
     ).text();
     expect(text).not.toMatch(/data-live-events|running/);
   });

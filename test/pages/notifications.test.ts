@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MINUTE_MS } from "../../src/kit/clock.ts";
+import { HOUR_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { chooseEvents, createChannel, getChannel, messagesOf } from "../../src/share/notifications/notifications.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { addChannel, arrived } from "../support/notifications.ts";
@@ -7,7 +7,6 @@ import { startReceiver } from "../support/receiver.ts";
 
 useBrowser();
 
-const HOUR_MS = 60 * MINUTE_MS;
 const HOSTILE = '<img src=x onerror="alert(1)">';
 
 it("says which line is missing where nothing may leave, adds a channel all the same, and shows its secret once", async () => {

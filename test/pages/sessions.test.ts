@@ -6,6 +6,7 @@ import { describeReal, transcripts } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
 import type { TestDevice } from "../support/instance.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
+import { sessionNumber } from "../support/sessions.ts";
 
 useBrowser();
 
@@ -125,9 +126,6 @@ async function withSessions() {
   return { site, ada, device };
 }
 
-const idOf = (site: Site, externalId: string): number =>
-  site.t.rows("SELECT id FROM trace_sessions WHERE external_id = ?", externalId)[0].id;
-
 it("says what to do when there are no sessions, and lists them when there are", async () => {
   const site = await startSite();
   const { page, go, judge } = await site.open(await site.person());
@@ -241,7 +239,7 @@ it("shows one session: its transcript beside its facts, its files, and its recor
   const { page, go, judge } = await site.open(ada);
   await go("/sessions?outcome=completed");
   await page.getByRole("link", { name: "Fix the checkout total" }).click();
-  const id = idOf(site, "ses-checkout");
+  const id = sessionNumber(site, "ses-checkout");
   await page.waitForURL(`**/sessions/${id}?outcome=completed`);
   // Each message counts once, by its largest record: m1 300, m2 700.
   expect(await page.locator(".facts").textContent()).toContain("13k, 83% cached2k input · 1k output · 10k cache read");
@@ -302,21 +300,21 @@ it("goes to the sessions before and after, among those that the list was narrowe
   await send(site, device, others);
   const { page, go } = await site.open(ada);
   const heading = () => page.locator("h1").textContent();
-  await go(`/sessions/${idOf(site, "near-22")}`);
+  await go(`/sessions/${sessionNumber(site, "near-22")}`);
   // The newest: none is after it.
   expect(await page.getByRole("link", { name: "Next" }).count()).toBe(0);
   await page.getByRole("link", { name: "Previous" }).click();
   expect(await heading()).toBe("Session near-21");
-  await go(`/sessions/${idOf(site, "near-22")}/waterfall?agent=claude-code`);
+  await go(`/sessions/${sessionNumber(site, "near-22")}/waterfall?agent=claude-code`);
   await page.keyboard.press("[");
-  await page.waitForURL(`**/sessions/${idOf(site, "near-20")}/waterfall?agent=claude-code`);
+  await page.waitForURL(`**/sessions/${sessionNumber(site, "near-20")}/waterfall?agent=claude-code`);
   await page.keyboard.press("]");
-  await page.waitForURL(`**/sessions/${idOf(site, "near-22")}/waterfall?agent=claude-code`);
-  await go(`/sessions/${idOf(site, "near-20")}?agent=claude-code`);
+  await page.waitForURL(`**/sessions/${sessionNumber(site, "near-22")}/waterfall?agent=claude-code`);
+  await go(`/sessions/${sessionNumber(site, "near-20")}?agent=claude-code`);
   await page.keyboard.press("[");
-  await page.waitForURL(`**/sessions/${idOf(site, "ses-checkout")}?agent=claude-code`);
+  await page.waitForURL(`**/sessions/${sessionNumber(site, "ses-checkout")}?agent=claude-code`);
   // Those without a start come before all that have one.
-  await go(`/sessions/${idOf(site, "ses-odd")}`);
+  await go(`/sessions/${sessionNumber(site, "ses-odd")}`);
   expect(await page.getByRole("link", { name: "Previous" }).count()).toBe(0);
   await page.getByRole("link", { name: "Next" }).click();
   expect(await heading()).toBe("Write the docs");
@@ -336,7 +334,7 @@ it("links to the entries of the brain that name a commit or a file, to the line,
   ]);
   await brain("acme/other", [{ path: "decisions.md", content: "See acme/shop@4f9d2c1 and src/cart/total.ts.\n" }]);
   const { page, go } = await site.open(ada);
-  await go(`/sessions/${idOf(site, "ses-checkout")}`);
+  await go(`/sessions/${sessionNumber(site, "ses-checkout")}`);
   const rows = page.locator(".rail-part", { hasText: "In the brain" }).locator("li");
   expect((await rows.allTextContents()).map((text) => text.replace(/\s+/g, " ").trim())).toEqual([
     expect.stringMatching(/acme\/other · decisions.md:1.*commit 4f9d2c1/),
@@ -366,21 +364,21 @@ it("keeps a hostile session readable and bounded", async () => {
     { id: "monster", outcome: "x".repeat(900), agent: "y".repeat(900), prompts, files: "none", usage: [1], spans },
   ]);
   const { page, go, judge, complaints } = await site.open(ada);
-  await go(`/sessions/${idOf(site, "monster")}/waterfall`);
+  await go(`/sessions/${sessionNumber(site, "monster")}/waterfall`);
   expect(await page.locator(".waterfall tbody tr").count()).toBe(250);
   expect(await page.getByText("1 to 250 of 2,600").count()).toBe(1);
-  await go(`/sessions/${idOf(site, "monster")}/waterfall?from=99999`);
+  await go(`/sessions/${sessionNumber(site, "monster")}/waterfall?from=99999`);
   expect(await page.getByText("2,501 to 2,600 of 2,600").count()).toBe(1);
-  await go(`/sessions/${idOf(site, "monster")}/files`);
+  await go(`/sessions/${sessionNumber(site, "monster")}/files`);
   expect(await page.getByText("2,100 more files").count()).toBe(1);
-  await go(`/sessions/${idOf(site, "monster")}`);
+  await go(`/sessions/${sessionNumber(site, "monster")}`);
   // Thirty of the first hundred are prompts.
   expect([await page.locator(".asked").count(), await page.locator(".timeline > li").count()]).toEqual([30, 70]);
   expect(await page.locator("main img").count()).toBe(0);
   expect((await page.content()).length).toBeLessThan(3_000_000);
   await page.getByRole("link", { name: "Later" }).click();
   expect(await page.getByText("101 to 200 of 2,630").count()).toBe(1);
-  await go(`/sessions/${idOf(site, "ses-odd")}?events=999999`);
+  await go(`/sessions/${sessionNumber(site, "ses-odd")}?events=999999`);
   expect(await page.locator("main img").count()).toBe(0);
   await judge("session-odd");
   expect(complaints).toEqual([]);
@@ -399,9 +397,9 @@ describeReal("with real transcripts", () => {
       bySteps.find(({ commits, spans }) => commits.length > 0 && spans.length < 30),
     ];
     const { page, go, judge } = await site.open(ada);
-    await go(`/sessions/${idOf(site, longest?.id ?? "")}/waterfall`);
+    await go(`/sessions/${sessionNumber(site, longest?.id ?? "")}/waterfall`);
     expect(await page.locator(".waterfall tbody tr").count()).toBe(Math.min(250, longest?.spans.length ?? 0));
-    await go(`/sessions/${idOf(site, usual?.id ?? "")}`);
+    await go(`/sessions/${sessionNumber(site, usual?.id ?? "")}`);
     await judge("session-real");
   });
 });

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { read } from "../support/git-ai.ts";
 import { startInstance } from "../support/instance.ts";
+import { ledgerFaults } from "../support/ledger-faults.ts";
 
 const program = process.env.RECKON_TEST_GIT_AI ?? "";
 if (!existsSync(program)) process.stderr.write("Tests of Git AI skipped: RECKON_TEST_GIT_AI names no program of it.\n");
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync(program))("Git AI", () => {
     expect(await ask(2)).toMatchObject([{ prompt: "Say more", commit, band: "strong" }]);
     expect(await ask(3)).toMatchObject([{ prompt: "Say more", commit, band: "strong" }]);
     expect(await ask(1)).toEqual([]);
-    expect(verifyLedger(t.instance.core, undefined, () => {}).faults).toEqual([]);
+    expect(ledgerFaults(t.instance.core)).toEqual([]);
 
     // Another machine, which has the commit and no note of it.
     const other = machineWith(url, laptop.token);

@@ -5,6 +5,7 @@
  */
 import { asCount, asDateTime, asObject, asObjects, asText, type Fields } from "../values.ts";
 import {
+  type Common,
   commitsOf,
   editOfWhole,
   editsOfDiff,
@@ -41,13 +42,6 @@ interface ClaudeMemory extends Memory {
   foreign: [id: string, at: string][];
   /** Edits that tools were asked for, and that they did not answer yet. */
   pending: [toolId: string, edit: Edit][];
-}
-
-/** A record's own members that its events repeat. */
-interface Common {
-  readonly key: string;
-  readonly sessionId: string;
-  readonly at: string | undefined;
 }
 
 /** A session's file is named by its id; those of its sub-agents lie in a folder of that name. */

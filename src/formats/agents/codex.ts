@@ -6,6 +6,7 @@ import { sha256Hex } from "../../kit/hash.ts";
 import { isObject } from "../../kit/json.ts";
 import { asCount, asObject, asText, type Fields, parseJson } from "../values.ts";
 import {
+  type Common,
   commitsOf,
   editOfWhole,
   editsOfDiff,
@@ -61,13 +62,6 @@ interface CodexMemory extends Memory {
   total: Readonly<Record<string, number>>;
   /** Keys of the last prompts. */
   prompts: string[];
-}
-
-/** A record's own members that its events repeat. */
-interface Common {
-  readonly key: string;
-  readonly sessionId: string;
-  readonly at: string | undefined;
 }
 
 const MAX_PROMPTS = 32;

@@ -2,6 +2,7 @@
 import { isObject } from "../../kit/json.ts";
 import { asObject, asObjects, asText, type Fields } from "../values.ts";
 import {
+  type Common,
   commitsOf,
   editsOfDiff,
   inputOf,
@@ -40,13 +41,6 @@ interface CopilotMemory extends Memory {
   lastCall: string;
   /** Tools that change a file and have no result yet. */
   editing: [toolId: string, path: string][];
-}
-
-/** A record's own members that its events repeat. */
-interface Common {
-  readonly key: string;
-  readonly sessionId: string;
-  readonly at: string | undefined;
 }
 
 function read(record: Fields, memory: CopilotMemory): TranscriptEvent[] {

@@ -5,6 +5,7 @@
 import { isObject } from "../../kit/json.ts";
 import { asObject, asObjects, asText, type Fields, parseJson } from "../values.ts";
 import {
+  type Common,
   commitsOf,
   editOfWhole,
   editsOfDiff,
@@ -36,13 +37,6 @@ export const geminiCli: AgentFormat = {
 interface GeminiMemory extends Memory {
   /** Of a sub-agent, else "". */
   parentId: string;
-}
-
-/** A record's own members that its events repeat. */
-interface Common {
-  readonly key: string;
-  readonly sessionId: string;
-  readonly at: string | undefined;
 }
 
 function recordsOf(document: string): readonly string[] | undefined {

@@ -55,6 +55,14 @@ export function readerOf<M extends Memory>(
   };
 }
 
+/** A record's own members that its events repeat. */
+export interface Common {
+  readonly key: string;
+  readonly sessionId: string;
+  /** When it was written, in ISO 8601; undefined where it does not say. */
+  readonly at: string | undefined;
+}
+
 const MAX_KIND_CHARS = 100;
 
 export function unknownKind(kind: string | undefined): TranscriptEvent {

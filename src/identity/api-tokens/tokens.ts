@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
-import { hasControls } from "../../kit/strings.ts";
+import { readName } from "../../kit/read-name.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
@@ -59,7 +59,7 @@ export async function createApiToken(
   { teamId, userId, name: typed, lifetimeMs, scope = "read" }: NewApiToken,
   by: Actor = COMMAND_LINE,
 ): Promise<IssuedApiToken> {
-  const name = readName(typed);
+  const name = redactText(readName(typed, "An API token's", MAX_NAME_CHARS)).text;
   const lives = readLifetime(scope, lifetimeMs);
   const scopes: readonly ApiScope[] = scope === "admin" ? ["read", "admin"] : ["read"];
   const token = newToken("rka", core.random);
@@ -104,13 +104,6 @@ function readLifetime(scope: ApiScope, lifetimeMs: number | undefined): number {
   if (!(lives >= MINUTE_MS && lives <= days * DAY_MS))
     fail(invalid, `${what} works for a minute at least and ${days} days at most.`);
   return lives;
-}
-
-function readName(typed: string): string {
-  const name = typed.trim();
-  if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
-    fail(invalid, `An API token's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
-  return redactText(name).text;
 }
 
 /** Whether a person may read all of a team, or of all teams, by a program. */

@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { hasControls } from "../../kit/strings.ts";
+import { readName } from "../../kit/read-name.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
 import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
@@ -15,7 +15,6 @@ import { type ReadScope, readScope } from "./scope.ts";
 
 const DEFAULT_LIFETIME_MS = 90 * DAY_MS;
 const MAX_LIFETIME_MS = 365 * DAY_MS;
-const MIN_LIFETIME_MS = MINUTE_MS;
 const MAX_NAME_CHARS = 100;
 /** Tokens of one person that work at the same time. */
 const MAX_LIVE = 100;
@@ -54,9 +53,9 @@ export async function createReadToken(
   request: NewReadToken,
   by: Actor = COMMAND_LINE,
 ): Promise<IssuedReadToken> {
-  const name = readName(request.name);
+  const name = redactText(readName(request.name, "A read token's", MAX_NAME_CHARS)).text;
   const lifetimeMs = request.lifetimeMs ?? DEFAULT_LIFETIME_MS;
-  if (!(lifetimeMs >= MIN_LIFETIME_MS && lifetimeMs <= MAX_LIFETIME_MS))
+  if (!(lifetimeMs >= MINUTE_MS && lifetimeMs <= MAX_LIFETIME_MS))
     fail(invalid, "A read token works for a minute at least and 365 days at most.");
   const token = newToken("rkr", core.random);
   const id = newId("rtk", core.clock, core.random);
@@ -89,13 +88,6 @@ function recordInTeams(core: Core, by: Actor, userId: string, scope: ReadScope, 
   const shown = reached.length > 1 ? { paths: scope.paths, kinds: scope.kinds } : scope;
   for (const teamId of reached.length > 0 ? reached : [null])
     recordEvent(core, by, { ...event, teamId, detail: { ...event.detail, scope: shown } });
-}
-
-function readName(typed: string): string {
-  const name = typed.trim();
-  if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
-    fail(invalid, `A read token's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
-  return redactText(name).text;
 }
 
 /** A read token as its owner sees it. */

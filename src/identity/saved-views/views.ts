@@ -67,7 +67,7 @@ export async function saveView(
   by: Actor = COMMAND_LINE,
 ): Promise<SavedView> {
   const called = name.trim();
-  if (called === "" || called.length > MAX_NAME || hasControls(called) || !called.isWellFormed())
+  if (called === "" || called.length > MAX_NAME || hasControls(called))
     fail(invalid, `Give the view a name of at most ${MAX_NAME} characters.`);
   if (query.length > MAX_QUERY) fail(invalid, "There is too much in this view to be saved.");
   const tidied = tidy(query);

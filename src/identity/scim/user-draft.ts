@@ -1,7 +1,7 @@
 import { fail } from "../../kit/problem.ts";
 import type { Change } from "./changes.ts";
 import { invalidPath, invalidValue } from "./problems.ts";
-import { booleanIn, emailIn, membersOf, objectIn, textIn } from "./values.ts";
+import { activeIn, emailIn, membersOf, objectIn, textIn } from "./values.ts";
 
 /** Somebody as a directory describes them; what is not kept here is left out. */
 export interface UserDraft {
@@ -44,7 +44,7 @@ export function draftIn(body: Readonly<Record<string, unknown>>): UserDraft {
     formatted: textIn(parts.get("formatted"), "name.formatted"),
     displayName: text("displayName"),
     email: members.has("emails") ? emailIn(members.get("emails")) : undefined,
-    active: given === undefined || booleanIn(given, "active"),
+    active: given === undefined || activeIn(given),
   };
 }
 
@@ -68,7 +68,7 @@ function changeDraft(draft: UserDraft, change: Change): void {
       draft.displayName = textIn(value, "displayName");
       return;
     case "active":
-      draft.active = booleanIn(value, "active");
+      draft.active = activeIn(value);
       return;
     case "name":
       changeName(draft, change.sub, value);

@@ -25,11 +25,11 @@ export function textIn(value: unknown, what: string): string | null {
   return text === "" ? null : text;
 }
 
-/** Entra ID writes booleans as "True" and "False". */
-export function booleanIn(value: unknown, what: string): boolean {
+/** What is sent as `active`: Entra ID writes booleans as "True" and "False". */
+export function activeIn(value: unknown): boolean {
   if (typeof value === "boolean") return value;
   const text = typeof value === "string" ? value.toLowerCase() : "";
-  return text === "true" || (text !== "false" && fail(invalidValue, `${what} must be true or false.`));
+  return text === "true" || (text !== "false" && fail(invalidValue, "active must be true or false."));
 }
 
 /**

@@ -60,14 +60,16 @@ export const rows = statements((db) => ({
       `SELECT id FROM teams WHERE ${holdsSought("name")}`,
     )
     .pluck(),
-  setBindingClosed: db.prepare<[number | null, string]>("UPDATE teams SET binding_closed_at = ? WHERE id = ?"),
-  setSecondFactor: db.prepare<[number | null, string]>("UPDATE teams SET second_factor_since = ? WHERE id = ?"),
+  setSince: {
+    verifiedAt: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
+    bindingClosedAt: db.prepare<[number | null, string]>("UPDATE teams SET binding_closed_at = ? WHERE id = ?"),
+    secondFactorSince: db.prepare<[number | null, string]>("UPDATE teams SET second_factor_since = ? WHERE id = ?"),
+  },
   setMoved: db.prepare<[Pick<Team, "id" | "movedTo" | "movedAt" | "moveConfirmedAt">]>(
     "UPDATE teams SET moved_to = @movedTo, moved_at = @movedAt, move_confirmed_at = @moveConfirmedAt WHERE id = @id",
   ),
   // By primary key: this runs with every delivery.
   movedTo: db.prepare<[string], string | null>("SELECT moved_to FROM teams WHERE id = ?").pluck(),
-  setVerified: db.prepare<[number | null, string]>("UPDATE teams SET verified_at = ? WHERE id = ?"),
 }));
 
 /** Counts the teams of a database of any schema, a backup's too. */

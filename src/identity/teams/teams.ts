@@ -5,8 +5,9 @@
 
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
-import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
-import { hasControls, soughtText } from "../../kit/strings.ts";
+import { conflict, fail, notFound, problem } from "../../kit/problem.ts";
+import { readName } from "../../kit/read-name.ts";
+import { soughtText } from "../../kit/strings.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
@@ -15,6 +16,7 @@ export { countTeams } from "./rows.ts";
 export type { Subscription, Team };
 
 const DEFAULT_SEATS = 5;
+const MAX_NAME_CHARS = 200;
 
 export const TIERS = ["none", "starter", "team", "enterprise"] as const satisfies readonly Tier[];
 export const SUBSCRIPTIONS = [
@@ -75,7 +77,7 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
   const now = core.clock.now();
   const team: Team = {
     id: newId("team", core.clock, core.random),
-    name: readName(name),
+    name: readName(name, "A team's", MAX_NAME_CHARS),
     tier: plan.tier ?? "team",
     seats: plan.seats ?? DEFAULT_SEATS,
     subscription: "active",
@@ -99,13 +101,6 @@ export function storeTeam(core: Core, name: string, plan: TeamPlan, by: Actor): 
     detail: { tier: team.tier, seats: team.seats },
   });
   return team;
-}
-
-function readName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed.length < 1 || trimmed.length > 200 || hasControls(trimmed))
-    fail(invalid, "A team's name has 1 to 200 characters on one line.");
-  return trimmed;
 }
 
 function requireFreeName(core: Core, name: string): void {
@@ -180,7 +175,7 @@ export function updateTeam(
     const turned = change.subscription !== undefined && change.subscription !== team.subscription;
     const next: Team = {
       ...team,
-      name: change.name === undefined ? team.name : readName(change.name),
+      name: change.name === undefined ? team.name : readName(change.name, "A team's", MAX_NAME_CHARS),
       tier: change.tier ?? team.tier,
       seats: change.seats ?? team.seats,
       subscription: change.subscription ?? team.subscription,
@@ -204,34 +199,17 @@ export function updateTeam(
 }
 
 /** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
-export function verifyTeam(core: Core, team: string, verified: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
-  return core.store.write(() => {
-    const { id, name, verifiedAt } = getTeam(core, team);
-    if ((verifiedAt !== null) === verified) return false;
-    rows(core.store).setVerified.run(verified ? core.clock.now() : null, id);
-    recordEvent(core, by, {
-      action: verified ? "team.verified" : "team.unverified",
-      teamId: id,
-      target: { kind: "team", id, label: name },
-    });
-    return true;
-  });
-}
+export const verifyTeam = (core: Core, team: string, verified: boolean, by: Actor = COMMAND_LINE): Promise<boolean> =>
+  setSince(core, team, "verifiedAt", verified, verified ? "team.verified" : "team.unverified", by);
 
 /** Lets a team's members connect machines of their own, or no longer. @returns false when it was so already */
-export function setMembersBind(core: Core, team: string, allowed: boolean, by: Actor = COMMAND_LINE): Promise<boolean> {
-  return core.store.write(() => {
-    const { id, name, bindingClosedAt } = getTeam(core, team);
-    if ((bindingClosedAt === null) === allowed) return false;
-    rows(core.store).setBindingClosed.run(allowed ? null : core.clock.now(), id);
-    recordEvent(core, by, {
-      action: allowed ? "team.binding_opened" : "team.binding_closed",
-      teamId: id,
-      target: { kind: "team", id, label: name },
-    });
-    return true;
-  });
-}
+export const setMembersBind = (
+  core: Core,
+  team: string,
+  allowed: boolean,
+  by: Actor = COMMAND_LINE,
+): Promise<boolean> =>
+  setSince(core, team, "bindingClosedAt", !allowed, allowed ? "team.binding_opened" : "team.binding_closed", by);
 
 /** Demands a second factor of a team's people who sign in with a password, or no longer. @returns false when it was so already */
 export function setSecondFactorDemanded(
@@ -240,15 +218,28 @@ export function setSecondFactorDemanded(
   demanded: boolean,
   by: Actor = COMMAND_LINE,
 ): Promise<boolean> {
+  const action = demanded ? "team.second_factor_demanded" : "team.second_factor_optional";
+  return setSince(core, team, "secondFactorSince", demanded, action, by);
+}
+
+/**
+ * Notes since when something is so of a team, or that it is so no longer.
+ * @param action what the audit says then
+ * @returns false when it was so already
+ */
+function setSince(
+  core: Core,
+  named: string,
+  what: keyof ReturnType<typeof rows>["setSince"],
+  isSo: boolean,
+  action: string,
+  by: Actor,
+): Promise<boolean> {
   return core.store.write(() => {
-    const { id, name, secondFactorSince } = getTeam(core, team);
-    if ((secondFactorSince !== null) === demanded) return false;
-    rows(core.store).setSecondFactor.run(demanded ? core.clock.now() : null, id);
-    recordEvent(core, by, {
-      action: demanded ? "team.second_factor_demanded" : "team.second_factor_optional",
-      teamId: id,
-      target: { kind: "team", id, label: name },
-    });
+    const { id, name, [what]: since } = getTeam(core, named);
+    if ((since !== null) === isSo) return false;
+    rows(core.store).setSince[what].run(isSo ? core.clock.now() : null, id);
+    recordEvent(core, by, { action, teamId: id, target: { kind: "team", id, label: name } });
     return true;
   });
 }

@@ -139,7 +139,4 @@ export const rows = statements((db) => ({
   hasEvents: db
     .prepare<[string, string], number>("SELECT EXISTS (SELECT 1 FROM triage_events WHERE team_id = ? AND class = ?)")
     .pluck(),
-  lastOf: db.prepare<[string, string, number, string], EventRow>(
-    `${EVENT} WHERE team_id = ? AND class = ? AND entry_id = ? AND kind = ? ORDER BY id DESC LIMIT 1`,
-  ),
 }));

@@ -10,7 +10,7 @@ import { type Actor, recordAct } from "../../platform/audit/audit.ts";
 import { type SealedTexts, sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
 import { directoryPlace } from "./directory-place.ts";
-import { fileOfRows, filesOfFolder, filesOfTexts } from "./make.ts";
+import { fileOfDevices, filesOfFolder, filesOfTexts } from "./make.ts";
 import { blockPath, dayPath, devicesPath, openPath } from "./paths.ts";
 import { rows } from "./rows.ts";
 import { deviceRows, SOURCES } from "./sources.ts";
@@ -90,7 +90,7 @@ async function* filesOf(core: Core, teams: readonly Team[]): AsyncGenerator<File
     yield* ofDays(core, shard, team.id);
     const devices = deviceRows(core, shard, team);
     if (devices.length === 0) continue;
-    yield { ...(await fileOfRows(core, "devices", team.id, devices)), path: devicesPath(team.id, shard) };
+    yield { ...(await fileOfDevices(core, team.id, devices)), path: devicesPath(team.id, shard) };
   }
   yield* ofEntries(core, shard, teams);
 }

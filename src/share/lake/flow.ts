@@ -10,7 +10,7 @@ import type { Job } from "../../platform/jobs/jobs.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
 import { folderOf } from "./day.ts";
-import { fileOfRows, filesOfFolder, filesOfTexts } from "./make.ts";
+import { fileOfDevices, filesOfFolder, filesOfTexts } from "./make.ts";
 import { blockPath, dayPath, devicesPath, folderRange } from "./paths.ts";
 import type { Place } from "./place.ts";
 import { placeOf } from "./places.ts";
@@ -251,7 +251,7 @@ class Run {
       const digest = sha256(JSON.stringify(found));
       // Rows of devices are never taken away.
       if (found.length === 0 || sql.object.get(path)?.sourceSha256?.equals(digest)) continue;
-      const made = await fileOfRows(this.#core, "devices", team.id, found);
+      const made = await fileOfDevices(this.#core, team.id, found);
       await this.#note([{ ...made, path, blockId: null }]);
       await this.#put({ ...made, path, blockId: null });
       await store.write(() => sql.written.run(clock.now(), digest, path));

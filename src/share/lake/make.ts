@@ -45,9 +45,9 @@ export async function* filesOfFolder(
   if (rows > 0) yield await cut();
 }
 
-/** A file of a few rows. */
-export const fileOfRows = (core: Core, table: TableName, teamId: string, rows: readonly Row[]): Promise<Made> =>
-  fileOf(core, table, teamId, [packed(rows)]);
+/** The file of a team's devices, which are few. */
+export const fileOfDevices = (core: Core, teamId: string, rows: readonly Row[]): Promise<Made> =>
+  fileOf(core, "devices", teamId, [packed(rows)]);
 
 const packed = (rows: readonly Row[]) => new Uint8Array(Buffer.from(JSON.stringify(rows)));
 

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../kit/clock.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { hasControls } from "../../kit/strings.ts";
+import { readName } from "../../kit/read-name.ts";
 import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
 import { NOTICE_TYPES, type NoticeName } from "../../platform/notices/notices.ts";
 import { redactText } from "../../redact/redact.ts";
@@ -71,7 +71,7 @@ export async function createChannel(core: Core, typed: NewChannel, by: Actor = C
     id: newId("chn", core.clock, core.random),
     teamId,
     kind,
-    name: readName(typed.name),
+    name: redactText(readName(typed.name, "A channel's", MAX_NAME_CHARS)).text,
     target: kind === "mail" ? JSON.stringify(readAddresses(typed.target)) : readUrl(typed.target),
     events: JSON.stringify(readEvents(teamId, typed.events)),
     secret: kind === "webhook" ? spellSecret(core.random(SECRET_BYTES)) : null,
@@ -86,13 +86,6 @@ export async function createChannel(core: Core, typed: NewChannel, by: Actor = C
     record(core, by, "channel.created", channel, { kind, to: targetShown(channel), events: channel.events });
     return { channel, secret: row.secret };
   });
-}
-
-function readName(typed: string): string {
-  const name = typed.trim();
-  if (name === "" || name.length > MAX_NAME_CHARS || hasControls(name))
-    fail(invalid, `A channel's name has 1 to ${MAX_NAME_CHARS} characters on one line.`);
-  return redactText(name).text;
 }
 
 function readUrl(typed: string): string {

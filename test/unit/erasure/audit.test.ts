@@ -3,9 +3,9 @@ import { createLink, decideLink } from "../../../src/insight/causes/causes.ts";
 import { findDefect } from "../../../src/insight/defects/defects.ts";
 import { COMMAND_LINE, recordEvent } from "../../../src/platform/audit/audit.ts";
 import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
-import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 /** Two devices, of whose errors and sessions the audit tells. */
 async function judged() {
@@ -35,7 +35,7 @@ async function judged() {
     t
       .rows("SELECT action FROM audit_events WHERE target_label || detail LIKE ? ORDER BY id", `%${text}%`)
       .map(({ action }) => action);
-  const faults = () => verifyLedger(core, undefined, () => {}).faults;
+  const faults = () => ledgerFaults(core);
   return { t, mine, erase, told, faults };
 }
 

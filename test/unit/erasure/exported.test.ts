@@ -11,10 +11,11 @@ import {
   setRetention,
 } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
-import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { backup, restore } from "../../../src/share/maintenance/maintenance.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
 const ADA = { person: "ada@example.com" };
@@ -44,7 +45,7 @@ async function shared() {
   return { t, own, all, exported, core: t.instance.core };
 }
 
-const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const sessions = (t: TestInstance) => t.rows("SELECT external_id AS id FROM trace_sessions").map(({ id }) => id);
 
 it("erases what was exported in a person's name over a machine of everybody's, and nobody else's", async () => {

@@ -12,12 +12,12 @@ import {
   setRetention,
 } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
-import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { noteOf, read, sha, upload } from "../../support/git-ai.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
-const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const commits = (t: TestInstance) => t.rows("SELECT commit_sha AS c FROM trace_notes ORDER BY id").map(({ c }) => c);
 
 /** A note of a session, or of several, with a text of its own. */

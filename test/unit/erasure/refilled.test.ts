@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { refilledJob } from "../../../src/share/erasure/refilled.ts";
-import { backup, restore, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
+import { backup, restore } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, eraseNow, filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 it("erases a session again that a machine sends to a restored server, which knew neither", async () => {
   const t = await startInstance();
@@ -37,7 +38,7 @@ it("erases a session again that a machine sends to a restored server, which knew
   await refilledJob.run(again.instance.core);
   expect(filesWith(again.directory, "marigold")).toEqual([]);
   expect(again.rows("SELECT external_id AS session FROM trace_sessions")).toEqual([{ session: "lavender" }]);
-  expect(verifyLedger(again.instance.core, undefined, () => {}).faults).toEqual([]);
+  expect(ledgerFaults(again.instance.core)).toEqual([]);
   await again.close();
 });
 

@@ -15,10 +15,11 @@ import { retentionJob, runRetention } from "../../../src/share/erasure/nightly.t
 import { examine, verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, filesWith, personWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 import { stopTime } from "../../support/time.ts";
 
 const DAY = 86_400_000;
-const faults = (t: TestInstance) => verifyLedger(t.instance.core, undefined, () => {}).faults;
+const faults = (t: TestInstance) => ledgerFaults(t.instance.core);
 const finding = async (t: TestInstance) => (await examine(t.instance.core)).find(({ check }) => check === "retention");
 
 /** A device that delivered some time ago, and now. */

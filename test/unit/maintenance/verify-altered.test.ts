@@ -5,6 +5,7 @@ import { carryOut, requestErasure, resolveTarget } from "../../../src/share/eras
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll } from "../../support/erasure.ts";
 import { startInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 const SOMETHING_ELSE = ["'x'", "'{}'", "'[1]'", "'null'", "'-1'"];
 /** What is no count and no instant, and what is rounded where it is read. */
@@ -30,7 +31,7 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
     await deliverAll(t, device, "till", "crocus");
     const { core } = t.instance;
     await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for"));
-    const problems = () => verifyLedger(core, undefined, () => {}).faults.map((one) => one.problem);
+    const problems = () => ledgerFaults(core).map((one) => one.problem);
     expect(problems()).toEqual([]);
     core.store.db.pragma("ignore_check_constraints = ON");
     core.store.db.pragma("foreign_keys = OFF");
@@ -53,7 +54,7 @@ it("tells of a hash of 256 leaves that is kept, and is not theirs", async () => 
   });
   for (const { run } of transparency.jobs ?? []) await run(core);
   expect(t.count("log_subtrees")).toBe(1);
-  const faults = () => verifyLedger(core, undefined, () => {}).faults.map((one) => [one.deliveryId, one.detail]);
+  const faults = () => ledgerFaults(core).map((one) => [one.deliveryId, one.detail]);
   expect(faults()).toEqual([]);
   core.store.db.exec("UPDATE log_subtrees SET sha256 = zeroblob(32)");
   expect(faults()).toEqual([[256, "the subtree that it ends was altered"]]);
@@ -74,7 +75,7 @@ it("tells of a delivery that was put into another stream, as if it had come from
   const t = await startInstance();
   await deliverAll(t, await t.device(), "shop", "marigold");
   const { core } = t.instance;
-  const faults = () => verifyLedger(core, undefined, () => {}).faults.map(({ problem, detail }) => [problem, detail]);
+  const faults = () => ledgerFaults(core).map(({ problem, detail }) => [problem, detail]);
   expect(faults()).toEqual([]);
   core.store.db.exec(`UPDATE deliveries SET moved_from = json_object('id', id, 'stream', stream_id, 'previous', previous),
     stream_id = (SELECT min(stream_id) FROM deliveries) WHERE id = (SELECT max(id) FROM deliveries)`);

@@ -10,16 +10,16 @@ import { type Entry, entryText, erasedEntry } from "../../../src/record/telemetr
 import { spanText } from "../../../src/record/traces/item-texts.ts";
 import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
-import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { deliverAll, eraseNow, personWith } from "../../support/erasure.ts";
 import { noteOf } from "../../support/git-ai.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
 /** Whoever can write the database notes something as erased that no erasure took. */
 
 const DAY = 86_400_000;
 const faults = (t: TestInstance) =>
-  verifyLedger(t.instance.core, undefined, () => {}).faults.map(({ deliveryId, problem }) => [deliveryId, problem]);
+  ledgerFaults(t.instance.core).map(({ deliveryId, problem }) => [deliveryId, problem]);
 const leafOf = (t: TestInstance, action: string): number =>
   t.rows("SELECT leaf FROM audit_events WHERE action = ? ORDER BY id DESC LIMIT 1", action)[0].leaf;
 

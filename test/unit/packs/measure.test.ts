@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { measuring } from "../../../src/share/packs/measure.ts";
 import { listPacks } from "../../../src/share/packs/packs.ts";
 import { startInstance } from "../../support/instance.ts";
 import { archiveOf, download, publisher, pushBrain } from "../../support/packs.ts";
 
-const DAY_MS = 86_400_000;
 const PACKS = ["first-rules", "second-rules", "third-rules"];
 const entry = (date: string) => `## ${date} It broke\n\nBroke.\n\n**Prevention rule:** Set path on every cookie\n\n`;
 

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { getPack } from "../../../src/share/packs/packs.ts";
 import { foundRemoved } from "../../../src/share/packs/recurrences.ts";
 import { startInstance, type TestDevice } from "../../support/instance.ts";
 import { archiveOf, download, ERRORS, publisher, pushBrain } from "../../support/packs.ts";
 
-const DAY_MS = 86_400_000;
 const entry = (date: string, rule: string) => `## ${date} Something\n\nIt broke.\n\n**Prevention rule:** ${rule}\n\n`;
 const COOKIE = "Set path on every cookie";
 const OTHER = "Round once, at the end";

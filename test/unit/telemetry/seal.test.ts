@@ -1,12 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeEach, describe, expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { seal } from "../../../src/record/telemetry/seal.ts";
 import { exportEntries, findEntry, listEntries } from "../../../src/record/telemetry/telemetry.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
-const DAY_MS = 24 * 60 * 60_000;
 const BATCH = 100;
 const MANY = 1_000;
 

@@ -1,13 +1,13 @@
 import { zstdDecompressSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { countFailedSpans, sourceSpans } from "../../../src/record/traces/follow.ts";
 import { readMetered } from "../../../src/record/traces/metered.ts";
 import { seal } from "../../../src/record/traces/seal.ts";
 import { getSession, sessionSpans, traceExport } from "../../../src/record/traces/traces.ts";
-import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { ledgerFaults } from "../../support/ledger-faults.ts";
 
-const DAY_MS = 24 * 60 * 60_000;
 const MANY = 1024 * 1024 * 1024;
 
 let t: TestInstance;
@@ -68,7 +68,7 @@ async function shown(externalId = "s") {
     failed: await countFailedSpans(core, id),
     metered: await readMetered(core, id),
     lines: [...traceExport.sessions(core, device.deviceId, null)],
-    faults: verifyLedger(core, undefined, () => {}).faults,
+    faults: ledgerFaults(core),
   };
 }
 
@@ -211,7 +211,7 @@ describe("sealing of spans", () => {
     t.clock.advance(DAY_MS);
     await sealAll();
     t.instance.core.store.db.exec(sql);
-    const faults = () => verifyLedger(t.instance.core, undefined, () => {}).faults.map(({ problem }) => problem);
+    const faults = () => ledgerFaults(t.instance.core).map(({ problem }) => problem);
     expect(faults()).toContain("content");
     const rows = () => t.rows("SELECT id, block_id, block_at, bytes FROM trace_spans WHERE external_id <> 'span-9'");
     const before = rows();

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { entriesProjection } from "../../../src/insight/defects/defects.ts";
 import { countClasses, standingOfEntry } from "../../../src/insight/triage/triage.ts";
+import { DAY_MS } from "../../../src/kit/clock.ts";
 import { catchUp } from "../../../src/platform/projections/projections.ts";
 import { ERRORS, entry, REPO, withTeam } from "./support.ts";
 
-const DAY_MS = 86_400_000;
 const RULE = "set Path on every cookie.";
 const FIRST = { date: "2026-11-10", title: "Login loop", rule: RULE };
 const AGAIN = { date: "2026-11-23", title: "Loop behind the proxy", rule: RULE };

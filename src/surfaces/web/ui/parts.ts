@@ -44,7 +44,7 @@ export interface PageHead {
 export function pageHead({ title, intro, help, actions, crumbs }: PageHead): Html {
   return html`<header class="page-head">
 ${crumbs && crumbs.length > 0 && html`<nav aria-label="Breadcrumbs" class="crumbs"><ol>${crumbs.map(crumb)}</ol></nav>`}
-<div class="page-head-row"><div class="page-head-text"><div class="titled"><h1>${title}</h1>${help && helpMark(help)}</div>${intro && html`<p class="says">${intro}</p>`}</div>
+<div class="page-head-row"><div><div class="titled"><h1>${title}</h1>${help && helpMark(help)}</div>${intro && html`<p class="says">${intro}</p>`}</div>
 ${actions && html`<div class="actions">${actions}</div>`}</div></header>`;
 }
 
@@ -208,7 +208,7 @@ export interface SecretOnce {
 
 /** A box for a credential shown once. One click selects it whole. */
 export function secretOnce({ label, value, intro, more }: SecretOnce): Html {
-  return html`<div class="secret" data-copy><p class="secret-label">${label}</p><code class="secret-value">${value}</code><p class="says">${intro}</p>${more && html`<p class="secret-more">${more}</p>`}</div>`;
+  return html`<div class="secret" data-copy><p class="secret-label">${label}</p><code class="secret-value">${value}</code><p class="says">${intro}</p>${more && html`<p>${more}</p>`}</div>`;
 }
 
 /** Text of our own in which backticks mark code, as the API's descriptions are written. */

@@ -16,7 +16,6 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, typed } from "../../ui/form-spec.ts";
 import { table } from "../../ui/list.ts";
 import { badge, codeBlock, empty, facts, pageHead, secretOnce, section } from "../../ui/parts.ts";
@@ -24,7 +23,7 @@ import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { dueConcerns } from "../shared/due.ts";
-import { handleForm, lifetimeField } from "../shared/forms.ts";
+import { handleForm, lifetimeField, revokeToken } from "../shared/forms.ts";
 import { ID, readParams } from "../shared/params.ts";
 
 /** The team's API tokens, for its owners and admins: making, seeing what they are used for, ending them. */
@@ -101,7 +100,7 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
       { label: "Last used", cell: ({ lastUsedAt }) => ago(lastUsedAt, now, "never") },
       { label: "Uses today", numeric: true, cell: ({ id }) => number(apiReads(core, id).today) },
       { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
-      { label: "Actions", hidden: true, cell: (token) => revokedAtWill(call, token) },
+      { label: "Actions", hidden: true, cell: (token) => !isOver(token) && revokeToken(call, `${PATH}/revoke`, token) },
     ],
     rows: tokens,
     empty: empty({ title: "No API token yet", intro: "Make one for a report, a warehouse or a board of figures." }),
@@ -109,19 +108,6 @@ function tokenTable(call: Admin, tokens: readonly ApiTokenFacts[]): Html {
 }
 
 const isOver = ({ status }: ApiTokenFacts): boolean => status === "revoked" || status === "expired";
-
-function revokedAtWill(call: Admin, token: ApiTokenFacts) {
-  if (isOver(token)) return "";
-  const { id, name } = token;
-  return confirmButton(call, {
-    action: `${PATH}/revoke`,
-    hidden: { id },
-    label: html`Revoke<span class="vh"> ${name}</span>`,
-    question: html`Revoke “${name}”? Whatever uses it is refused from now on. This cannot be undone.`,
-    confirm: "Revoke token",
-    small: true,
-  });
-}
 
 function issuedPage(call: Admin, name: string, { token, expiresAt, scopes }: IssuedApiToken) {
   const { core, baseUrl, href } = call;

@@ -3,13 +3,13 @@ import { listReads, readsToday } from "../../../../insight/ask/ask.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { page, redirect } from "../../../../platform/http/page.ts";
 import { buttonLink } from "../../ui/button.ts";
-import { confirmButton } from "../../ui/confirm.ts";
 import { typed } from "../../ui/form-spec.ts";
 import { type Column, table } from "../../ui/list.ts";
 import { badge, empty, pageHead, section } from "../../ui/parts.ts";
 import { ago, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, type Person } from "../shared/call.ts";
+import { revokeToken } from "../shared/forms.ts";
 import { list } from "../shared/list.ts";
 import { ID, readParams, rowNumber, selectFilter } from "../shared/params.ts";
 import { scopeWords } from "./labels.ts";
@@ -44,7 +44,7 @@ ${section({
       ...tokenColumns(call, now),
       { label: "Today", numeric: true, cell: (token) => usedToday(call, token) },
       { label: "Expires", cell: ({ expiresAt }) => time(expiresAt, now) },
-      { label: "Actions", hidden: true, cell: (token) => revoke(call, token) },
+      { label: "Actions", hidden: true, cell: (token) => revokeToken(call, "/my-brain/tokens/revoke", token) },
     ],
     rows: live,
     empty: empty({
@@ -69,17 +69,6 @@ function usedToday({ core }: Person, { id }: ReadTokenFacts): Content {
   const cap = core.config.limitReadDaily;
   const used = readsToday(core, id);
   return html`${number(used)} of ${number(cap)}${used >= cap && html` ${badge("warn", "used up")}`}`;
-}
-
-function revoke(call: Person, { id, name }: ReadTokenFacts): Html {
-  return confirmButton(call, {
-    action: "/my-brain/tokens/revoke",
-    hidden: { id },
-    label: html`Revoke<span class="vh"> ${name}</span>`,
-    question: html`Revoke “${name}”? Whatever uses it is refused from now on. This cannot be undone.`,
-    confirm: "Revoke token",
-    small: true,
-  });
 }
 
 function endedTokens(call: Person, ended: readonly ReadTokenFacts[], now: number): Html {

@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import type { Html } from "../../../../kit/html.ts";
+import { type Html, html } from "../../../../kit/html.ts";
 import { conflict, Problem } from "../../../../kit/problem.ts";
 import { type PageCall, type PageReply, retryAfter } from "../../../../platform/http/page.ts";
+import { confirmButton, type Place } from "../../ui/confirm.ts";
 import { type FieldSpec, type Fields, type FormError, type FormSpec, typed, type Values } from "../../ui/form-spec.ts";
 import { plural } from "../../ui/units.ts";
 
@@ -84,3 +85,14 @@ export const lifetimeField = (what: string) =>
       v.picklist(LIFETIMES, `${what} works for ${LIFETIMES.map((days) => plural(days, "day")).join(", ")}.`),
     ),
   }) as const satisfies FieldSpec;
+
+/** A button that revokes a token, after a question. @param action where its form is posted */
+export const revokeToken = (place: Place, action: string, { id, name }: { id: string; name: string }): Html =>
+  confirmButton(place, {
+    action,
+    hidden: { id },
+    label: html`Revoke<span class="vh"> ${name}</span>`,
+    question: html`Revoke “${name}”? Whatever uses it is refused from now on. This cannot be undone.`,
+    confirm: "Revoke token",
+    small: true,
+  });

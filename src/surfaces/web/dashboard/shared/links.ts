@@ -43,12 +43,12 @@ export const NO_REPO = "\t";
 /** The key that stands in an address; undefined for all. */
 export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO ? "" : value || undefined);
 
-/** Repositories to choose from. */
-export const repoOptions = (repoKeys: Iterable<string>) =>
-  Array.from(repoKeys, (key) => ({ value: key || NO_REPO, label: repoName(key) }));
-
 /** As an address names a repository: what stands for the empty key is not empty. */
 export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
+
+/** Repositories to choose from. */
+export const repoOptions = (repoKeys: Iterable<string>) =>
+  Array.from(repoKeys, (key) => ({ value: repoValue(key), label: repoName(key) }));
 
 const MAX_REPO_CHARS = 60;
 
@@ -72,7 +72,7 @@ export const repoLink = (
 
 /** The list of a repository's sessions, narrowed to those whose record holds a text. */
 export const sessionsOf = (call: Member, repoKey: string, text?: string): string =>
-  link(call, "/sessions", { repo: repoKey === "" ? NO_REPO : repoKey, q: text });
+  link(call, "/sessions", { repo: repoValue(repoKey), q: text });
 
 /** How a device is called. */
 export const deviceName = ({ deviceLabel, deviceId }: { deviceLabel: string | null; deviceId: string }) =>

@@ -1,0 +1,15 @@
+import { fail, invalid } from "./problem.ts";
+import { hasControls } from "./strings.ts";
+
+/**
+ * Reads what something is to be called, as somebody typed it: without the white space around it.
+ * @param whose for the message, e.g. `A team's`
+ * @param most UTF-16 units at most
+ * @throws Problem for an empty name, a longer one, and one of several lines
+ */
+export function readName(typed: string, whose: string, most: number): string {
+  const name = typed.trim();
+  if (name === "" || name.length > most || hasControls(name))
+    fail(invalid, `${whose} name has 1 to ${most} characters on one line.`);
+  return name;
+}
