@@ -33,9 +33,11 @@ export type Answer =
       readonly body: Record<string, unknown>;
     };
 
-/** Where a refusal says that the team is served now. */
-export const movedToOf = (answer: Answer): string | undefined =>
-  answer.kind === "refused" && answer.status === 401 ? asText(answer.body.movedTo) : undefined;
+/** Where a refusal says that the team is served now, as a line that can be shown and kept. */
+export function movedToOf(answer: Answer): string | undefined {
+  const said = answer.kind === "refused" && answer.status === 401 ? asText(answer.body.movedTo) : undefined;
+  return said === undefined ? undefined : visibleLine(said, MAX_REASON_CHARS);
+}
 
 const JSON_TYPE = "application/json";
 const TIMEOUT_MS = 60 * SECOND_MS;

@@ -91,6 +91,23 @@ it("goes to no address that is less private, of another kind or none", async () 
   await expectUnmoved("https://user:secret@other.example", /password/);
 });
 
+it("keeps of an address no more than it shows, however long the server makes it", async () => {
+  const server = await startServer();
+  const off = await startServer();
+  await off.unplug();
+  const agent = await startAgent({ server });
+  server.between = refusal(`${off.url}${"/".repeat(100_000)}\u001b[2Ja`);
+  const before = process.threadCpuUsage();
+  const { stopped } = await agent.pass();
+  const { user, system } = process.threadCpuUsage(before);
+  expect(stopped).toMatch(/nothing listens/);
+  expect(stopped?.length).toBeLessThan(2_000);
+  expect(stopped).not.toContain("\u001b");
+  expect(readStatus(agent.capture).move?.to.length).toBeLessThan(1_000);
+  expect((user + system) / 1000).toBeLessThan(2_000);
+  expect(urlOf(agent)).toBe(server.url);
+});
+
 it("goes from https to no http, not even on this machine", async () => {
   const server = await startServer();
   const agent = await startAgent({ server });

@@ -74,7 +74,8 @@ function passages(text: string): Passage[] {
       joins = false;
       continue;
     }
-    const label = LABELLED.exec(line);
+    // Runs of blanks can be told apart in as many ways as they are long, to the third power.
+    const label = LABELLED.exec(line.replace(/\s+/g, " "));
     if (label?.[3] !== undefined && isLabel(label)) {
       under = roleOfLabel(label[3].trim());
       joins = false;

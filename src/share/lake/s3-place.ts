@@ -123,7 +123,8 @@ const memberOf = (xml: string, name: string): string | undefined =>
 function* listedIn(xml: string, prefix: string): Generator<Listed> {
   // Not every service heeds that they were asked for as in addresses, and a name of somebody else's may be none then.
   const decode = memberOf(xml, "EncodingType") === "url" ? decodeURIComponent : String;
-  for (const [, object = ""] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+  // What has no end is looked for once, and not from the beginning of each.
+  for (const object of xml.split("</Contents>").slice(0, -1)) {
     const key = decode(memberOf(object, "Key") ?? "");
     if (key.startsWith(prefix)) yield { path: key.slice(prefix.length), bytes: Number(memberOf(object, "Size")) };
   }

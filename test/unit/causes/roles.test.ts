@@ -64,5 +64,7 @@ describe("rolesOf", () => {
       "**Fix**: abc1234\n",
     ])
       expect(cost(piece.repeat(Math.ceil(64_000 / piece.length))), piece).toBeLessThan(1_500);
+    for (const blank of [" ", "\t", "\u00a0", "> "])
+      expect(cost(`${blank.repeat(60_000 / blank.length)}1 abc1234`), JSON.stringify(blank)).toBeLessThan(500);
   });
 });

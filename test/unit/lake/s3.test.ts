@@ -90,6 +90,24 @@ it("lists a bucket in which others have names as long as S3 takes them", async (
   expect(await checkLake(t.instance.core, false)).toMatchObject({ objects: objects.size, missing: [], unknown: [] });
 });
 
+it("reads a list that is nothing but beginnings once", async () => {
+  let isHostile = false;
+  const { t, objects } = await bucket(({ method }, response) => {
+    const answers = isHostile && method === "GET";
+    const listed = [...objects].map(([key, size]) => `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`);
+    if (answers) response.end(`<ListBucketResult>${listed.join("")}${"<Contents>".repeat(100_000)}`);
+    return answers;
+  });
+  await sendEntries(t, await t.device());
+  await flowAll(t);
+  isHostile = true;
+  const before = process.threadCpuUsage();
+  const found = await checkLake(t.instance.core, false);
+  const { user, system } = process.threadCpuUsage(before);
+  expect(found).toMatchObject({ objects: objects.size, missing: [], unknown: [] });
+  expect((user + system) / 1000).toBeLessThan(2_000);
+});
+
 it("reads a list that S3 gives in pages to its end", async () => {
   const { t, objects } = await bucket(({ method, url = "" }, response) => {
     if (method !== "GET") return false;
