@@ -4,7 +4,9 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { launch, within } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { adminToken, ran } from "../support/remote.ts";
@@ -189,6 +191,25 @@ describe("what answers", () => {
     const lost = await ran(["--server", "http://127.0.0.1:1", "license", "mint", "--team", "A", "--out", nowhere], ENV);
     // Nobody is asked for what has no place.
     expect([lost.code, lost.err, existsSync(nowhere)]).toEqual([1, expect.stringContaining("is no directory"), false]);
+  });
+
+  it("writes one behind a file system within the program, too, as the executable has it (node:vfs)", async () => {
+    const at = newFolder();
+    const mounted = join(at, "mounted.mjs");
+    writeFileSync(mounted, 'import vfs from "node:vfs";\nvfs.create().mount(import.meta.dirname + "/within");\n');
+    const pieces = Array.from({ length: 20 }, (_, i) => ({ file: Buffer.from(`piece ${i}\n`).toString("base64") }));
+    const out = join(at, "acme.tar.zst");
+    const { exited, stderr } = launch(
+      ["--server", await sending(...pieces, { exit: 0, version: "1" }), "export", "--team", "Acme", "--out", out],
+      {
+        env: {
+          ...ENV,
+          NODE_OPTIONS: `--experimental-vfs --disable-warning=ExperimentalWarning --import=${pathToFileURL(mounted)}`,
+        },
+      },
+    );
+    expect([(await within(exited, "export")).code, stderr()]).toEqual([0, expect.not.stringContaining("Error")]);
+    expect(readFileSync(out, "utf8")).toBe(pieces.map((_, i) => `piece ${i}\n`).join(""));
   });
 });
 
