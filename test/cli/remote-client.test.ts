@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -191,6 +191,26 @@ describe("what answers", () => {
     const lost = await ran(["--server", "http://127.0.0.1:1", "license", "mint", "--team", "A", "--out", nowhere], ENV);
     // Nobody is asked for what has no place.
     expect([lost.code, lost.err, existsSync(nowhere)]).toEqual([1, expect.stringContaining("is no directory"), false]);
+  });
+
+  it("prints nothing of one that cannot be written", async () => {
+    const at = newFolder();
+    const url = await standIn((_, response) => {
+      rmSync(at, { recursive: true });
+      response.writeHead(200, LINES);
+      for (const frame of [
+        { file: Buffer.from("half").toString("base64") },
+        { out: "acme.tar.zst (1 file)\n" },
+        { exit: 0, version: "1" },
+      ])
+        response.write(`${JSON.stringify(frame)}\n`);
+      response.end();
+    });
+    const { code, out, err } = await ran(
+      ["--server", url, "export", "--team", "Acme", "--out", join(at, "acme.tar.zst")],
+      ENV,
+    );
+    expect([code, out, err]).toEqual([1, "", expect.stringContaining("is no directory")]);
   });
 
   it("writes one behind a file system within the program, too, as the executable has it (node:vfs)", async () => {
