@@ -6,7 +6,7 @@
  */
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { access, chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -247,6 +247,17 @@ async function checks(place: Place): Promise<void> {
     await writeFile(pem, String(pubkey));
     const { valid } = await reckonJson(place, "license", "verify", license, "--pubkey", pem);
     must(valid === true, `valid is ${valid}`);
+  });
+
+  await check("--server writes the archive that a server sends", async () => {
+    const scope = ["--all-teams", "--scope", "admin", "--expires", "1h"];
+    const made = await reckonJson(place, "api-token", "create", "--name", "smoke", ...scope, "--data", data);
+    const token = join(place.scratch, "api-token");
+    await writeFile(token, String(made.token));
+    const archive = join(place.scratch, "smoke.tar.zst");
+    await reckon(place, "--server", url, "--token-file", token, "export", "--team", String(team), "--out", archive);
+    const { size } = await stat(archive);
+    must(size > 0, "the archive is empty");
   });
 
   await check("SIGTERM ends the server with exit 0", async () => {

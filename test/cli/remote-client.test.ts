@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { launch, within } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
 import { adminToken, ran } from "../support/remote.ts";
@@ -189,6 +191,45 @@ describe("what answers", () => {
     const lost = await ran(["--server", "http://127.0.0.1:1", "license", "mint", "--team", "A", "--out", nowhere], ENV);
     // Nobody is asked for what has no place.
     expect([lost.code, lost.err, existsSync(nowhere)]).toEqual([1, expect.stringContaining("is no directory"), false]);
+  });
+
+  it("prints nothing of one that cannot be written", async () => {
+    const at = newFolder();
+    const url = await standIn((_, response) => {
+      rmSync(at, { recursive: true });
+      response.writeHead(200, LINES);
+      for (const frame of [
+        { file: Buffer.from("half").toString("base64") },
+        { out: "acme.tar.zst (1 file)\n" },
+        { exit: 0, version: "1" },
+      ])
+        response.write(`${JSON.stringify(frame)}\n`);
+      response.end();
+    });
+    const { code, out, err } = await ran(
+      ["--server", url, "export", "--team", "Acme", "--out", join(at, "acme.tar.zst")],
+      ENV,
+    );
+    expect([code, out, err]).toEqual([1, "", expect.stringContaining("is no directory")]);
+  });
+
+  it("writes one behind a file system within the program, too, as the executable has it (node:vfs)", async () => {
+    const at = newFolder();
+    const mounted = join(at, "mounted.mjs");
+    writeFileSync(mounted, 'import vfs from "node:vfs";\nvfs.create().mount(import.meta.dirname + "/within");\n');
+    const pieces = Array.from({ length: 20 }, (_, i) => ({ file: Buffer.from(`piece ${i}\n`).toString("base64") }));
+    const out = join(at, "acme.tar.zst");
+    const { exited, stderr } = launch(
+      ["--server", await sending(...pieces, { exit: 0, version: "1" }), "export", "--team", "Acme", "--out", out],
+      {
+        env: {
+          ...ENV,
+          NODE_OPTIONS: `--experimental-vfs --disable-warning=ExperimentalWarning --import=${pathToFileURL(mounted)}`,
+        },
+      },
+    );
+    expect([(await within(exited, "export")).code, stderr()]).toEqual([0, expect.not.stringContaining("Error")]);
+    expect(readFileSync(out, "utf8")).toBe(pieces.map((_, i) => `piece ${i}\n`).join(""));
   });
 });
 

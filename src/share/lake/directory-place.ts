@@ -1,6 +1,5 @@
 import { chmod, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { whereFull } from "../../kit/errors.ts";
 import { isWindows } from "../../kit/files.ts";
 import type { Place } from "./place.ts";
 
@@ -14,8 +13,6 @@ export function directoryPlace(root: string): Place {
       try {
         await file.writeFile(bytes);
         await file.sync();
-      } catch (error) {
-        throw whereFull(root, error, "the lake goes on once there is room");
       } finally {
         await file.close();
       }

@@ -72,14 +72,19 @@ async function follow(server: Server, body: string, cli: Cli, options: CommonOpt
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
   const file = new Arriving((options as { readonly out?: string }).out);
+  const said: string[] = [];
   try {
     const response = await request(server, body, silence.signal);
     for await (const frame of framesOf(response, () => timer.refresh())) {
-      if ("out" in frame) await cli.io.piece(frame.out);
-      else if ("err" in frame) cli.io.err(frame.err);
+      if ("out" in frame) {
+        // What is said of a file is true once it is whole.
+        if (file.isBegun) said.push(frame.out);
+        else await cli.io.piece(frame.out);
+      } else if ("err" in frame) cli.io.err(frame.err);
       else if ("file" in frame) await file.take(Buffer.from(frame.file, "base64"));
       else if ("exit" in frame) {
         if (frame.exit === 0) await file.keep();
+        for (const out of said) await cli.io.piece(out);
         noteVersion(cli, frame.exit, frame.version);
         return frame.exit;
       }
@@ -100,6 +105,10 @@ class Arriving {
   #writing: Promise<unknown> | undefined;
   constructor(path: string | undefined) {
     this.#path = path;
+  }
+
+  get isBegun(): boolean {
+    return this.#writing !== undefined;
   }
 
   async take(piece: Buffer): Promise<void> {

@@ -24,7 +24,7 @@ export function serveCommand(program: Command, cli: Cli): void {
   serve.option("--json", "print the address as JSON", false);
   serve.addHelpText(
     "after",
-    `\nEnvironment only:\n${variables.join("\n")}\n\nAny variable can be given as NAME_FILE, naming a file that holds its value.`,
+    `\nEnvironment only:\n${variables.join("\n")}\n\nAny variable can be given as NAME_FILE, naming a file that holds its value. Quotas are COUNT/SECONDS, or off.`,
   );
   serve.action(async (options: Partial<Record<SettingName, string>> & { json: boolean }) => {
     const { json, ...flags } = options;

@@ -1,8 +1,6 @@
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { whereFull } from "../../kit/errors.ts";
 import { syncDirectory, syncFile } from "../../kit/files.ts";
 import { conflict, fail, invalid } from "../../kit/problem.ts";
@@ -77,9 +75,9 @@ export async function writeArchive(file: string, content: AsyncIterable<Uint8Arr
   const folder = requireFolder(file);
   const partial = `${file}.partial`;
   try {
-    await orNothing(partial, () =>
-      pipeline(Readable.from(content, { objectMode: false }), createWriteStream(partial, { mode: 0o600 })),
-    );
+    // Not a stream of the file: those write several chunks at once, which within the executable ends the process (Node 26.10,
+    // `fs.writev` behind a mounted node:vfs).
+    await orNothing(partial, () => writeFile(partial, content, { mode: 0o600 }));
     syncFile(partial);
     renameSync(partial, file);
     syncDirectory(folder);

@@ -11,7 +11,7 @@ import { publicPage, twinOf } from "./rendition.ts";
 
 const TITLE = "Know what your coding agents did.";
 const LEAD =
-  "Reckon keeps the record of AI coding agents: what they were asked, what they changed, what they remember and what it cost. It runs on this server, and nothing in it calls out.";
+  "Reckon keeps the record of AI coding agents: what they were asked, what they changed, what they remember and what it cost. It runs on this server, and calls out to no host but those that are listed here.";
 const SUMMARY = "Reckon is the accountability service for AI coding agents, run on this server.";
 
 interface HomeContent {
