@@ -162,6 +162,25 @@ it("prints whole what a list cuts on a screen", async () => {
   }
 });
 
+it("cuts no figure and no time in a list, however little room there is", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const startedAt = new Date(site.t.clock.now() - 44 * 60_000).toISOString();
+  const json = { repoKey: "github.com/acme/shop", sessions: [{ id: "a", outcome: "completed", startedAt, spans: [] }] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  for (const width of [720, 1_024, 1_280])
+    for (const path of ["/sessions", "/overview"]) {
+      await page.setViewportSize({ width, height: 900 });
+      await go(path);
+      const cut = await page.evaluate<string[]>(`[...document.querySelectorAll(".dense tbody .numeric")].filter((one) =>
+        one.scrollWidth > one.clientWidth).map((one) => one.textContent)`);
+      expect([width, path, cut]).toEqual([width, path, []]);
+      expect(await page.locator(".dense tbody .numeric").last().textContent()).toBe("44 minutes ago");
+    }
+});
+
 it("prints no badge a letter a line", async () => {
   const site = await startSite();
   const ada = await site.person();
