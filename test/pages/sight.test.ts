@@ -162,6 +162,54 @@ it("prints whole what a list cuts on a screen", async () => {
   }
 });
 
+it("cuts no figure and no time in a list, however little room there is", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const startedAt = new Date(site.t.clock.now() - 44 * 60_000).toISOString();
+  const json = { repoKey: "github.com/acme/shop", sessions: [{ id: "a", outcome: "completed", startedAt, spans: [] }] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  for (const width of [720, 1_024, 1_280])
+    for (const path of ["/sessions", "/overview"]) {
+      await page.setViewportSize({ width, height: 900 });
+      await go(path);
+      const cut = await page.evaluate<string[]>(`[...document.querySelectorAll(".dense tbody .numeric")].filter((one) =>
+        one.scrollWidth > one.clientWidth).map((one) => one.textContent)`);
+      expect([width, path, cut]).toEqual([width, path, []]);
+      expect(await page.locator(".dense tbody .numeric").last().textContent()).toBe("44 minutes ago");
+    }
+});
+
+it("cuts a title that is written from right to left at its end, and keeps its figures in their place", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const text = `أصلح الخطأ في صفحة الدفع ${"حيث لا يظهر السعر الصحيح للعميل ".repeat(3)}عند استخدام قسيمة الخصم 50٪`;
+  const json = { repoKey: "shop", sessions: [{ id: "a", outcome: "failure", prompts: [{ text }], spans: [] }] };
+  expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  const { page, go } = await site.open(ada);
+  const place = (selector: string, at: "first" | "last") =>
+    page.evaluate<{ left: number; right: number }>(`(() => {
+      const box = document.querySelector("${selector}");
+      const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+      const text = walker.nextNode();
+      const range = new Range();
+      range.setStart(text, "${at}" === "first" ? 0 : text.length - 1);
+      range.setEnd(text, "${at}" === "first" ? 1 : text.length);
+      const { left, right } = range.getBoundingClientRect();
+      const seen = box.getBoundingClientRect();
+      return { left: left - seen.left, right: seen.right - right };
+    })()`);
+  await go("/sessions");
+  const { left, right } = await place(".lead > a", "first");
+  expect([left > 0, Math.round(right)]).toEqual([true, 0]);
+  await page.locator(".lead > a").click();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  // The percent sign ends the text: it stands at the left of its line.
+  expect(Math.round((await place("h1", "last")).left)).toBe(0);
+});
+
 it("prints no badge a letter a line", async () => {
   const site = await startSite();
   const ada = await site.person();

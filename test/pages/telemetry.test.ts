@@ -130,6 +130,38 @@ it("filters by everything it offers, as one types and without JavaScript", async
   expect(await plain.page.getByText("No entry matches these filters.").count()).toBe(1);
 });
 
+it("keeps the device and the repository from tab to tab, as one types and without JavaScript", async () => {
+  const site = await startSite();
+  const { ada, build, laptop } = await worked(site);
+  const { page, go } = await site.open(ada);
+  const tab = (name: string) => page.getByRole("navigation", { name: "Telemetry" }).getByRole("link", { name });
+  const chosen = (label: string) => page.getByLabel(label).locator("option:checked").textContent();
+  await go("/telemetry?type=edit");
+  await page.locator("summary", { hasText: "Filter" }).click();
+  await page.getByLabel("Device").selectOption("build-7");
+  await page.getByLabel("Repository").selectOption("github.com/acme/shop");
+  await page.waitForURL(/device=.*repo=/);
+  await tab("Conflicts").click();
+  await page.getByRole("heading", { name: "Entry 2 of github.com/acme/shop" }).waitFor();
+  expect([await chosen("Device"), await chosen("Repository")]).toEqual(["build-7", "github.com/acme/shop"]);
+  await tab("Streams").click();
+  await page.locator("#results[data-count='1']").waitFor();
+  expect(await page.getByRole("row").filter({ hasText: "build-7" }).count()).toBe(1);
+  await page.getByLabel("Device").selectOption("laptop");
+  await page.getByText("No stream matches these filters.").waitFor();
+  await page.getByLabel("Repository").selectOption("no repository named");
+  await page.locator("#results[data-count='1']").waitFor();
+  await tab("Entries").click();
+  await page.getByText("2 entries, by number, highest first").waitFor();
+  expect(new URL(page.url()).search).toBe(`?device=${laptop.deviceId}&repo=%28none%29`);
+
+  const plain = await site.open(ada, { javaScript: false });
+  await plain.go(`/telemetry/conflicts?device=${build.deviceId}`);
+  await plain.page.getByRole("link", { name: "Streams" }).click();
+  await plain.page.getByRole("link", { name: "Entries", exact: true }).click();
+  expect(plain.page.url()).toBe(`${site.url}/telemetry?device=${build.deviceId}`);
+});
+
 it("walks older and newer pages and keeps the filters", async () => {
   const site = await startSite();
   const ada = await site.person();

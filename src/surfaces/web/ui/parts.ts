@@ -64,13 +64,15 @@ export interface Tab {
   readonly label: string;
   readonly href: string;
   readonly current: boolean;
+  /** What of the address the script keeps in it up with what filters make of the page: names in a query. */
+  readonly keeps?: readonly string[];
 }
 
 /** Links between the pages of one thing. */
 export function tabs(label: string, list: readonly Tab[]): Html {
   return html`<nav class="tabs" aria-label="${label}"><ul>${list.map(
-    ({ label, href, current }) =>
-      html`<li><a${attributes({ href, "aria-current": current && "page" })}>${label}</a></li>`,
+    ({ label, href, current, keeps }) =>
+      html`<li><a${attributes({ href, "aria-current": current && "page", "data-keeps": keeps?.join(" ") })}>${label}</a></li>`,
   )}</ul></nav>`;
 }
 

@@ -95,7 +95,7 @@ export function sessionTable(
 
 function title(call: Member, session: SessionItem, params: Query): Content {
   const text = session.title ?? session.externalId;
-  return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text })}>${short(text, MAX_TITLE)}</a></span>`;
+  return html`<span class="lead">${outcomeMark(session.outcome)}<a${attributes({ href: link(call, `/sessions/${session.id}`, setOf(params)), title: text, dir: "auto" })}>${short(text, MAX_TITLE)}</a></span>`;
 }
 
 /** Failed steps, and what the session is the cause of, which weighs more. */

@@ -72,7 +72,7 @@ export async function sessionPage(visit: Visit, tab: Tab, body: Content): Promis
   const tab_ = (label: string, of: Tab) => ({ label, href: addressOf(visit, of), current: of === tab });
   const files = filesOf(session).size;
   const main = html`${pageHead({
-    title,
+    title: html`<bdi>${title}</bdi>`,
     intro: html`${running && session.outcome === "" ? runningBadge() : outcomeBadge(session.outcome)} ${said}${isInstant(startedAt) && html` · ${time(startedAt, now)}`}`,
     crumbs: [{ label: "Sessions", href: link(call, "/sessions", visit.kept) }, { label: short(externalId, 60) }],
     actions: await neighbours(visit, tab),

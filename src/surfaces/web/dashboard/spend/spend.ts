@@ -18,7 +18,7 @@ import { personFilter } from "../shared/people.ts";
 import { repoOfStream, reposTold } from "../shared/repositories.ts";
 import { deviceIdsSeen, devicesSeen, seesOwn } from "../shared/sight.ts";
 import { viewedTabs, viewMenu } from "../shared/views.ts";
-import { repoKeysSeen } from "../telemetry/list.ts";
+import { repoKeysSeen } from "../telemetry/filter.ts";
 import { budgetPages, budgetStat, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";

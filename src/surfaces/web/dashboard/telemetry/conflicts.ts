@@ -11,8 +11,7 @@ import type { Member } from "../shared/call.ts";
 import { deviceLink, repoName } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
-import { filterOf, PARAMS } from "./filter.ts";
-import { streamFilters } from "./list.ts";
+import { filterOf, PARAMS, streamFilters } from "./filter.ts";
 import { payloadBlock } from "./payload.ts";
 import { ROLLBACK_SAYS, telemetryHead } from "./streams.ts";
 
@@ -85,7 +84,7 @@ function conflictsPage(call: Member): Html {
     )}${none}`,
     pages: { newer: { at: newer }, older: { at: older }, first: newer !== undefined },
   });
-  const main = html`${telemetryHead(call, "conflicts")}
+  const main = html`${telemetryHead(call, "conflicts", params)}
 <div class="stack"><p class="says">${ROLLBACK_SAYS}</p>${conflicts}</div>`;
   return frame(call, { title: "Conflicts", main, wide: true });
 }

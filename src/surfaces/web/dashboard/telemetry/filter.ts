@@ -1,7 +1,10 @@
-import type { EntryFilter } from "../../../../record/telemetry/telemetry.ts";
+import { type EntryFilter, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import type { Filter } from "../../ui/list.ts";
 import type { Member } from "../shared/call.ts";
-import { DAYS, type Params, spanOf, text, ticked, words } from "../shared/params.ts";
-import { deviceIdsSeen, seesDevice } from "../shared/sight.ts";
+import { repoName } from "../shared/links.ts";
+import { DAYS, MAX_OPTIONS, type Params, selectFilter, spanOf, text, ticked, words } from "../shared/params.ts";
+import { seenLastFirst } from "../shared/people.ts";
+import { deviceIdsSeen, devicesSeen, seesDevice } from "../shared/sight.ts";
 
 /** The filters of the telemetry pages, as they stand in the address. */
 
@@ -25,6 +28,8 @@ export const PARAMS = {
   q: text(MAX_TEXT),
 };
 export type EntryParams = Params<typeof PARAMS>;
+/** What tells streams apart, which all pages of telemetry can be narrowed to. */
+export type StreamParams = Pick<EntryParams, "device" | "repo">;
 
 /** The filters as the room takes them, narrowed to what whoever looks sees. */
 export function filterOf(call: Member, { device, repo, type, session, q, flagged, ...days }: EntryParams): EntryFilter {
@@ -39,4 +44,20 @@ export function filterOf(call: Member, { device, repo, type, session, q, flagged
     flagged: flagged === "on" ? "conflict" : undefined,
     ...spanOf(days),
   };
+}
+
+/** The repositories of the streams that whoever looks sees. */
+export const repoKeysSeen = (call: Member): string[] =>
+  listRepoKeys(call.core, call.session.team.id, deviceIdsSeen(call));
+
+/** The filters that tell streams apart. */
+export function streamFilters(call: Member, { device, repo }: StreamParams): Filter[] {
+  const seen = devicesSeen(call);
+  const first = seen.length > MAX_OPTIONS ? seenLastFirst(seen) : seen;
+  const devices = first.map(({ id, label }) => ({ value: id, label: label ?? id }));
+  const repos = repoKeysSeen(call).map((key) => ({ value: telemetryRepo(key), label: repoName(key) }));
+  return [
+    selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
+    selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos),
+  ];
 }

@@ -1,37 +1,20 @@
 import { nameSession } from "../../../../insight/sessions/sessions.ts";
 import { type Content, type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
-import { type EntryRow, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
+import type { EntryRow } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
 import { anchor, badge, type Kind, none } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
-import { dayFilters, MAX_OPTIONS, selectFilter } from "../shared/params.ts";
-import { seenLastFirst } from "../shared/people.ts";
-import { deviceIdsSeen, devicesSeen, seesDevice } from "../shared/sight.ts";
+import { dayFilters } from "../shared/params.ts";
+import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
-import { type EntryParams, telemetryRepo } from "./filter.ts";
+import { type EntryParams, streamFilters, telemetryRepo } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText } from "./streams.ts";
 
 /** Entries as a table with marks between them, and their filters. */
-
-/** The repositories of the streams that whoever looks sees. */
-export const repoKeysSeen = (call: Member): string[] =>
-  listRepoKeys(call.core, call.session.team.id, deviceIdsSeen(call));
-
-/** The filters that tell streams apart. */
-export function streamFilters(call: Member, { device, repo }: EntryParams): Filter[] {
-  const seen = devicesSeen(call);
-  const first = seen.length > MAX_OPTIONS ? seenLastFirst(seen) : seen;
-  const devices = first.map(({ id, label }) => ({ value: id, label: label ?? id }));
-  const repos = repoKeysSeen(call).map((key) => ({ value: telemetryRepo(key), label: repoName(key) }));
-  return [
-    selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
-    selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos),
-  ];
-}
 
 /** The filters of entries. */
 export const entryFilters = (call: Member, params: EntryParams): Filter[] => [

@@ -6,9 +6,11 @@ import { anchor, badge, empty, pageHead, tabs } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, repoShort } from "../shared/links.ts";
-import { deviceIdsSeen, seesOwn } from "../shared/sight.ts";
-import { telemetryRepo } from "./filter.ts";
+import { deviceLink, link, repoShort, setOf } from "../shared/links.ts";
+import { list } from "../shared/list.ts";
+import { readParams } from "../shared/params.ts";
+import { seesOwn } from "../shared/sight.ts";
+import { filterOf, PARAMS, type StreamParams, streamFilters, telemetryRepo } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
 
@@ -24,13 +26,19 @@ export const rangeText = ({ from, to }: { readonly from: number; readonly to: nu
 /** How many numbers a range spans. */
 export const rangeCount = ({ from, to }: { readonly from: number; readonly to: number }): number => to - from + 1;
 
-/** The head of the pages about telemetry, with the ways between them. */
-export function telemetryHead(call: Member, current: "entries" | "streams" | "conflicts", actions?: Content): Html {
-  const { href } = call;
-  const tab = (name: typeof current, label: string, path: string) => ({
+/** The head of the pages about telemetry, with the ways between them, which keep the device and the repository. */
+export function telemetryHead(
+  call: Member,
+  current: "entries" | "streams" | "conflicts",
+  { device, repo }: StreamParams,
+  actions?: Content,
+): Html {
+  const kept = { device, repo };
+  const tab = (name: typeof current, label: string, path: `/${string}`) => ({
     label,
-    href: href(path),
+    href: link(call, path, setOf(kept)),
     current: name === current,
+    keeps: Object.keys(kept),
   });
   return html`${pageHead({
     title: "Telemetry",
@@ -93,24 +101,36 @@ export function flawsExplained(streams: readonly Stream[]): Html {
   return html`${streams.some(({ missing }) => missing > 0) && html`<p class="says">${GAP_SAYS}</p>`}${streams.some(({ conflictCount }) => conflictCount > 0) && html`<p class="says">${ROLLBACK_SAYS}</p>`}`;
 }
 
-/** The streams that whoever looks sees. */
-const streamsSeen = (call: Member): Stream[] => {
-  const deviceIds = deviceIdsSeen(call);
-  return listStreams(call.core, call.session.team.id, deviceIds && { deviceIds });
-};
+/** The streams that whoever looks sees, of a device and a repository where they are named. */
+function streamsSeen(call: Member, { deviceId, deviceIds, repoKey }: ReturnType<typeof filterOf>): Stream[] {
+  const devices = deviceId === undefined ? deviceIds : (deviceIds ?? [deviceId]).filter((id) => id === deviceId);
+  const query = devices ? { deviceIds: devices } : repoKey === undefined ? {} : { repoKeys: [repoKey] };
+  const found = listStreams(call.core, call.session.team.id, query);
+  return repoKey === undefined ? found : found.filter((stream) => stream.repoKey === repoKey);
+}
 
 function streamsPage(call: Member): Html {
-  const streams = streamsSeen(call);
-  const main = html`${telemetryHead(call, "streams")}
-<div class="stack"><p class="says">A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.</p>${streamTable(
-    call,
-    streams,
-    "team",
-    empty({
-      title: "No streams yet",
-      intro: html`One begins with the first entry of a device. <a href="${call.href("/devices")}">Connect a device</a> to begin.`,
-    }),
-  )}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}</div>`;
+  const params = readParams(PARAMS, call.query);
+  const { device, repo } = params;
+  const streams = streamsSeen(call, filterOf(call, params));
+  const none =
+    device || repo
+      ? empty({ title: "No streams here", intro: "No stream matches these filters." })
+      : empty({
+          title: "No streams yet",
+          intro: html`One begins with the first entry of a device. <a href="${call.href("/devices")}">Connect a device</a> to begin.`,
+        });
+  const streamList = list(call, {
+    path: "/telemetry/streams",
+    params: { device, repo },
+    id: "results",
+    label: "Filter streams",
+    filters: streamFilters(call, params),
+    count: streams.length,
+    body: html`${streamTable(call, streams, "team", none)}${streams.length === MAX_STREAMS && html`<p class="says">These are the ${number(MAX_STREAMS)} that grew last. A device's page shows all of its own.</p>`}${flawsExplained(streams)}`,
+  });
+  const main = html`${telemetryHead(call, "streams", params)}
+<div class="stack"><p class="says">A stream is what one device sent of one repository. Its entries are numbered, so that nothing goes missing unseen.</p>${streamList}</div>`;
   return frame(call, { title: "Streams", main, wide: true });
 }
 

@@ -17,22 +17,22 @@ import { readParams } from "../shared/params.ts";
 import { viewMenu, viewTabs } from "../shared/views.ts";
 import { conflictPages } from "./conflicts.ts";
 import { entryPages } from "./entry.ts";
-import { type EntryParams, filterOf, PARAMS } from "./filter.ts";
-import { entryFilters, entryTable, repoKeysSeen } from "./list.ts";
+import { type EntryParams, filterOf, PARAMS, repoKeysSeen } from "./filter.ts";
+import { entryFilters, entryTable } from "./list.ts";
 import { streamPages, telemetryHead } from "./streams.ts";
 
 /** What devices sent, entry by entry. */
 
 async function telemetryPage(call: Member): Promise<Html> {
   const { core, session, query } = call;
+  const params = readParams(PARAMS, query);
   if (repoKeysSeen(call).length === 0)
     return frame(call, {
       title: "Telemetry",
       wide: true,
-      main: html`${telemetryHead(call, "entries")}
+      main: html`${telemetryHead(call, "entries", params)}
 ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered entries, so that none can be missing unseen.")}`,
     });
-  const params = readParams(PARAMS, query);
   const found = await listEntries(core, session.team.id, {
     ...filterOf(call, params),
     cursor: query.get("at") ?? undefined,
@@ -61,7 +61,7 @@ ${nothingSent(call, "No telemetry yet", "What agents do comes here as numbered e
   });
   const saved = viewTabs(call, "/telemetry");
   const all = { label: "All", href: call.href("/telemetry"), current: Object.keys(setOf(params)).length === 0 };
-  const main = html`${telemetryHead(call, "entries", viewMenu(call, "/telemetry"))}
+  const main = html`${telemetryHead(call, "entries", params, viewMenu(call, "/telemetry"))}
 <div class="stack">${saved.length > 0 && html`<div class="actions">${choices("Views", [all, ...saved])}</div>`}${entries}</div>`;
   return frame(call, { title: "Telemetry", main, wide: true });
 }
