@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, onTestFinished } from "vitest";
@@ -48,13 +48,7 @@ export interface TestLocalOptions
 }
 
 /** Keys made once for all instances of a run. */
-function cache(): string {
-  const folder = join(inject("runFolder"), "dev-keys");
-  mkdirSync(folder, { recursive: true });
-  const key = join(folder, "unseeded.pem");
-  if (!existsSync(key)) copyFileSync(join(inject("runFolder"), "signing-key.pem"), key);
-  return folder;
-}
+const cache = () => join(inject("runFolder"), "dev-keys");
 
 /** Opens a local instance in this process, without demo data unless asked; its base clock stands still. Gone with the test. */
 export async function startLocal(options: TestLocalOptions = {}): Promise<TestLocal> {
