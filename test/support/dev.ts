@@ -121,8 +121,6 @@ export interface Started extends Credentials {
   readonly child: ChildProcess;
   readonly dataDirectory: string;
   readonly controlUrl: string;
-  /** Milliseconds from starting the process to its first answer. */
-  readonly readyMs: number;
   /** Ends it by a signal. @returns its exit code, or the signal that ended it */
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
@@ -137,7 +135,6 @@ export async function startProcess(
   stdin: "ignore" | "pipe" = "ignore",
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<Started> {
-  const began = performance.now();
   const child = spawn(process.execPath, [MAIN, "dev", "--port", "0", "--json", ...args], {
     stdio: [stdin, "pipe", "inherit"],
     env: { ...process.env, ...env },
@@ -153,7 +150,6 @@ export async function startProcess(
   return {
     ...printed,
     child,
-    readyMs: performance.now() - began,
     async end(signal = "SIGTERM") {
       child.kill(signal);
       const [code, by] = await exited;
