@@ -156,6 +156,8 @@ export interface Parts {
   /** Check every reply against its declared schema. */
   readonly checkReplies?: boolean;
   readonly observe?: (what: Observation) => void;
+  /** Leave jobs and projections to the caller, who runs those that are meant: by default each runs at its interval, by the machine's clock. */
+  readonly withoutJobs?: boolean;
   /** Answers requests instead of their endpoints; see ServeOptions. */
   readonly interrupt?: Intercept;
   /** Told when the instance must stop by itself, with the reason. */
@@ -200,11 +202,9 @@ export async function createInstance(parts: Parts): Promise<Instance> {
     finish(core, lock);
     throw error;
   }
-  const stopJobs = startJobs(
-    core,
-    ROOMS.flatMap(({ jobs = [] }) => jobs),
-  );
-  const stopProjections = runProjections(core, PROJECTIONS, newestDelivery);
+  const byThemselves = <T>(all: readonly T[]): readonly T[] => (parts.withoutJobs ? [] : all);
+  const stopJobs = startJobs(core, byThemselves(ROOMS.flatMap(({ jobs = [] }) => jobs)));
+  const stopProjections = runProjections(core, byThemselves(PROJECTIONS), newestDelivery);
   const stopLive = runLive(core, newestDelivery);
   const announce = () => lock.announce(baseUrlOf({ ...core.config, baseUrl: null }), baseUrlOf(core.config));
   let listener: Listener | undefined;

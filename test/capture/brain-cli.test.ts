@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runPass } from "../../src/capture/capture.ts";
+import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
 import { reckon } from "../faults/support/process.ts";
+import { TestClock } from "../support/instance.ts";
 import { startMachine } from "../support/work-tree.ts";
 
 const ERRORS = ".claude/brain/errors.md";
@@ -10,10 +12,13 @@ const entry = (day: string) =>
   `## ${day} Login loop\n\n**Status:** open\n\n**Prevention rule:** Set Path on every cookie.\n\n`;
 
 it("prints the briefing of the folder, and shows or writes what the nightly pass comes to", async () => {
-  const machine = await startMachine();
-  // The program's own clock is the machine's.
-  machine.t.clock.jump(Date.now() - machine.t.clock.now());
-  const files = { [ERRORS]: entry("2026-11-20") + entry("2026-11-19"), "AGENTS.md": "Be brief.\n" };
+  // The program's own clock is the machine's, from the binding on.
+  const clock = new TestClock();
+  clock.jump(Date.now() - clock.now());
+  const machine = await startMachine({}, undefined, clock);
+  // A briefing tells of what is young, by that clock.
+  const [day, before] = [1, 2].map((ago) => isoInstant(Date.now() - ago * DAY_MS).slice(0, 10)) as [string, string];
+  const files = { [ERRORS]: entry(day) + entry(before), "AGENTS.md": "Be brief.\n" };
   const root = machine.repository("shop", files);
   await runPass(machine.capture, { force: true });
   await machine.t.instance.settle();
@@ -23,7 +28,7 @@ it("prints the briefing of the folder, and shows or writes what the nightly pass
 
   expect(await run(root, "briefing")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("> 2026-11-20 Login loop\n"),
+    stdout: expect.stringContaining(`> ${day} Login loop\n`),
   });
   expect(await run(machine.folder, "briefing")).toMatchObject({ code: 0, stdout: "" });
 

@@ -21,12 +21,21 @@ import { installHooks } from "../../src/capture/setup.ts";
 import { shellQuoted } from "../../src/kit/strings.ts";
 import { deviceOf, heldOf, startAgent, type TestAgent } from "../support/capture.ts";
 
+/** What a hook starts, as it is written there. */
+const PROGRAM = shellQuoted(process.execPath);
+
+/** A hook's text that starts something else in the background. @param word as a shell takes it */
+const startsInstead = (text: string, word: string) =>
+  text
+    .replaceAll(`exec setsid ${PROGRAM}`, () => `exec setsid ${word}`)
+    .replaceAll(`exec nohup ${PROGRAM}`, () => `exec nohup ${word}`);
+
 /** Calls the hook as Cursor does after an edit of a file, with so many characters of text before and after. */
 async function edit({ capture, home }: TestAgent, chars: number): Promise<void> {
   const { hook, spool } = capture.places;
   writeHookScript(capture.machine, capture.places);
   // Passes are the test's own matter.
-  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
+  writeFileSync(hook, startsInstead(readFileSync(hook, "utf8"), ":"));
   const root = join(home, "shop");
   const file = join(root, "a.ts");
   const text = `${"x".repeat(99)}\n`.repeat(chars / 100);
@@ -54,7 +63,7 @@ it("rings where an agent gives it no standard input, and where that is never clo
   const a = await startAgent();
   const { hook, spool } = a.capture.places;
   writeHookScript(a.capture.machine, a.capture.places);
-  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
+  writeFileSync(hook, startsInstead(readFileSync(hook, "utf8"), ":"));
   const notes = () => readdirSync(spool).filter((name) => !name.endsWith(".tmp"));
   const rung = (count: number) => expect.poll(notes, { timeout: 60_000 }).toHaveLength(count);
   expect(spawnSync("sh", ["-c", '"$0" claude-code Stop <&-', hook], { encoding: "utf8" })).toMatchObject({
@@ -73,8 +82,7 @@ it("starts one program for the hooks of one second, whose notes it hears all", a
   const started = join(a.home, "started");
   writeFileSync(join(a.home, "program"), `#!/bin/sh\necho started >>${shellQuoted(started)}\n`, { mode: 0o700 });
   writeHookScript(a.capture.machine, a.capture.places);
-  const program = `exec $1 ${shellQuoted(join(a.home, "program"))}`;
-  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, program));
+  writeFileSync(hook, startsInstead(readFileSync(hook, "utf8"), shellQuoted(join(a.home, "program"))));
   // Closes with the last of what the hook leaves behind.
   const ring = () =>
     once(spawn("sh", [hook, "codex", "Stop"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] }), "close");
@@ -99,10 +107,10 @@ it("leaves nothing once the program is gone but what Cursor says, which a new on
   mkdirSync(join(briefings, `claude-code${folder}`), { recursive: true });
   writeFileSync(join(briefings, `claude-code${folder}`, BRIEFING_FILE), "as it was then\n");
   writeHookScript(a.capture.machine, a.capture.places);
-  const gone = (text: string) => text.replaceAll(process.execPath, join(a.home, "gone", "reckon"));
+  const gone = (text: string) => text.replaceAll(PROGRAM, shellQuoted(join(a.home, "gone", "reckon")));
   const ring = (agent: string, event: string) =>
     execFileSync("sh", [hook, agent, event], { cwd: folder, encoding: "utf8", input: "{}" });
-  writeFileSync(hook, readFileSync(hook, "utf8").replace(/exec (setsid|nohup) '[^']*'/g, "exec $1 :"));
+  writeFileSync(hook, startsInstead(readFileSync(hook, "utf8"), ":"));
   expect(ring("claude-code", "SessionStart")).toBe("as it was then\n");
   await expect.poll(() => readdirSync(spool).filter((name) => !name.endsWith(".tmp"))).toHaveLength(1);
 
@@ -192,11 +200,11 @@ it("is called on Windows in the form that the agent's shell takes, and is known 
   const command = hookCommand({ ...a.capture.machine, platform: "win32" }, a.capture.places);
   const inBash = (line: string) => execFileSync("/bin/bash", ["-c", line], { env: { PATH: "" }, encoding: "utf8" });
   expect(inBash(`printf '%s ' ${command.line("claude-code", "Stop")}`)).toMatch(
-    /^\S*node \S* ?agent hook claude-code Stop $/,
+    /^.*node .*agent hook claude-code Stop $/,
   );
   // PowerShell takes what begins with a quote for a text, and runs it after an ampersand.
   expect(command.line("gemini-cli", "SessionEnd")).toMatch(
-    /^& '[^']+' (?:'[^']+' )*'agent' 'hook' gemini-cli SessionEnd$/,
+    /^& '(?:[^']|'')+' (?:'(?:[^']|'')+' )*'agent' 'hook' gemini-cli SessionEnd$/,
   );
   for (const line of [
     "C:/Users/kim/reckon.exe agent hook claude-code Stop",
@@ -219,7 +227,7 @@ it("that starts a program which is elsewhere by now, or is gone itself, is told 
   expect(await told()).toMatchObject([{ state: "ok" }]);
   // An update put it into another folder, with a sign in its name that shells must be kept from.
   const gone = join(a.home, "Kim's programs 1.2", "reckon");
-  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(`'${process.execPath}'`, shellQuoted(gone)));
+  writeFileSync(hook, readFileSync(hook, "utf8").replaceAll(PROGRAM, shellQuoted(gone)));
   expect(await told()).toMatchObject([{ state: "warning", message: expect.stringContaining(`starts ${gone}, and`) }]);
   installHooks(a.capture, ["claude-code"]);
   expect(await told()).toMatchObject([{ state: "ok" }]);

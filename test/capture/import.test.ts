@@ -150,7 +150,7 @@ it("gives a fork what is its own, whatever its file is called and in whatever or
     ["b.jsonl", textOf(said), MINUTE_MS],
   ] as const) {
     writeFileSync(join(folder, name), text);
-    const at = (Date.now() - ageMs) / 1000;
+    const at = (clock.now() - ageMs) / 1000;
     utimesSync(join(folder, name), at, at);
   }
   await importTranscripts(a.capture, [folder], undefined, () => {});

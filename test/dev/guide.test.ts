@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startProcess } from "../support/dev.ts";
 import { newFolder } from "../support/folder.ts";
-import { MAIN } from "../support/program.ts";
+import { MAIN, SCRIPT } from "../support/program.ts";
 
 /** The examples of docs/testing-agents.md, run as they stand there. */
 
@@ -35,7 +35,7 @@ function example(language: string, below = tmpdir()): { folder: string; path: st
 /** An environment in which `reckon` is the program under test. */
 function environment(folder: string): NodeJS.ProcessEnv {
   const command = join(folder, "reckon");
-  writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  writeFileSync(command, SCRIPT);
   chmodSync(command, 0o755);
   return { ...process.env, PATH: `${folder}:${process.env.PATH}` };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { newFolder } from "../support/folder.ts";
-import { MAIN } from "../support/program.ts";
+import { SCRIPT } from "../support/program.ts";
 
 /** `reckon dev` as scripts start it. */
 
@@ -14,7 +14,7 @@ const run = promisify(execFile);
 function workshop() {
   const folder = newFolder();
   const command = join(folder, "reckon");
-  writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  writeFileSync(command, SCRIPT);
   chmodSync(command, 0o755);
   const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder, TMPDIR: folder };
   const script = (shell: string, text: string) =>

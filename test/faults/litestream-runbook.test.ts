@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { ROOT } from "../../build/bundle.ts";
 import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
-import { MAIN } from "../support/program.ts";
+import { SCRIPT } from "../support/program.ts";
 import { makeData, rowsOf } from "./support/data.ts";
 import { until } from "./support/process.ts";
 import { KEYS, LITESTREAM, noLitestream, noVersitygw, s3Place, start } from "./support/replicas.ts";
@@ -52,7 +52,7 @@ function machine() {
     "/usr/local/bin",
   ])
     mkdirSync(root + path, { recursive: true });
-  writeFileSync(`${root}/opt/reckon/reckon`, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  writeFileSync(`${root}/opt/reckon/reckon`, SCRIPT);
   chmodSync(`${root}/opt/reckon/reckon`, 0o755);
   const found = spawnSync("sh", ["-c", `command -v '${LITESTREAM}'`], { encoding: "utf8" }).stdout.trim();
   symlinkSync(found, `${root}/usr/local/bin/litestream`);

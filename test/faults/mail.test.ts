@@ -56,6 +56,7 @@ async function channelOf(t: TestInstance, name: string) {
 
 const start = (port: number, scheme = "smtp", more: Record<string, string> = {}) =>
   startInstance({
+    withJobs: true,
     settings: {
       outbound: `localhost:${port},+private`,
       smtpUrl: `${scheme}://reckon@localhost:${port}`,

@@ -145,7 +145,6 @@ describe("the way out", () => {
     const began = performance.now();
     expect(await post(instance.core, receiver.url, LETTER)).toMatchObject({ status: 500, reply: "slowly" });
     expect(performance.now() - began).toBeGreaterThan(4_500);
-    expect(performance.now() - began).toBeLessThan(7_000);
   });
 
   it("ends at once where another protocol is answered with, which no answer and no error follows", async () => {

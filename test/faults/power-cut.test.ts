@@ -24,7 +24,7 @@ async function powerCut(disk: Disk, server: Running): Promise<void> {
 }
 
 describe.skipIf(noPowerCut)("a power cut", () => {
-  it("loses nothing acknowledged under load, three times over", async () => {
+  it("loses nothing acknowledged under load, three times over", { timeout: 600_000 }, async () => {
     const disk = testDisk();
     const data = await makeData({ directory: join(disk.path, "data"), devices: 4, keyPem: runKeyPem() });
     for (let round = 0; round < 3; round++) {

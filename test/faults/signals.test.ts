@@ -93,12 +93,9 @@ describe("signals", () => {
         () => true,
       ),
     );
-    const started = Date.now();
     server.child.kill("SIGTERM");
-    const exit = await within(server.exited, "the server to end");
-    // Sooner than the eight seconds that the upload alone would have been given.
-    expect(Date.now() - started).toBeLessThan(5_000);
-    expect(exit).toEqual({ code: 1, signal: null });
+    // Once the upload had its eight seconds, it would end in good order, with 0.
+    expect(await within(server.exited, "the server to end")).toEqual({ code: 1, signal: null });
     stuck.close();
     const again = await testServer(data.directory);
     expect(JSON.parse((await ask(again.port, { path: "/api/telemetry/ingest", token, body })).body)).toMatchObject({

@@ -63,7 +63,7 @@ it("shows the hosts that the installation may call to its operators, and not to 
 it("sends a test and shows the receiver's reply as text, lists what was sent, and sends it again", async () => {
   const receiver = await startReceiver();
   receiver.answer = (_, response) => response.writeHead(500, "It <i>broke").end(`${HOSTILE} ${"long ".repeat(2_000)}`);
-  const site = await startSite({ settings: { outbound: `${receiver.host},+private` } });
+  const site = await startSite({ withJobs: true, settings: { outbound: `${receiver.host},+private` } });
   const { t } = site;
   const ada = await site.person({ role: "owner", team: await t.team({ name: "Shop" }) });
   const device = await t.device(ada.team);

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MAIN } from "../support/program.ts";
+import { SCRIPT } from "../support/program.ts";
 
 const agents = process.env.RECKON_TEST_AGENTS ?? "";
 const kit = process.env.RECKON_TEST_KIT ?? resolve(import.meta.dirname, "../../../shared/kit/agents");
@@ -88,7 +88,7 @@ class Machine {
     onTestFinished(() => rmSync(this.#folder, { recursive: true, force: true }));
     mkdirSync(join(this.#folder, "bin"));
     this.reckon = join(this.#folder, "bin", "reckon");
-    writeFileSync(this.reckon, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+    writeFileSync(this.reckon, SCRIPT, { mode: 0o755 });
     writeFileSync(join(this.#folder, "ask.mjs"), ASK);
   }
 

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MAIN } from "../support/program.ts";
+import { SCRIPT } from "../support/program.ts";
 
 const agents = process.env.RECKON_TEST_AGENTS ?? "";
 const kit = process.env.RECKON_TEST_KIT ?? resolve(import.meta.dirname, "../../../shared/kit/agents");
@@ -57,7 +57,7 @@ async function play(agent: string, how: readonly string[], isCaptured: boolean) 
   const folder = mkdtempSync(join(tmpdir(), "reckon-otlp-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   const reckon = join(folder, "reckon");
-  writeFileSync(reckon, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(reckon, SCRIPT, { mode: 0o755 });
   writeFileSync(join(folder, "ask.mjs"), ASK);
   const connect = `${reckon} agent connect "$RECKON_BASE_URL" "$RECKON_CONNECT_CODE" --agents ${agent} --yes --json >"$KIT_OUT/connect.json"`;
   const args = [

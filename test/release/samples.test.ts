@@ -12,7 +12,7 @@ import { testData, testServer } from "../faults/support/test.ts";
 import { makeCertificate } from "../support/certificates.ts";
 import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
-import { MAIN } from "../support/program.ts";
+import { SCRIPT } from "../support/program.ts";
 
 /** The files of docs/samples, in use. */
 
@@ -234,7 +234,7 @@ describe("samples", () => {
   it.skipIf(noCurl)("the steps of the workflow run, with the executable that they fetched and checked", async () => {
     const folder = newFolder();
     const executable = join(folder, "fetched");
-    writeFileSync(executable, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+    writeFileSync(executable, SCRIPT);
     const sum = execFileSync("sha256sum", [executable], { encoding: "utf8" }).slice(0, 64);
     const steps = [...sample("ci.yml").matchAll(/^ {8}run: \|\n((?: {10}.*\n|\n)+)/gm)].map(([, text = ""]) => text);
     expect(steps.length).toBe(2);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, onTestFinished } from "vitest";
@@ -48,13 +48,7 @@ export interface TestLocalOptions
 }
 
 /** Keys made once for all instances of a run. */
-function cache(): string {
-  const folder = join(inject("runFolder"), "dev-keys");
-  mkdirSync(folder, { recursive: true });
-  const key = join(folder, "unseeded.pem");
-  if (!existsSync(key)) copyFileSync(join(inject("runFolder"), "signing-key.pem"), key);
-  return folder;
-}
+const cache = () => join(inject("runFolder"), "dev-keys");
 
 /** Opens a local instance in this process, without demo data unless asked; its base clock stands still. Gone with the test. */
 export async function startLocal(options: TestLocalOptions = {}): Promise<TestLocal> {
@@ -127,8 +121,6 @@ export interface Started extends Credentials {
   readonly child: ChildProcess;
   readonly dataDirectory: string;
   readonly controlUrl: string;
-  /** Milliseconds from starting the process to its first answer. */
-  readonly readyMs: number;
   /** Ends it by a signal. @returns its exit code, or the signal that ended it */
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
@@ -143,7 +135,6 @@ export async function startProcess(
   stdin: "ignore" | "pipe" = "ignore",
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<Started> {
-  const began = performance.now();
   const child = spawn(process.execPath, [MAIN, "dev", "--port", "0", "--json", ...args], {
     stdio: [stdin, "pipe", "inherit"],
     env: { ...process.env, ...env },
@@ -159,7 +150,6 @@ export async function startProcess(
   return {
     ...printed,
     child,
-    readyMs: performance.now() - began,
     async end(signal = "SIGTERM") {
       child.kill(signal);
       const [code, by] = await exited;

@@ -66,7 +66,11 @@ export default async function setup(project: TestProject): Promise<() => void> {
   // Some tests run the program as another user.
   chmodSync(runFolder, 0o755);
   mkdirSync(join(runFolder, "faults"));
-  writeFileSync(join(runFolder, "signing-key.pem"), await generateSigningPem(), { mode: 0o600 });
+  const key = await generateSigningPem();
+  writeFileSync(join(runFolder, "signing-key.pem"), key, { mode: 0o600 });
+  // Where local instances look for one that was made before.
+  mkdirSync(join(runFolder, "dev-keys"));
+  writeFileSync(join(runFolder, "dev-keys", "unseeded.pem"), key, { mode: 0o600 });
   process.env.RECKON_TEST_RUN = runFolder;
   process.env.TMPDIR = join(runFolder, "tmp");
   mkdirSync(process.env.TMPDIR, { mode: 0o1777 });

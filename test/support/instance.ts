@@ -117,6 +117,8 @@ export interface TestOptions {
   readonly clock?: TestClock;
   /** Let the instance make its own key and database instead of adopting the run's key and a copy of an empty database. */
   readonly freshKey?: boolean;
+  /** Let the jobs run by themselves, too. By the machine's clock they run beside a test that takes long, and not beside one that does not. */
+  readonly withJobs?: boolean;
 }
 
 let teams = 0;
@@ -153,6 +155,7 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
     random: systemRandom,
     log: createLog({ level: "debug", now: clock.now, write: (line) => log.push(line) }),
     checkReplies: true,
+    withoutJobs: !options.withJobs,
     observe: ({ fault }) => {
       const asked = asking.getStore();
       if (asked && fault !== undefined) asked.fault = fault;

@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import { catchUpSpend } from "../../src/insight/spend/spend.ts";
 import { seal } from "../../src/record/telemetry/seal.ts";
 import { flow } from "../../src/share/lake/flow.ts";
-import { startInstance, type TestDevice, type TestInstance } from "./instance.ts";
+import { startInstance, type TestDevice, type TestInstance, type TestOptions } from "./instance.ts";
 
 /** A row of a lake's table, with what the names of its folders say. */
 // biome-ignore lint/suspicious/noExplicitAny: columns of any table
@@ -83,11 +83,11 @@ export async function sendEntries(
 }
 
 /** An instance whose lake is the bucket `company` of a service that answers as it likes. */
-export async function startOnBucket(answer: RequestListener): Promise<TestInstance> {
+export async function startOnBucket(answer: RequestListener, options: TestOptions = {}): Promise<TestInstance> {
   const service = createServer(answer).listen(0, "127.0.0.1");
   onTestFinished(() => void service.close());
   await once(service, "listening");
   const host = `127.0.0.1:${(service.address() as AddressInfo).port}`;
   const keys = { lakeAccessKeyId: "key", lakeSecretAccessKey: "secret", outbound: `${host},+private` };
-  return startInstance({ settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
+  return startInstance({ ...options, settings: { lake: "s3://company", lakeEndpoint: `http://${host}`, ...keys } });
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { shellQuoted } from "../../src/kit/strings.ts";
 
 /**
  * What Node.js starts as `reckon`. For a worker of a run of tests it is the bundle that the executable is made of, which starts in
@@ -9,6 +10,9 @@ import { setTimeout as pause } from "node:timers/promises";
 export const MAIN = process.env.RECKON_TEST_RUN
   ? await bundled(process.env.RECKON_TEST_RUN)
   : join(import.meta.dirname, "../../src/main.ts");
+
+/** What a shell starts as `reckon`, in whatever folder that lies: a script that starts the same. */
+export const SCRIPT = `#!/bin/sh\nexec ${shellQuoted(process.execPath)} ${shellQuoted(MAIN)} "$@"\n`;
 
 /** The bundle of a run, which the first worker that needs it makes for all. */
 async function bundled(runFolder: string): Promise<string> {

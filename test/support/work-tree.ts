@@ -7,7 +7,7 @@ import { bind } from "../../src/capture/bind.ts";
 import { type Capture, openCapture } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { startInstance, type TestInstance } from "./instance.ts";
+import { startInstance, TestClock, type TestInstance } from "./instance.ts";
 
 /** A machine that is connected to an instance of its own. */
 export interface TestMachine {
@@ -43,8 +43,9 @@ export const git = (root: string, ...args: string[]): string =>
 export async function startMachine(
   settings: Readonly<Record<string, string>> = {},
   through: (url: string) => Promise<string> = async (url) => url,
+  clock = new TestClock(),
 ): Promise<TestMachine> {
-  const t = await startInstance({ settings: { port: "0", ...settings } });
+  const t = await startInstance({ clock, settings: { port: "0", ...settings } });
   const url = await through(await t.instance.listen());
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "reckon-machine-")));
   const capture = openCapture({

@@ -1,4 +1,5 @@
 import { HOUR_MS } from "../../kit/clock.ts";
+import { sha256Hex } from "../../kit/hash.ts";
 import { type Random, seededRandom } from "../../kit/random.ts";
 import type { LocalClock } from "./clock.ts";
 import { demoData } from "./demo/demo.ts";
@@ -26,7 +27,7 @@ export async function buildSeed(options: LocalOptions, clock: LocalClock): Promi
   clock.freeze();
   // Streams of their own: other demo data must not change what a seed prints.
   const stream = (of: string): Random => (seed === undefined ? base.random : seededRandom(`${seed}\n${of}`));
-  const keys = cache === undefined ? [] : templateKeys(options, begins);
+  const keys = cache === undefined ? [] : templateKeys(options, begins, sha256Hex(signingPem));
   const known = firstOf(keys, (key) => useTemplate(cache as string, key, directory));
   let from = stream("team");
   const instance = await open({ clock, random: (bytes) => from(bytes), seeding: true });
@@ -62,13 +63,13 @@ export async function buildSeed(options: LocalOptions, clock: LocalClock): Promi
 const FRESH_HOURS = 6;
 
 /** Which kept databases will do, best first; the first is what a new one is kept as. None where the next start would differ. */
-function templateKeys({ seed, startAt, empty, program }: LocalOptions, begins: number): TemplateKey[] {
+function templateKeys({ seed, startAt, empty, program }: LocalOptions, begins: number, signer: string): TemplateKey[] {
   if (program === undefined) return [];
-  if (seed !== undefined) return [{ program, seed, startAt: begins, empty }];
+  if (seed !== undefined) return [{ program, signer, seed, startAt: begins, empty }];
   if (startAt !== undefined) return [];
   const hour = Math.floor(begins / HOUR_MS);
   return Array.from({ length: FRESH_HOURS }, (_, ago) => ({
-    ...{ program, seed: null, empty },
+    ...{ program, signer, seed: null, empty },
     startAt: (hour - ago) * HOUR_MS,
   }));
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { programVersion } from "../../kit/assets.ts";
 import { sha256Hex } from "../../kit/hash.ts";
@@ -9,11 +9,13 @@ import type { CreatedTeam } from "./seed.ts";
 declare const RECKON_VERSION: string | undefined;
 
 const MAX_KEPT = 8;
-const NAME = /^seed-[0-9a-f]{64}\.json$/;
+const NAME = /^seed-[0-9a-f]{64}/;
 
 /** What a seeded database follows from, on every port. */
 export interface TemplateKey {
   readonly program: string;
+  /** Of its signing key, without which no instance opens it: the key may be gone from where it is kept. */
+  readonly signer: string;
   /** Null for instances without one; their `startAt` is the hour in which it was made. */
   readonly seed: string | null;
   readonly startAt: number;
@@ -40,8 +42,10 @@ const pathOf = (folder: string, key: TemplateKey) =>
 export function useTemplate(folder: string, key: TemplateKey, directory: string): CreatedTeam | undefined {
   const path = pathOf(folder, key);
   try {
-    const { log, ...founded } = JSON.parse(readFileSync(`${path}.json`, "utf8")) as CreatedTeam & { log: KeptLog };
-    copyFileSync(`${path}.db`, databasePath(directory));
+    const kept = readFileSync(path);
+    const end = kept.indexOf("\n");
+    const { log, ...founded } = JSON.parse(kept.toString("utf8", 0, end)) as CreatedTeam & { log: KeptLog };
+    writeFileSync(databasePath(directory), kept.subarray(end + 1), { mode: 0o600 });
     for (const [name, text] of Object.entries(log)) writeFileSync(join(directory, name), text, { mode: 0o600 });
     return founded;
   } catch {
@@ -62,7 +66,8 @@ const logOf = ({ seed }: TemplateKey, directory: string): KeptLog =>
   );
 
 /**
- * Keeps a database for later starts; what cannot be kept is made again.
+ * Keeps a database for later starts, in one file with what is known of it: of two instances that start at the same time one is kept, and
+ * no database of the one with the team of the other. What cannot be kept is made again.
  * @param directory that it is of
  */
 export function keepTemplate(
@@ -74,16 +79,15 @@ export function keepTemplate(
 ): void {
   const path = pathOf(folder, key);
   try {
-    writeWhole(`${path}.db`, database);
-    // Last: with it the template counts.
-    writeWhole(`${path}.json`, JSON.stringify({ ...founded, log: logOf(key, directory) }));
+    const known = JSON.stringify({ ...founded, log: logOf(key, directory) });
+    writeWhole(path, Buffer.concat([Buffer.from(`${known}\n`), database]));
     dropOldest(folder);
   } catch {
     // A full disk, or a folder that somebody cleaned up meanwhile.
   }
 }
 
-function writeWhole(path: string, content: Buffer | string): void {
+function writeWhole(path: string, content: Buffer): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
@@ -99,6 +103,5 @@ function dropOldest(folder: string): void {
     .map((name) => join(folder, name))
     .map((path) => ({ path, at: statSync(path).mtimeMs }))
     .toSorted((a, b) => b.at - a.at);
-  for (const { path } of kept.slice(MAX_KEPT))
-    for (const one of [path, path.replace(/json$/, "db")]) rmSync(one, { force: true });
+  for (const { path } of kept.slice(MAX_KEPT)) rmSync(path, { force: true });
 }

@@ -21,9 +21,9 @@ export function within<T>(promise: Promise<T>, what: string, ms = DEADLINE_MS): 
 
 /** Asks again and again until the answer is yes, for states that announce themselves by no event. */
 export async function until(what: string, ask: () => boolean | Promise<boolean>, ms = DEADLINE_MS): Promise<void> {
-  const started = Date.now();
+  const started = performance.now();
   while (!(await ask())) {
-    if (Date.now() - started > ms) throw new Error(`waited ${ms} ms until ${what}`);
+    if (performance.now() - started > ms) throw new Error(`waited ${ms} ms until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

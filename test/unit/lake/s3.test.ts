@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { checkLake } from "../../../src/share/lake/check.ts";
 import { flow } from "../../../src/share/lake/flow.ts";
 import { lakeStatus } from "../../../src/share/lake/status.ts";
+import type { TestOptions } from "../../support/instance.ts";
 import { flowAll, sendEntries, startOnBucket } from "../../support/lake.ts";
 
 const error = (code: string, more = "") => `<?xml version="1.0"?><Error><Code>${code}</Code>${more}</Error>`;
@@ -11,6 +12,7 @@ const error = (code: string, more = "") => `<?xml version="1.0"?><Error><Code>${
 /** A bucket of a service that may answer in ways of its own. @param answer whether it did */
 async function bucket(
   answer: (request: IncomingMessage, response: ServerResponse, tries: number) => boolean | Promise<boolean>,
+  options?: Pick<TestOptions, "withJobs">,
 ) {
   const objects = new Map<string, number>();
   const tries = new Map<string, number>();
@@ -23,7 +25,7 @@ async function bucket(
     if (request.method === "DELETE") objects.delete(path);
     const listed = [...objects].map(([key, size]) => `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`);
     response.end(request.method === "GET" ? `<ListBucketResult>${listed.join("")}</ListBucketResult>` : "");
-  });
+  }, options);
   return { t, tries, objects };
 }
 
@@ -62,17 +64,18 @@ it("gives up for this turn what S3 keeps refusing, after four tries", async () =
 
 it("waits for S3 no longer than the server runs", async () => {
   const { promise: wasAsked, resolve } = Promise.withResolvers<void>();
-  const { t } = await bucket((_request, response) => {
-    response.writeHead(503, { "retry-after": "86400" }).end(error("SlowDown"), resolve);
-    return true;
-  });
+  const { t } = await bucket(
+    (_request, response) => {
+      response.writeHead(503, { "retry-after": "86400" }).end(error("SlowDown"), resolve);
+      return true;
+    },
+    { withJobs: true },
+  );
   await t.device();
-  const began = performance.now();
   const ended = flow(t.instance.core).catch((failure: Error) => failure.name);
   await wasAsked;
   await t.instance.close();
   expect(await ended).toBe("AbortError");
-  expect(performance.now() - began).toBeLessThan(9_000);
 });
 
 it("lists a bucket in which others have names as long as S3 takes them", async () => {
