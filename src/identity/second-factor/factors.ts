@@ -114,7 +114,6 @@ export function addPasskey(
   if (challenge === undefined) fail(forbidden, "This took longer than five minutes. Begin again.");
   const key = verifyRegistration(sent, challenge, party);
   if (!key) fail(invalid, `This passkey was not made for ${party.origin}. Begin again.`);
-  if (rows(core.store).byCredential.get(key.credentialId)) fail(conflict, "This passkey is known already.");
   return add(core, userId, { kind: "passkey", name: readName(sent.name, "Passkey"), ...key }, by, sessionId);
 }
 
@@ -138,6 +137,8 @@ function add(
     requireLive(core, userId, sessionId);
     const sql = rows(core.store);
     const before = sql.ofUser.all(userId);
+    if (factor.credentialId && sql.byCredential.get(factor.credentialId))
+      fail(conflict, "This passkey is known already.");
     // As where a form is sent twice: a code would count once for each.
     if (factor.secret && before.some(({ secret }) => secret?.equals(factor.secret as Buffer)))
       fail(conflict, "This app is known already.");

@@ -1,9 +1,12 @@
+import { createHash, generateKeyPairSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { storeMember } from "../../../src/identity/members/members.ts";
 import { getUser, setOperator } from "../../../src/identity/people/people.ts";
 import {
   addApp,
+  addPasskey,
   beginApp,
+  beginPasskey,
   listFactors,
   openPending,
   removeFactor,
@@ -73,6 +76,39 @@ it("takes an app once, so that each of its codes counts once", async () => {
     statuses.push(await going.then(() => 200).catch((error) => error.status));
   }
   expect(statuses).toEqual([200, 403]);
+});
+
+it("takes a passkey once, whoever sends it at the same moment", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const credentialId = Buffer.alloc(16, 7);
+  const publicKey = generateKeyPairSync("ec", { namedCurve: "prime256v1" }).publicKey.export({
+    type: "spki",
+    format: "der",
+  });
+  // User present and attested, no signature counted, an authenticator of no model.
+  const about = Buffer.from([0x41, ...Buffer.alloc(20), 0, credentialId.length]);
+  const authenticatorData = Buffer.concat([createHash("sha256").update(PARTY.id).digest(), about, credentialId]);
+  const text = (bytes: Buffer) => bytes.toString("base64url");
+  const register = async (email: string) => {
+    const { id } = await createUser(core, { email, password: PASSWORD });
+    await signIn(core, email, PASSWORD, ORIGIN);
+    const [session] = t.rows("SELECT id FROM web_sessions WHERE user_id = ?", id);
+    const { challenge } = beginPasskey(core, id);
+    const clientData = Buffer.from(JSON.stringify({ type: "webauthn.create", challenge, origin: PARTY.origin }));
+    const made = {
+      name: "Key",
+      credentialId: text(credentialId),
+      clientData: text(clientData),
+      authenticatorData: text(authenticatorData),
+      publicKey: text(publicKey),
+    };
+    return () => addPasskey(core, id, made, PARTY, COMMAND_LINE, session.id);
+  };
+  const both = [await register(EMAIL), await register("bob@example.com")];
+  const settled = await Promise.allSettled(both.map((add) => add()));
+  expect(settled).toMatchObject([{ status: "fulfilled" }, { status: "rejected", reason: { status: 409 } }]);
+  expect(t.count("second_factors")).toBe(1);
 });
 
 it("changes nothing for a sign-in that ended before it was done, as by an operator's new password", async () => {
