@@ -13,7 +13,7 @@ class SlowClock extends TestClock {
 }
 
 it("answers whoever opens a session or searches everything while a large brain is still being read", async () => {
-  const site = await startSite({ settings: { workers: "1" } });
+  const site = await startSite({ withJobs: true, settings: { workers: "1" } });
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);
   const session = { id: "s", outcome: "ok", prompts: [{ text: "Mend the till" }], files: ["src/till.ts"], spans: [] };
@@ -23,6 +23,7 @@ it("answers whoever opens a session or searches everything while a large brain i
   expect((await site.t.post("/api/brain/ingest", { token, json: brain })).status).toBe(200);
   await site.t.close();
   const { instance } = await startInstance({
+    withJobs: true,
     directory: site.t.directory,
     clock: new SlowClock(),
     settings: { port: "0", workers: "1" },
@@ -49,7 +50,7 @@ it("answers whoever opens a session or searches everything while a large brain i
 });
 
 it("says on every page of a team that lists lack what was delivered, while it is not read yet", async () => {
-  const site = await startSite();
+  const site = await startSite({ withJobs: true });
   const ada = await site.person();
   const { token } = await site.t.device(ada.team);
   const { core } = site.t.instance;

@@ -367,11 +367,13 @@
           if (!next) return location.assign(url);
           document.querySelector(target)?.replaceWith(next);
           history.replaceState(history.state, "", url);
+          // <dashboard>
           for (const field of all("input[data-query]")) field.value = url.search.slice(1);
           for (const tab of all("a[data-keeps]")) {
             const kept = tab.dataset.keeps.split(" ");
             tab.search = String(new URLSearchParams([...url.searchParams].filter(([name]) => kept.includes(name))));
           }
+          // </dashboard>
           enhance(next);
           const count = next.dataset.count ?? String(all("tbody tr, li", next).length);
           announce(count === "1" ? "1 result" : `${count} results`);
