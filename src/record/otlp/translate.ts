@@ -61,7 +61,11 @@ export async function translate(
     const fate = found ? take(signal, found, gathered, spans, messages) : "rejected";
     if (fate) tally[fate] += count;
   }
-  spans.push(...messages.calls());
+  for (const call of messages.calls()) {
+    const wait = pause();
+    if (wait) await wait;
+    spans.push(call);
+  }
   const traces = await placeTraces(spans, terms);
   const isBelowTool = belowTools(spans);
   for (const span of spans) {
