@@ -10,8 +10,11 @@ type Sent = Parameters<typeof spansOf>[2];
 const [ROOT, CALL, TOOL] = ["1", "2", "3"].map((digit) => digit.repeat(16)) as [string, string, string];
 const ERROR = { code: 2, message: "boom" };
 
-async function send(t: TestInstance, { token }: TestDevice, ...spans: Sent[]) {
-  const json = spansOf({ "service.name": "my-agent" }, "x", ...spans);
+const send = (t: TestInstance, device: TestDevice, ...spans: Sent[]) => sendOf("x", t, device, ...spans);
+
+/** The same of an instrumentation scope. */
+async function sendOf(scope: string, t: TestInstance, { token }: TestDevice, ...spans: Sent[]) {
+  const json = spansOf({ "service.name": "my-agent" }, scope, ...spans);
   expect((await t.post("/v1/traces", { token, json })).status).toBe(200);
 }
 
@@ -462,5 +465,73 @@ describe("a run that failed", () => {
     const device = await t.device();
     await send(t, device, { ...chat([0, 100], failed), parent: undefined } as never);
     expect(outcome(t)).toEqual(["failed"]);
+  });
+});
+
+describe("what Logfire says of the Agents SDK of OpenAI", () => {
+  const SCOPE = "logfire.openai_agents";
+  const used = {
+    "gen_ai.request.model": "gpt-5",
+    "gen_ai.usage.input_tokens": 1_100,
+    "gen_ai.usage.output_tokens": 20,
+  };
+  const asked = { role: "user", content: "Is it sunny?" };
+  const called = { role: "assistant", content: null, tool_calls: [{ id: "c-1" }] };
+
+  it("is a session with its question, its answer and its tools, and counts apart what was cached", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const call = (id: string, input: object[], output: object): Sent => ({
+      id,
+      name: "Chat completion with {gen_ai.request.model!r}",
+      values: {
+        ...used,
+        input: JSON.stringify(input),
+        output: JSON.stringify([output]),
+        usage: JSON.stringify({ input_tokens: 1_100, input_tokens_details: { cached_tokens: 1_000 } }),
+      },
+    });
+    await sendOf(
+      SCOPE,
+      t,
+      device,
+      call(ROOT, [{ role: "system", content: "Be short" }, asked], called),
+      {
+        id: TOOL,
+        name: "Function: {name}",
+        values: { name: "weather", input: '{"city":"Paris"}', output: "sunny", mcp_data: "null" },
+      },
+      call(CALL, [asked, called, { role: "tool", content: "sunny" }], { role: "assistant", content: "It is." }),
+      { name: "Turn {turn}", values: { "gen_ai.system": "openai", usage: '{"input_tokens":2200}' } },
+    );
+    expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?" }] }]);
+    expect(steps(t).map(([kind]) => kind)).toEqual(["llm", "llm", "tool"]);
+    expect(attributesOf(t, CALL)["gen_ai.output.messages"]).toContain("It is.");
+    expect(attributesOf(t, ROOT)["gen_ai.output.messages"]).toBeUndefined();
+    expect(attributesOf(t, TOOL)).toMatchObject({ "gen_ai.tool.name": "weather", "gen_ai.tool.call.result": "sunny" });
+    expect(await spend(t, device)).toEqual([2, 200, 2_000, 0, 40]);
+  });
+
+  it("is told by events where the newer interface was called", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const events = [
+      { "event.name": "gen_ai.system.message", role: "system", content: "Be short" },
+      { "event.name": "gen_ai.user.message", ...asked },
+      { "event.name": "gen_ai.assistant.message", role: "assistant", content: "It is." },
+    ];
+    const values = { ...used, "gen_ai.usage.cache_read.input_tokens": 1_000, events: JSON.stringify(events) };
+    await sendOf(SCOPE, t, device, { id: CALL, name: "Responses API", values });
+    expect(sessions(t)).toMatchObject([{ title: "Is it sunny?", prompts: [{ text: "Is it sunny?" }] }]);
+    expect(attributesOf(t, CALL)["gen_ai.output.messages"]).toContain("It is.");
+    expect(await spend(t, device)).toEqual([1, 100, 1_000, 0, 20]);
+  });
+
+  it("is nothing but its tokens where it is broken", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const values = { ...used, input: "[{", output: "7", usage: "[]", events: "{}" };
+    await sendOf(SCOPE, t, device, { id: CALL, name: "Responses API", values });
+    expect(await spend(t, device)).toEqual([1, 1_100, 0, 0, 20]);
   });
 });

@@ -1,10 +1,10 @@
 import { asAnswerId, readUsage } from "../../formats/usage.ts";
-import { asObject, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
+import { asObject, asObjects, asText, type Fields, parseJson, readId } from "../../formats/values.ts";
 import { countOf, keptText } from "./happening.ts";
 
 /**
- * Spans of functions that a program has observed by Langfuse (`langfuse.observation.*`) or Traceloop (`traceloop.entity.*`), and tokens
- * that Langfuse, LiteLLM and the AI SDK tell in texts of their own.
+ * Spans of functions that a program has observed by Langfuse (`langfuse.observation.*`) or Traceloop (`traceloop.entity.*`), those that
+ * Logfire makes of OpenAI's Agents SDK, and tokens that Langfuse, LiteLLM and the AI SDK tell in texts of their own.
  */
 
 const NAMES = [
@@ -82,7 +82,7 @@ export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
 }
 
 /**
- * Tokens as Anthropic told them to the AI SDK. Its version 5 says as `ai.usage.*` only what was neither read from a cache nor written to
+ * Tokens as Anthropic messages them to the AI SDK. Its version 5 says as `ai.usage.*` only what was neither read from a cache nor written to
  * one, and of calls that do not stream nothing of either.
  */
 export function usageOfAnthropic(attributes: Fields): Fields | undefined {
@@ -95,4 +95,31 @@ export function usageOfAnthropic(attributes: Fields): Fields | undefined {
   const cached = { cache_read_input_tokens: cache_read_input_tokens ?? 0, cache_creation_input_tokens, cache_creation };
   const isWhole = countOf(input_tokens) !== undefined && countOf(output_tokens) !== undefined;
   return isWhole ? { input_tokens, output_tokens, ...cached } : undefined;
+}
+
+/** What Logfire says of a call or a tool of OpenAI's Agents SDK, under OpenTelemetry's names; nothing of spans of another scope. */
+export function ofOpenAiAgents(scope: string, attributes: Fields): Fields {
+  if (scope !== "logfire.openai_agents") return {};
+  const { name, input, output, events, usage, mcp_data } = attributes;
+  if (mcp_data !== undefined)
+    return {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": readId(name),
+      "gen_ai.tool.call.arguments": input,
+      "gen_ai.tool.call.result": output,
+    };
+  if (attributes["gen_ai.usage.input_tokens"] === undefined) return {};
+  const listOf = (value: unknown) => asObjects(parseJson(asText(value) ?? ""));
+  // Of OpenAI's newer interface all is in events of which each is a message, what the call gave back last.
+  const messages = listOf(events).map(({ role, content }) => ({ role, content }));
+  const end = messages.findLastIndex(({ role }) => role !== "assistant") + 1;
+  const gave = events === undefined ? listOf(output) : messages.slice(end);
+  const answers = gave.filter(({ content }) => content !== null && content !== undefined);
+  const { cached_tokens } = asObject(asObject(parseJson(asText(usage) ?? "")).input_tokens_details);
+  return {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.input.messages": events === undefined ? input : JSON.stringify(messages.slice(0, end)),
+    ...(answers.length > 0 && { "gen_ai.output.messages": JSON.stringify(answers) }),
+    ...(countOf(cached_tokens) !== undefined && { "gen_ai.usage.cache_read.input_tokens": cached_tokens }),
+  };
 }

@@ -2,6 +2,7 @@ import { readAttributes } from "../../formats/usage.ts";
 import { asObject, asText, type Fields, readInstant } from "../../formats/values.ts";
 import { isoInstant } from "../../kit/clock.ts";
 import { isObject } from "../../kit/json.ts";
+import { ofOpenAiAgents } from "./observed.ts";
 import type { Signal } from "./protobuf.ts";
 import { DETAILS, readEvents } from "./span-events.ts";
 import { structuredOf } from "./structured.ts";
@@ -118,6 +119,7 @@ export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined
   if (traceId === undefined || id === undefined) return undefined;
   const { attributes, structured, thrown } = readEvents(record.events);
   const failure = failureIn(asObject(record.status));
+  const own = readAttributes(record.attributes);
   return {
     ...origin,
     traceId,
@@ -127,7 +129,8 @@ export function readSpan(origin: Origin, record: Fields): SpanRecord | undefined
     attributes: {
       ...attributes,
       ...(failure === undefined ? {} : { "error.type": thrown.type }),
-      ...readAttributes(record.attributes),
+      ...own,
+      ...ofOpenAiAgents(origin.scope, own),
     },
     structured: { ...structured, ...structuredOf(record.attributes) },
     startedAt: nanosInstant(record.startTimeUnixNano),
