@@ -82,7 +82,7 @@ export function usageOfLiteLlm(attributes: Fields): Fields | undefined {
 }
 
 /**
- * Tokens as Anthropic messages them to the AI SDK. Its version 5 says as `ai.usage.*` only what was neither read from a cache nor written to
+ * Tokens as Anthropic told them to the AI SDK. Its version 5 says as `ai.usage.*` only what was neither read from a cache nor written to
  * one, and of calls that do not stream nothing of either.
  */
 export function usageOfAnthropic(attributes: Fields): Fields | undefined {
