@@ -257,6 +257,18 @@ describe("the event of a call", () => {
     expect(page).not.toContain("parts");
   });
 
+  it("is none that has the name of something else", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const names = ["constructor", "toString", "__proto__"];
+    await post(t, device, "logs", callLogs(names.map((name) => [name, {}, { content: "Mend it" }])));
+    const values: Values = { "langfuse.observation.type": "constructor", "langfuse.observation.output": "Mended." };
+    await send(t, device, { name: "x", values });
+    expect(sessions(t)).toEqual([]);
+    await send(t, device, chat({ ...values, "gen_ai.output.messages": "Done." }));
+    expect(spans(t)[0].attributes.output).toBeUndefined();
+  });
+
   it("is left out of Gemini CLI's, whose other records tell of the same", async () => {
     const t = await startInstance();
     const device = await t.device();

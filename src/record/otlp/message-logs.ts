@@ -8,13 +8,13 @@ import { detailsOf, type LogRecord, type SpanRecord } from "./records.ts";
  * own instrumentations of providers' clients tell them (semantic conventions for generative AI up to 1.36). What an agent is told first is
  * passed over.
  */
-const ROLES: Readonly<Record<string, string>> = {
-  "gen_ai.system.message": "system",
-  "gen_ai.user.message": "user",
-  "gen_ai.assistant.message": "assistant",
-  "gen_ai.tool.message": "tool",
-  "gen_ai.choice": "assistant",
-};
+const ROLES = new Map([
+  ["gen_ai.system.message", "system"],
+  ["gen_ai.user.message", "user"],
+  ["gen_ai.assistant.message", "assistant"],
+  ["gen_ai.tool.message", "tool"],
+  ["gen_ai.choice", "assistant"],
+]);
 
 interface Told {
   readonly details: SpanRecord;
@@ -28,7 +28,7 @@ export class MessageLogs {
 
   /** @returns whether it is a message of a call; the words of one that has any are kept */
   add(log: LogRecord, record: Fields): boolean {
-    const role = ROLES[log.event];
+    const role = ROLES.get(log.event);
     const details = role === undefined ? undefined : detailsOf(log, record);
     if (role === undefined || !details) return false;
     const isAnswer = log.event === "gen_ai.choice";

@@ -12,18 +12,18 @@ const NAMES = [
   { role: "traceloop.span.kind", entity: "traceloop.entity" },
 ];
 
-const OPERATIONS: Readonly<Record<string, string>> = {
-  generation: "chat",
-  embedding: "embeddings",
-  tool: "execute_tool",
-  agent: "invoke_agent",
-  workflow: "invoke_workflow",
-};
+const OPERATIONS = new Map([
+  ["generation", "chat"],
+  ["embedding", "embeddings"],
+  ["tool", "execute_tool"],
+  ["agent", "invoke_agent"],
+  ["workflow", "invoke_workflow"],
+]);
 
 /** Their attributes under OpenTelemetry's names; none where a span has none of theirs. */
 export function readObserved(attributes: Fields, name: string): Fields {
   const names = NAMES.find(({ role }) => attributes[role] !== undefined);
-  const operation = names && OPERATIONS[String(attributes[names.role])];
+  const operation = names && OPERATIONS.get(String(attributes[names.role]));
   if (operation === undefined) return {};
   const of = (member: string) => attributes[`${names?.entity}.${member}`];
   const output = keptText(of("output"));
