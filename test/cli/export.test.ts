@@ -284,10 +284,18 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   expect((await check(target)).failed.join()).toMatch(/item: the content of .* is not there/);
   // What somebody put beside it is proven by nothing, and named.
   const added = createHash("sha256").update("added").digest("hex");
-  repack(target, new Map([...files, [`brain/${added}.md`, "added"], ["telemetry2/00001.jsonl", "{}\n"]]));
+  repack(
+    target,
+    new Map([
+      ...files,
+      [`brain/${added}.md`, "added"],
+      ["telemetry2/00001.jsonl", "{}\n"],
+      ["constructor/1.jsonl", "{}\n"],
+    ]),
+  );
   const more = await check(target);
   expect(more.proven).toBe(true);
-  expect(more.steps[3]?.detail).toContain(`; nothing proves "audit", "telemetry2", "brain/${added}.md"`);
+  expect(more.steps[3]?.detail).toContain(`; nothing proves "audit", "telemetry2", "constructor", "brain/${added}.md"`);
   // Cut short, altered without its manifest, no archive at all.
   const bytes = readFileSync(out);
   const spoiled = join(t.directory, "spoiled.tar.zst");

@@ -22,12 +22,12 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_NAMED = 5;
 
 /** Lines that hold items of deliveries, by the folder of their files. */
-const READERS: Readonly<Record<string, (line: string) => ExportedItem[]>> = {
-  telemetry: telemetryExport.itemsOf,
-  sessions: traceExport.itemsOf,
-  notes: traceExport.itemsOfNotes,
-  brain: brainExport.itemsOf,
-};
+const READERS = new Map<string, (line: string) => ExportedItem[]>([
+  ["telemetry", telemetryExport.itemsOf],
+  ["sessions", traceExport.itemsOf],
+  ["notes", traceExport.itemsOfNotes],
+  ["brain", brainExport.itemsOf],
+]);
 
 /** Files that are judged; what else an archive has, such as what people did, the log does not tell of. */
 const PROVEN = /^(?:MANIFEST\.json|checkpoint|(?:deliveries(?:-since)?|telemetry|sessions|notes|brain)\/.*)$/;
@@ -183,7 +183,7 @@ async function readContents(
 
 /** The items that a file's lines hold; none in others. @throws Problem */
 function* itemsIn(name: string, content: Buffer): Generator<ExportedItem> {
-  const read = READERS[name.split("/")[0] ?? ""];
+  const read = READERS.get(name.split("/")[0] ?? "");
   for (const line of read ? linesOf(content) : [])
     try {
       yield* read?.(line) ?? [];

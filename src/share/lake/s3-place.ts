@@ -90,13 +90,13 @@ const isBusy = async (answer: Response) =>
 const isoBasic = (at: number) => new Date(at).toISOString().replace(/[:-]|\.\d{3}/g, "");
 
 /** What to do about it, by what S3 calls it. */
-const ADVICE: Readonly<Record<string, string>> = {
-  [NOT_ALLOWED]: "the key may not; docs/lake.md says what it needs",
-  ExpiredToken: "temporary credentials are not taken",
-  InvalidAccessKeyId: "it knows no such RECKON_LAKE_ACCESS_KEY_ID",
-  RequestTimeTooSkewed: "put the clock of this machine right",
-  SignatureDoesNotMatch: "RECKON_LAKE_SECRET_ACCESS_KEY is not that of the key",
-};
+const ADVICE = new Map([
+  [NOT_ALLOWED, "the key may not; docs/lake.md says what it needs"],
+  ["ExpiredToken", "temporary credentials are not taken"],
+  ["InvalidAccessKeyId", "it knows no such RECKON_LAKE_ACCESS_KEY_ID"],
+  ["RequestTimeTooSkewed", "put the clock of this machine right"],
+  ["SignatureDoesNotMatch", "RECKON_LAKE_SECRET_ACCESS_KEY is not that of the key"],
+]);
 
 /**
  * @param taken the code with which it may refuse: a bucket that is not there, as one whose disk is not mounted, keeps what it held
@@ -109,7 +109,7 @@ async function expectDone(answer: Response, what: string, region: string, taken?
   if (answer.ok || (taken !== undefined && code === taken)) return text;
   const elsewhere = wordOf(answer.headers.get("x-amz-bucket-region") ?? memberOf(text, "Region"));
   const isElsewhere = elsewhere !== undefined && elsewhere !== region;
-  const advice = isElsewhere ? `the bucket is in RECKON_LAKE_REGION=${elsewhere}` : ADVICE[code ?? ""];
+  const advice = isElsewhere ? `the bucket is in RECKON_LAKE_REGION=${elsewhere}` : ADVICE.get(code ?? "");
   throw new Error(
     `the lake refused to ${what}: ${answer.status}${code ? ` ${code}` : ""}${advice ? `: ${advice}` : ""}`,
   );
