@@ -325,6 +325,7 @@ CREATE TABLE brain_streams (
   UNIQUE (device_id, repo_key)
 ) STRICT;
 
+-- `content` is empty once it lies in a block, as `bytes` from `block_at` on.
 -- Where the policy let only path, size and digest be kept, `content` is empty, `withheld_sha256` the digest of what was sent, free of
 -- secrets, and `sha256` that of size and digest.
 CREATE TABLE brain_blobs (
@@ -335,7 +336,19 @@ CREATE TABLE brain_blobs (
   bytes            INTEGER NOT NULL,
   content          TEXT NOT NULL,
   withheld_sha256  BLOB,
+  block_id         INTEGER,
+  block_at         INTEGER,
   UNIQUE (team_id, sha256)
+) STRICT;
+CREATE INDEX brain_blobs_unsealed ON brain_blobs (team_id, id) WHERE block_id IS NULL AND withheld_sha256 IS NULL AND bytes > 0;
+CREATE INDEX brain_blobs_by_block ON brain_blobs (block_id, block_at) WHERE block_id IS NOT NULL;
+
+-- `content` is contents of blobs, end to end, compressed with zstd (RFC 8878). What is under an id never changes, and no id is given
+-- twice: texts are kept in memory by it.
+CREATE TABLE brain_blocks (
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
+  team_id  TEXT NOT NULL REFERENCES teams (id),
+  content  BLOB NOT NULL
 ) STRICT;
 
 -- `entries` is a JSON array of [path, blob id], sorted by path.

@@ -1,15 +1,24 @@
 import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompress, zstdDecompressSync } from "node:zlib";
+import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from "node:zlib";
 
 /** How blocks are compressed, zstd (RFC 8878). */
 export const BLOCK_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
 const compress = promisify<Buffer, typeof BLOCK_OPTIONS, Buffer>(zstdCompress);
 const decompress = promisify<Buffer, Buffer>(zstdDecompress);
 
+const NOT_BACK = "a compressed block does not give back its texts";
+
 /** Compresses texts on a thread of its own. @throws Error where they could not be had back */
 export async function compressBlock(texts: Buffer): Promise<Buffer> {
   const content = await compress(texts, BLOCK_OPTIONS);
-  if (!(await decompress(content)).equals(texts)) throw new Error("a compressed block does not give back its texts");
+  if (!(await decompress(content)).equals(texts)) throw new Error(NOT_BACK);
+  return content;
+}
+
+/** The same while everybody waits, for a little of it. @throws Error likewise */
+export function compressBlockNow(texts: Buffer): Buffer {
+  const content = zstdCompressSync(texts, BLOCK_OPTIONS);
+  if (!zstdDecompressSync(content).equals(texts)) throw new Error(NOT_BACK);
   return content;
 }
 

@@ -12,7 +12,7 @@ import { apiToken } from "../support/api.ts";
 import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
-import { WITHOUT_SPAN_BLOCKS } from "../support/older.ts";
+import { WITHOUT_BLOCKS } from "../support/older.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 
 /** A call of a session in which somebody is signed in. */
@@ -206,7 +206,7 @@ it("says the same of what an older database holds", async () => {
   const db = new Sqlite(join(t.directory, "reckon.db"));
   // As schema 36 had it.
   db.exec(`
-    ${WITHOUT_SPAN_BLOCKS} DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; DROP TABLE defects_gone; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
+    ${WITHOUT_BLOCKS} DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; DROP TABLE defects_gone; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
     DROP INDEX session_figures_by_cause; ALTER TABLE trace_sessions DROP COLUMN user_email; ALTER TABLE session_figures DROP COLUMN user_email;
     ALTER TABLE spend_cells DROP COLUMN session_user; PRAGMA user_version = 36;`);
   db.close();

@@ -5,6 +5,7 @@ import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import type { Job } from "../../src/platform/jobs/jobs.ts";
 import { databasePath, openFile, openStore } from "../../src/platform/store/store.ts";
+import { brain } from "../../src/record/brain/room.ts";
 import { telemetry } from "../../src/record/telemetry/room.ts";
 import { traces } from "../../src/record/traces/room.ts";
 import { deliverEntries } from "./held.ts";
@@ -12,11 +13,11 @@ import type { Settings } from "./run.ts";
 import { newDirectory, removeDirectory } from "./servers.ts";
 import { figure, type Report } from "./table.ts";
 
-const SEAL = ["telemetry.seal", "traces.seal"];
+const SEAL = ["telemetry.seal", "brain.seal", "traces.seal"];
 const YEAR_MS = 365 * 86_400_000;
 
 /** The jobs that compress what came. */
-const sealJobs = [...(telemetry.jobs ?? []), ...(traces.jobs ?? [])].filter(
+const sealJobs = [...(telemetry.jobs ?? []), ...(brain.jobs ?? []), ...(traces.jobs ?? [])].filter(
   (job): job is Job => SEAL.includes(job.name) && "run" in job,
 );
 

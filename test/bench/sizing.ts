@@ -269,7 +269,7 @@ function timed(program: string, directory: string, ...command: readonly string[]
 
 /** Bytes that a version of a brain takes of which one file changed. */
 async function measureBrain(quick: boolean, reckon: Program): Promise<number> {
-  const versions = quick ? 20 : 100;
+  const versions = quick ? 200 : 400;
   const directory = newDirectory();
   const [token = ""] = await bindDevices(directory, 1);
   const words = new Vocabulary(8_000);
@@ -288,6 +288,7 @@ async function measureBrain(quick: boolean, reckon: Program): Promise<number> {
     wire.close();
     await idle(server);
     await server.stop();
+    await sealAll(directory);
     sizes.push(usedBytes(directory));
   }
   removeDirectory(directory);

@@ -18,6 +18,7 @@ import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys, signStatement } from "../../src/platform/transparency/transparency.ts";
+import { sealContents } from "../../src/record/brain/seal.ts";
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
 import { seal } from "../../src/record/traces/seal.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
@@ -129,6 +130,12 @@ it("knows of every table whether it moves, and of every projection where it stan
 describe("a team that moves", () => {
   it("is there as it was here: rows, figures, evidence, tokens; and both ledgers verify", async () => {
     const { t, ada } = await shop();
+    const files = Array.from({ length: 6 }, (_, i) => ({
+      path: `${i}.md`,
+      content: `${"marigold ".repeat(20_000)}${i}`,
+    }));
+    await t.post("/api/brain/ingest", { token: ada.token, json: { repoKey: "shop", version: 10, files } });
+    expect(await sealContents(t.instance.core, Number.MAX_SAFE_INTEGER)).toBeGreaterThan(1);
     const from = spendReport(t.instance.core, ada.team.id, WEEK);
     const file = await leave(t, "Acme");
     for (const text of ["lavender", "Lavender", "argon2"]) expect(readFileSync(file).includes(text)).toBe(false);
@@ -625,9 +632,12 @@ describe("a file", () => {
       );
     for (const id of ["9007199254740993", "9223372036854775000", "-1"])
       await sign(
-        `INSERT INTO brain_blobs VALUES (${id}, '${ada.team.id}', x'00', 'r', 1, 'x', NULL)`,
+        `INSERT INTO brain_blobs VALUES (${id}, '${ada.team.id}', x'00', 'r', 1, 'x', NULL, NULL, NULL)`,
         /numbers that no instance gives in the table brain_blobs/,
       );
+    // Block 9 is to be another team's there.
+    for (const table of ["trace_spans", "telemetry_segments", "brain_blobs"])
+      await sign(`UPDATE ${table} SET block_id = 9, block_at = 0`, /name what is not in it/);
     for (const column of ["users SET created_at", "devices SET last_seen_at", "teams SET period_end_at"])
       await sign(`UPDATE ${column} = 9000000000000000000`, /numbers that no instance gives in the table/);
     for (const name of ["a;id", "../a", "A\\0b"])

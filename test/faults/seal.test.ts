@@ -4,7 +4,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it, onTestFinished } from "vitest";
-import { entriesOf, spansOf } from "../support/entries.ts";
+import { contentsOf, entriesOf, spansOf } from "../support/entries.ts";
 import { startInstance } from "../support/instance.ts";
 import { mountDisk, noPowerCut } from "./support/disk.ts";
 import { reckon } from "./support/process.ts";
@@ -14,8 +14,9 @@ const BATCHES = 32;
 const BATCH = 100;
 const SESSIONS = 2;
 const SPANS = 150;
+const VERSIONS = 9;
 
-/** A directory with enough telemetry for three blocks a stream, and spans for three a session. */
+/** A directory with enough telemetry for three blocks a stream, spans for three a session, and contents of brains for two. */
 async function filled(): Promise<string> {
   const t = await startInstance();
   const { token } = await t.device();
@@ -36,6 +37,11 @@ async function filled(): Promise<string> {
     const sessions = [{ id: `session-${session}`, outcome: "ok", spans }];
     expect((await t.post("/api/agent-traces/ingest", { token, json: { sessions } })).status).toBe(200);
   }
+  for (let version = 1; version <= VERSIONS; version++) {
+    const content = `# Grüße\n\n${`a line of the brain of ${version}\n`.repeat(10_000)}`;
+    const json = { version, files: [{ path: "long.md", content }] };
+    expect((await t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  }
   await t.close();
   return t.directory;
 }
@@ -49,8 +55,8 @@ function look(directory: string) {
     expect(db.prepare(twice).pluck().get()).toBe(0);
     const countOf = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
     return {
-      entries: [...entriesOf(db), ...spansOf(db)],
-      blocks: countOf("telemetry_blocks") + countOf("trace_span_blocks"),
+      entries: [...entriesOf(db), ...spansOf(db), ...contentsOf(db)],
+      blocks: countOf("telemetry_blocks") + countOf("trace_span_blocks") + countOf("brain_blocks"),
     };
   } finally {
     db.close();
@@ -89,15 +95,15 @@ async function sealInterrupted(
   expect([verified.code, verified.stderr]).toEqual([0, ""]);
 }
 
-it("sealing that is killed again and again loses no entry and no span, and goes on where it was", async () => {
+it("sealing that is killed again and again loses no entry, no span and no content of a brain, and goes on where it was", async () => {
   const directory = await filled();
   const { entries, blocks } = look(directory);
-  expect([entries.length, blocks]).toEqual([STREAMS * BATCHES * BATCH + SESSIONS * SPANS, 0]);
+  expect([entries.length, blocks]).toEqual([STREAMS * BATCHES * BATCH + SESSIONS * SPANS + VERSIONS, 0]);
   await sealInterrupted(directory, entries, (sealer) => sealer.kill("SIGKILL"));
 });
 
 it.skipIf(noPowerCut)(
-  "sealing whose power is cut again and again loses no entry and no span, and goes on where it was",
+  "sealing whose power is cut again and again loses no entry, no span and no content of a brain, and goes on where it was",
   async () => {
     const disk = mountDisk(128);
     onTestFinished(() => disk.remove());

@@ -16,7 +16,7 @@ import { makeAccount } from "../support/accounts.ts";
 import { eraseNow, filesWith } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
-import { WITHOUT_SPAN_BLOCKS } from "../support/older.ts";
+import { WITHOUT_BLOCKS } from "../support/older.ts";
 import { ERRORS, follow, publish, session, trace } from "../unit/causes/support.ts";
 
 const FORMER = "zinnia@acme.example";
@@ -155,7 +155,7 @@ it("tells the same of what an older database holds, by the audit, or by an addre
       UPDATE causal_links SET evidence = json_array(json_object('kind', 'person', 'says', '${FORMER} said so.')) WHERE origin = 'person';
       ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
       ${audit ? "" : `DELETE FROM audit_events; DELETE FROM memberships WHERE user_id = '${made.second.id}'; DELETE FROM users WHERE id = '${made.second.id}';`}
-      ${WITHOUT_SPAN_BLOCKS} DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; PRAGMA user_version = 39;`);
+      ${WITHOUT_BLOCKS} DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; PRAGMA user_version = 39;`);
     db.close();
     const newer = await startInstance({ directory: t.directory });
     expect(await told(newer, made)).toEqual(by(LATER, audit ? FORMER : LATER));

@@ -43,7 +43,7 @@ import { ask, somebody } from "../support/every-page.ts";
 import { freePort } from "../support/free-port.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { CLIENT, type Forgery, Jar, startForger, startIssuer, type TestIssuer } from "../support/oidc.ts";
-import { WITHOUT_SPAN_BLOCKS } from "../support/older.ts";
+import { WITHOUT_BLOCKS } from "../support/older.ts";
 
 /** Single sign-on with a real issuer on loopback, and with one that lies. */
 
@@ -397,7 +397,7 @@ describe("signing in by an issuer", () => {
     await setPassword(core, id, "another-north-field");
     await t.close();
     const db = new Sqlite(join(t.directory, "reckon.db"));
-    db.exec(`${WITHOUT_SPAN_BLOCKS} DROP TABLE sso_holders; PRAGMA user_version = 42;`);
+    db.exec(`${WITHOUT_BLOCKS} DROP TABLE sso_holders; PRAGMA user_version = 42;`);
     db.close();
     const newer = await startInstance({ directory: t.directory });
     const { core: later } = newer.instance;

@@ -77,6 +77,16 @@ export function spansOf(db: Database): unknown[][] {
   });
 }
 
+/** All contents of brains, in the order of arrival, wherever they lie. */
+export function contentsOf(db: Database): unknown[][] {
+  const block = db.prepare<[unknown], Buffer>("SELECT content FROM brain_blocks WHERE id = ?").pluck();
+  const blobs = db.prepare<[], Record<string, unknown>>("SELECT * FROM brain_blobs ORDER BY id").all();
+  return blobs.map(({ block_id: id, block_at: at, bytes, content, ...rest }) => {
+    const texts = id === null ? undefined : zstdDecompressSync(block.get(id) as Buffer);
+    return [...Object.values(rest), texts?.subarray(Number(at), Number(at) + Number(bytes)).toString() ?? content];
+  });
+}
+
 /** Runs a query, which may name `telemetry_entries`. */
 export function withEntries<T>(db: Database, sql: string, query: () => T): T {
   if (!isNamed(sql) || !has(db, "telemetry_segments")) return query();

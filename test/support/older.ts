@@ -12,8 +12,10 @@ interface TelemetryBatch {
   readonly entries: readonly { readonly seq: number; readonly payload: object; readonly clientTimestamp?: string }[];
 }
 
-/** Makes of a database, in SQL, one from before documents of spans were compressed. */
-export const WITHOUT_SPAN_BLOCKS = `
+/** Makes of a database, in SQL, one from before brains and documents of spans were compressed. */
+export const WITHOUT_BLOCKS = `
+  DROP INDEX brain_blobs_unsealed; DROP INDEX brain_blobs_by_block; DROP TABLE brain_blocks;
+  ALTER TABLE brain_blobs DROP COLUMN block_id; ALTER TABLE brain_blobs DROP COLUMN block_at;
   DROP TRIGGER trace_spans_replaced; DROP TABLE trace_span_blocks;
   ALTER TABLE trace_spans DROP COLUMN block_id; ALTER TABLE trace_spans DROP COLUMN block_at; ALTER TABLE trace_spans DROP COLUMN bytes;
   DROP INDEX trace_sessions_unsealed; ALTER TABLE trace_sessions DROP COLUMN unsealed_since;`;

@@ -67,6 +67,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 45, file: "src/platform/store/migrations/0045-nightly-runs.sql" },
   { version: 46, file: "src/platform/store/migrations/0046-references.sql" },
   { version: 47, file: "src/platform/store/migrations/0047-span-blocks.sql" },
+  { version: 48, file: "src/platform/store/migrations/0048-brain-blocks.sql" },
 ];
 
 export interface SchemaPlan {

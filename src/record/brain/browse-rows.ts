@@ -49,9 +49,6 @@ export const browseRows = statements((db) => ({
     `${SNAPSHOT} WHERE s.team_id = ? AND s.repo_key = ? AND s.id < ? AND s.accepted = 1 ORDER BY s.id DESC LIMIT ?`,
   ),
   manifest: db.prepare<[number], string>("SELECT entries FROM brain_manifests WHERE id = ?").pluck(),
-  // By the primary key; the content, which comes last in the row, is not read.
+  // By the primary key; the content, which comes behind it in the row, is not read.
   blobBytes: db.prepare<[number], number>("SELECT bytes FROM brain_blobs WHERE id = ?").pluck(),
-  blob: db.prepare<[number], { bytes: number; content: string; withheldSha256: Buffer | null }>(
-    "SELECT bytes, content, withheld_sha256 AS withheldSha256 FROM brain_blobs WHERE id = ?",
-  ),
 }));

@@ -2,7 +2,9 @@ import { type Core, slot } from "../../core.ts";
 import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { withDeliveries } from "../../log/log.ts";
 import { browseRows } from "./browse-rows.ts";
+import { contentOf } from "./contents.ts";
 import { findSnapshot, manifestReader, type SnapshotFacts, snapshotFacts } from "./manifests.ts";
+import { rows } from "./rows.ts";
 
 /** A repository by its current snapshot. */
 export interface Repository extends SnapshotFacts {
@@ -110,8 +112,9 @@ export function readFile(
 ): FileContent | undefined {
   const snapshot = findSnapshot(core, teamId, repoKey, snapshotId);
   const blobId = snapshot && manifestReader(core)(snapshot.manifestId).get(path);
-  const blob = blobId === undefined ? undefined : browseRows(core.store).blob.get(blobId);
+  const blob = blobId === undefined ? undefined : rows(core.store).blobById.get(blobId);
   if (!snapshot || !blob) return undefined;
   const current = browseRows(core.store).current.get(teamId, repoKey) === snapshot.snapshotId;
-  return { path, kind: kindOf(path), ...blob, snapshot, current };
+  const { bytes, withheldSha256 } = blob;
+  return { path, kind: kindOf(path), bytes, content: contentOf(core, blob), withheldSha256, snapshot, current };
 }

@@ -2,7 +2,9 @@ import type { Core } from "../../core.ts";
 import { type Kind, kindOf } from "../../formats/brain-kinds.ts";
 import { type Diff, diffLines } from "../../kit/diff.ts";
 import { browseRows } from "./browse-rows.ts";
+import { contentOf } from "./contents.ts";
 import { type Changes, compareManifests, findSnapshot, manifestReader, type SnapshotFacts } from "./manifests.ts";
+import { rows } from "./rows.ts";
 
 interface FileChange {
   readonly path: string;
@@ -62,8 +64,8 @@ export function diffSnapshotFile(
   const sides = findSides(core, teamId, repoKey, fromId, toId);
   if (!sides || (!sides.old.has(path) && !sides.now.has(path))) return undefined;
   const text = (id: number | undefined) => {
-    const blob = id === undefined ? undefined : browseRows(core.store).blob.get(id);
-    if (!blob?.withheldSha256) return blob?.content ?? "";
+    const blob = id === undefined ? undefined : rows(core.store).blobById.get(id);
+    if (!blob?.withheldSha256) return blob ? contentOf(core, blob) : "";
     return `(not stored: ${blob.bytes} bytes, SHA-256 ${blob.withheldSha256.toString("hex")})\n`;
   };
   return diffLines(text(sides.old.get(path)), text(sides.now.get(path)));

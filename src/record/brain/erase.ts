@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { type EraseStep, MAX_ERASED_ROWS, portions, stretches } from "../../kit/erase-steps.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveryErasure, type Portion } from "../../log/log.ts";
+import { removeContents } from "./contents.ts";
 import { type Digested, type ErasableSnapshot, eraseRows } from "./erase-rows.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
@@ -73,15 +74,19 @@ async function* eraseUnusedFiles(core: Core, teamId: string): AsyncGenerator<Era
       if (isUsed) note(id);
     }
   }
+  const unused: { readonly id: number; readonly blockId: number | null }[] = [];
   for (const blobs of inStretches((sha256) => sql.blobsAfter.all(teamId, sha256))) {
     await yieldNow();
-    const unused = blobs.filter(({ id }) => !filled.has(id));
-    if (unused.length === 0) continue;
-    yield () => {
-      for (const manifestId of sql.manifestsSince.all(last, teamId)) note(manifestId);
-      return { files: unused.reduce((sum, { id }) => (filled.has(id) ? sum : sum + sql.dropBlob.run(id).changes), 0) };
-    };
+    for (const blob of blobs) if (!filled.has(blob.id)) unused.push(blob);
   }
+  // By the blocks that they lie in: each is packed anew once.
+  for (const ofBlock of Map.groupBy(unused, ({ blockId }) => blockId).values())
+    for (const some of portions(ofBlock))
+      yield () => {
+        for (const manifestId of sql.manifestsSince.all(last, teamId)) note(manifestId);
+        const ids = some.flatMap(({ id }) => (filled.has(id) ? [] : [id]));
+        return { files: removeContents(core, ids) };
+      };
 }
 
 /** Erasing snapshots of brains. */

@@ -1,4 +1,6 @@
 import type { Core } from "../../core.ts";
+import { contentRows } from "./content-rows.ts";
+import { contentOf } from "./contents.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
 /** A repository's current brain, for what is derived from it. */
@@ -36,5 +38,6 @@ export function currentBrains(core: Core, teamId: string): CurrentBrain[] {
 
 /** The content that a manifest names by number; content never changes. */
 export function readBlob(core: Core, blobId: number): string {
-  return (rows(core.store).blobContent.get(blobId) as string | undefined) ?? "";
+  const blob = contentRows(core.store).place.get(blobId);
+  return blob ? contentOf(core, blob) : "";
 }

@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { parseJson } from "../../formats/values.ts";
 import { sameDigest, sha256 } from "../../kit/hash.ts";
+import { contentOf } from "./contents.ts";
 import { type ManifestEntries, rows, type StoredSnapshotRow } from "./rows.ts";
 import { withheldDigest } from "./snapshot.ts";
 import { snapshotTexts } from "./store-snapshot.ts";
@@ -16,7 +17,7 @@ export function fileReader(core: Core): (snapshot: StoredSnapshotRow) => File[] 
   const blobDigest = (id: number) => {
     if (!sound.has(id)) {
       const blob = rows(core.store).blobById.get(id);
-      sound.set(id, blob && sameDigest(digestOfBlob(blob), blob.sha256) ? blob.sha256 : undefined);
+      sound.set(id, blob && sameDigest(digestOfBlob(core, blob), blob.sha256) ? blob.sha256 : undefined);
     }
     return sound.get(id);
   };
@@ -43,8 +44,9 @@ function entriesIn(stored: string): ManifestEntries | undefined {
 type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;
 
 /** What a blob is addressed by, as it is stored; of a withheld one that holds content after all nothing that fits. */
-function digestOfBlob({ content, bytes, withheldSha256 }: Blob): Buffer {
-  return withheldSha256 && content === "" ? withheldDigest(withheldSha256, bytes) : sha256(content);
+function digestOfBlob(core: Core, blob: Blob): Buffer {
+  const content = contentOf(core, blob);
+  return blob.withheldSha256 && content === "" ? withheldDigest(blob.withheldSha256, blob.bytes) : sha256(content);
 }
 
 /** The texts of a snapshot's items by their places, and its delivery; undefined where there is no such snapshot. */

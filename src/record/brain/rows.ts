@@ -1,4 +1,5 @@
 import { statements } from "../../platform/store/store.ts";
+import { type ContentPlace, contentPlace } from "./content-rows.ts";
 
 /** A manifest's entries: path and blob id, sorted by path. */
 export type ManifestEntries = readonly (readonly [path: string, blobId: number])[];
@@ -53,10 +54,9 @@ export const rows = statements((db, has) => ({
        ON CONFLICT (team_id, sha256) DO UPDATE SET rules_version = excluded.rules_version RETURNING id`,
     )
     .pluck(),
-  blobContent: db.prepare<[number], string>("SELECT content FROM brain_blobs WHERE id = ?").pluck(),
-  blobById: db.prepare<[number], { sha256: Buffer; bytes: number; content: string; withheldSha256: Buffer | null }>(
-    `SELECT sha256, bytes, content, ${has("brain_blobs", "withheld_sha256") ? "withheld_sha256" : "NULL"} AS withheldSha256
-     FROM brain_blobs WHERE id = ?`,
+  blobById: db.prepare<[number], ContentPlace & { sha256: Buffer; withheldSha256: Buffer | null }>(
+    `SELECT sha256, ${has("brain_blobs", "withheld_sha256") ? "withheld_sha256" : "NULL"} AS withheldSha256,
+       ${contentPlace(has("brain_blobs", "block_id"))} FROM brain_blobs WHERE id = ?`,
   ),
   // By brain_manifests' unique index (team_id, sha256).
   manifest: db

@@ -44,9 +44,24 @@ export const leafRows = (db: Store["db"]): IterableIterator<{ n: number; sha256:
 /** Its nodes of the log's tree, in order. */
 export const nodeRows = (db: Store["db"]): IterableIterator<NodeRow> =>
   db.prepare<[], NodeRow>("SELECT first, level, sha256 FROM file_nodes ORDER BY first").iterate();
-/** Whether rows name what is not in the file: another team's, once they are numbered anew. */
+/** Tables whose rows lie in blocks, with the table of those. */
+const IN_BLOCKS = {
+  telemetry_segments: "telemetry_blocks",
+  brain_blobs: "brain_blocks",
+  trace_spans: "trace_span_blocks",
+} as const;
+
+/** Whether rows name what is not in the file: another team's, now or later, once they are numbered anew. */
 export const brokenReferences = (db: Store["db"]): boolean =>
   (db.pragma("foreign_key_check") as unknown[]).length > 0 ||
+  Object.entries(IN_BLOCKS).some(
+    ([table, blocks]) =>
+      db
+        .prepare(
+          `SELECT 1 FROM main.${table} WHERE block_id IS NOT NULL AND block_id NOT IN (SELECT id FROM main.${blocks}) LIMIT 1`,
+        )
+        .get() !== undefined,
+  ) ||
   db
     .prepare(
       `SELECT 1 FROM main.brain_manifests m CROSS JOIN json_each(m.entries) e

@@ -14,6 +14,7 @@ export type NumberSpace =
   | "withheld_ranges.id"
   | "brain_streams.id"
   | "brain_blobs.id"
+  | "brain_blocks.id"
   | "brain_manifests.id"
   | "brain_snapshots.id"
   | "trace_sessions.id"
@@ -197,7 +198,8 @@ export const MOVED: readonly MovedTable[] = [
     },
   },
   { name: "brain_streams", where: OF_TEAM, arriving: { id: "brain_streams.id" } },
-  { name: "brain_blobs", where: OF_TEAM, arriving: { id: "brain_blobs.id" } },
+  { name: "brain_blobs", where: OF_TEAM, arriving: { id: "brain_blobs.id", block_id: "brain_blocks.id" } },
+  { name: "brain_blocks", where: OF_TEAM, arriving: { id: "brain_blocks.id" } },
   {
     name: "brain_manifests",
     where: OF_TEAM,

@@ -1,4 +1,5 @@
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { sealContents } from "../../../src/record/brain/seal.ts";
 import { seal as sealEntries } from "../../../src/record/telemetry/seal.ts";
 import { seal as sealSpans } from "../../../src/record/traces/seal.ts";
 import { withDirectory } from "./data.ts";
@@ -6,5 +7,6 @@ import { withDirectory } from "./data.ts";
 /** Seals what there is to seal in a directory, saying so after every block. */
 await withDirectory(process.argv[2] as string, async (core) => {
   const later = { ...core, clock: { ...core.clock, now: () => core.clock.now() + DAY_MS } };
-  for (const seal of [sealSpans, sealEntries]) while ((await seal(later, 1)) > 0) process.stdout.write("block\n");
+  for (const seal of [sealContents, sealSpans, sealEntries])
+    while ((await seal(later, 1)) > 0) process.stdout.write("block\n");
 });

@@ -9,7 +9,7 @@ import { listSessions, sessionCounts } from "../../../src/record/traces/traces.t
 import { eraseNow } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { ledgerFaults } from "../../support/ledger-faults.ts";
-import { WITHOUT_SPAN_BLOCKS } from "../../support/older.ts";
+import { WITHOUT_BLOCKS } from "../../support/older.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
 const DAY = Date.UTC(2026, 10, 21) / DAY_MS;
@@ -198,7 +198,7 @@ it("takes what stood twice in an older database out of lists and sums", async ()
     DROP TRIGGER trace_sessions_day_over; CREATE TRIGGER trace_sessions_day_over AFTER UPDATE ON trace_sessions BEGIN SELECT 1; END;
     DROP TRIGGER trace_sessions_day_in; CREATE TRIGGER trace_sessions_day_in AFTER INSERT ON trace_sessions BEGIN SELECT 1; END;
     DROP TRIGGER trace_sessions_day_out; CREATE TRIGGER trace_sessions_day_out AFTER DELETE ON trace_sessions BEGIN SELECT 1; END;
-    ${WITHOUT_SPAN_BLOCKS} DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; DROP TABLE defects_gone; DROP INDEX trace_sessions_by_name; DROP INDEX trace_sessions_unlisted; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
+    ${WITHOUT_BLOCKS} DROP TABLE sso_holders; ALTER TABLE devices DROP COLUMN ends_at; ALTER TABLE connect_codes DROP COLUMN binds_for_ms; DROP INDEX erasures_unreclaimed; ALTER TABLE erasures DROP COLUMN reclaimed_at; DROP TABLE defects_gone; DROP INDEX trace_sessions_by_name; DROP INDEX trace_sessions_unlisted; ALTER TABLE causal_links DROP COLUMN said_by; ALTER TABLE pack_versions ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
     DROP INDEX session_figures_by_cause;
     ALTER TABLE trace_sessions DROP COLUMN exported; ALTER TABLE trace_sessions DROP COLUMN user_email;
     ALTER TABLE session_figures DROP COLUMN user_email; ALTER TABLE spend_cells DROP COLUMN session_user;
