@@ -528,6 +528,7 @@ describe("otlpLogs", () => {
       t.count(table),
     );
     expect((await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_9")) })).status).toBe(200);
+    expect(t.rows("SELECT deliveries FROM policy_violations")).toEqual([{ deliveries: 2 }]);
     expect(
       ["telemetry_entries", "trace_sessions", "trace_spans", "deliveries", "otlp_seen"].map((table) => t.count(table)),
     ).toEqual(before);
@@ -580,8 +581,9 @@ describe("otlpLogs", () => {
   it("stores thousands of records in deliveries that verify", async () => {
     const t = await startInstance();
     const { token } = await t.device();
-    const calls = Array.from({ length: 2_500 }, (_, i) => claudeCall(`req_${i}`));
-    const body = Buffer.from(gzipSync(JSON.stringify(claudeLogs(...calls))));
+    const calls = Array.from({ length: 2_499 }, (_, i) => claudeCall(`req_${i}`));
+    const prompt: ClaudeRecord = ["user_prompt", { prompt: "use AKIAIOSFODNN7EXAMPLA" }];
+    const body = Buffer.from(gzipSync(JSON.stringify(claudeLogs(prompt, ...calls))));
     const answer = await t.post("/v1/logs", {
       token,
       body,
@@ -591,8 +593,9 @@ describe("otlpLogs", () => {
     expect(t.rows("SELECT count(*) AS n, max(seq) AS last FROM telemetry_entries")).toEqual([
       { n: 2_500, last: 2_500 },
     ]);
-    expect(t.rows("SELECT count(*) AS n FROM deliveries WHERE kind = 'telemetry'")).toEqual([{ n: 5 }]);
-    expect(t.count("trace_spans")).toBe(2_500);
+    const redacted = t.rows("SELECT redacted FROM deliveries WHERE kind = 'telemetry' ORDER BY id");
+    expect(redacted.map((one) => one.redacted)).toEqual([1, 0, 0, 0, 0]);
+    expect(t.count("trace_spans")).toBe(2_499);
     expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
   });
 
@@ -629,6 +632,10 @@ describe("otlpLogs", () => {
     expect((await t.post("/v1/traces", { token, json: { resourceSpans: null } })).body).toEqual({});
     expect((await t.post("/v1/metrics", { token, json: { resourceMetrics: null } })).body).toEqual({});
     expect(t.count("telemetry_entries") + t.count("trace_sessions")).toBe(0);
+    const year2250 = Date.UTC(2250, 0);
+    const far = { prompt: "Mend it", "event.timestamp": new Date(year2250).toISOString() };
+    await t.post("/v1/logs", { token, json: claudeLogs(["user_prompt", far, year2250 - Date.UTC(2026, 10, 21, 8)]) });
+    expect(t.rows("SELECT client_timestamp FROM telemetry_entries")).toEqual([{ client_timestamp: null }]);
   });
 
   it("is not for a tier without telemetry; without traces it takes entries alone", async () => {
@@ -779,6 +786,8 @@ describe("otlpTraces", () => {
     await send(call("c-1", [part("user", "Go on")]), call("c-2", "{ no list"), call("c-3", [part("user", "Chat: hi")]));
     await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
     await send(call("c-4", said));
+    expect(t.rows("SELECT deliveries FROM policy_violations")).toEqual([{ deliveries: 1 }]);
+    expect(t.rows("SELECT withheld FROM deliveries ORDER BY id DESC LIMIT 1")).toEqual([{ withheld: 2 }]);
     const { body } = await t.get("/api/sessions", { token: await apiToken(t, team.id) });
     const titles = body.items.map(({ sessionId, firstPrompt }: Record<string, unknown>) => [sessionId, firstPrompt]);
     expect(Object.fromEntries(titles)).toEqual({
