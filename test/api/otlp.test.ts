@@ -84,6 +84,14 @@ describe("otlpLogs", () => {
           },
           900,
         ],
+        [
+          "tool_result",
+          {
+            ...{ tool_name: "Bash", tool_use_id: "toolu_2", tool_parameters: '{"git_commit_id":"was there already"}' },
+            ...{ "vcs.ref.head.type": "tag", "vcs.ref.head.name": "v1" },
+          },
+          900,
+        ],
         ["plugin_loaded", { "plugin.name": "x" }],
       ),
     });
@@ -123,6 +131,7 @@ describe("otlpLogs", () => {
         startedAt: "2026-11-21T08:00:00.880Z",
         attributes: { "gen_ai.tool.name": "Bash" },
       },
+      { id: "toolu_2" },
     ]);
     expect(await spend(t, device)).toMatchObject({
       usages: 1,
@@ -626,6 +635,7 @@ describe("otlpLogs", () => {
       },
       { resourceLogs: [{ scopeLogs: [{ logRecords: [{ attributes: { a: 1 }, body: [], timeUnixNano: {} }] }] }] },
       claudeLogs(["api_request", { input_tokens: -5, output_tokens: "many", request_id: "req_1" }]),
+      claudeLogs(["api_request", { input_tokens: 0, output_tokens: 0, request_id: "req_1" }]),
       claudeLogs(["user_prompt", { "session.id": "\u0000" }]),
     ])
       expect((await t.post("/v1/logs", { token, json })).status).toBe(200);
@@ -900,6 +910,13 @@ describe("otlpTraces", () => {
     const [rejected, message] = wireFields(partial?.bytes as Buffer);
     expect([partial?.number, rejected?.number, rejected?.value, message?.number]).toEqual([1, 1, 1, 2]);
     expect(t.count("trace_sessions")).toBe(0);
+    const chat = { name: "a", values: { "gen_ai.operation.name": "chat" } };
+    const ofOtherForms = [
+      { ...chat, id: "a".repeat(15) },
+      { ...chat, id: "A".repeat(16) },
+    ];
+    await t.post("/v1/traces", { token, json: spansOf({}, "x", ...ofOtherForms) });
+    expect(spans(t).map(({ id }) => id)).toEqual(["a".repeat(16)]);
   });
 });
 
