@@ -752,6 +752,7 @@ describe("otlpTraces", () => {
           "gen_ai.tool.name": "edit",
           "gen_ai.tool.call.arguments": "{}",
           "gen_ai.tool.definitions": "[…]",
+          "db.statement": "SELECT 2",
         },
       },
       { name: "sql.execute", values: { "db.statement": "SELECT 1" } },
@@ -762,7 +763,11 @@ describe("otlpTraces", () => {
       { id: "c-1", agent: "github-copilot", agentVersion: "1.0.102", model: "gpt-5", outcome: "completed" },
     ]);
     expect(spans(t).map(({ kind }) => kind)).toEqual(["agent", "llm", "llm", "tool"]);
-    expect(spans(t)[3].attributes).not.toHaveProperty("gen_ai.tool.definitions");
+    expect(spans(t)[3].attributes).toEqual({
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "edit",
+      "gen_ai.tool.call.arguments": "{}",
+    });
     expect(await spend(t, device)).toMatchObject({
       usages: 2,
       inputTokens: 800,

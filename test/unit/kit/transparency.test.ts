@@ -79,6 +79,10 @@ describe("signed notes", () => {
     expect(verifiedBy(note, [other])).toEqual([]);
     for (const not of [{ name: log.name }, { id: log.id }])
       expect(verifiedBy(note, [{ ...other, ...not }])).toEqual([]);
+    expect(verifiedBy(parseNote(signed + signatureLine(text, log, 0)), [log])).toHaveLength(1);
+    expect(() => verifiedBy(parseNote(signed + signatureLine("c\n", log, 0)), [log])).toThrow(
+      problem(/not of that key/),
+    );
     const altered = parseNote(signed.replace("a\n", "A\n"));
     expect(() => verifiedBy(altered, [log])).toThrow(problem(/names reckon.example/));
     expect(() => verifiedBy(altered, [cosigner])).toThrow(problem(/names audit.example/));
