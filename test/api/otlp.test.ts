@@ -753,6 +753,7 @@ describe("otlpTraces", () => {
           "gen_ai.tool.call.arguments": "{}",
           "gen_ai.tool.definitions": "[…]",
           "db.statement": "SELECT 2",
+          "http.request.header.authorization": ["Bearer secret"],
         },
       },
       { name: "sql.execute", values: { "db.statement": "SELECT 1" } },

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
@@ -138,4 +139,21 @@ it.each(["device", "repo"] as const)("takes with a %s what sessions used that ra
   await erase(t, kind === "device" ? { device: mine.deviceId } : { repo: "shop" });
   expect(await spent(t, other, "session", 60)).toEqual({ usages: 1, groups: ["s-2 100"] });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
+
+it("names no erased person any more by what their sessions used that ran out, in sums that were asked for before either", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  await makeAccount(core, { email: "marigold@example.com", team: { id: device.team.id, role: "member" } });
+  const usage = { input_tokens: 100, output_tokens: 1 };
+  const session = { id: "s-1", outcome: "success", userEmail: "marigold@example.com", spans: [{ id: "a", usage }] };
+  await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
+  await t.instance.settle();
+  await setRetention(core, device.team.id, "traces", 30);
+  t.clock.advance(31 * DAY_MS);
+  await retentionJob.run(core);
+  expect(await spent(t, device, "person", 60)).toEqual({ usages: 1, groups: ["marigold@example.com 100"] });
+  await erase(t, { person: "marigold@example.com" });
+  expect(await spent(t, device, "person", 60)).toEqual({ usages: 1, groups: [" 100"] });
 });
