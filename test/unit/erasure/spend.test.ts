@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { spendErasure } from "../../../src/insight/spend/spend.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
@@ -98,6 +99,27 @@ it.each(["repo", "session"])("keeps the figures of entries that come while their
   );
   await carryOut(core, asked);
   expect(await spent(t, device, "device")).toEqual({ usages: 4, groups: [`${device.deviceId} 11002`] });
+});
+
+it("keeps the figures of entries that are counted between two transactions of an erasure", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  const tell = async (seq: number, input_tokens: number) => {
+    const entries = [{ seq, payload: { model: "gpt-5", usage: { id: "a", input_tokens, output_tokens: 1 } } }];
+    await send(t, device, "/api/telemetry/ingest", { repoKey: "shop", entries });
+    await t.instance.settle();
+  };
+  await tell(1, 10);
+  const [{ through }] = t.rows("SELECT max(id) AS through FROM deliveries");
+  const cells = { teamId: device.team.id, deviceId: device.deviceId, repoKey: "shop", session: null, through };
+  let isTold = false;
+  for await (const step of spendErasure.eraseSpend(core, [cells])) {
+    if (!isTold) await tell(2, 1_000);
+    isTold = true;
+    await core.store.write(step);
+  }
+  expect(await spent(t, device, "repo")).toEqual({ usages: 1, groups: ["shop 1000"] });
 });
 
 it("keeps what a call used in a repository that stays, though it was told of in an erased one as well", async () => {
