@@ -418,6 +418,7 @@ describe("otlpLogs", () => {
       }),
     );
     expect((await t.post("/v1/logs", { token: device.token, json })).body).toEqual({});
+    expect(sessions(t)).toMatchObject([{ id: "c-1", outcome: "completed" }]);
     // The same call once more, as a span: without a session of its own, found by its trace.
     const trace = { trace: "b".repeat(32) };
     const traces = spansOf(
