@@ -126,6 +126,8 @@ it("writes everything of a team, a repository or a person into an archive whose 
     false,
   ]);
   expect(JSON.parse(person.files.get("person.json") ?? "")).toMatchObject({ email: "ada@example.com" });
+  const devices = new Set(lines(person.files.get("deliveries/00001.jsonl")).map(({ deviceId }) => deviceId));
+  expect([...devices]).toEqual([mine.deviceId]);
   expect(theirs).not.toContain("passwordHash");
   expect(lines(person.files.get("audit/00001.jsonl")).length).toBeGreaterThan(0);
   expect(theirs).not.toContain("rada@example.com");

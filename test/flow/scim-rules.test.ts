@@ -144,6 +144,13 @@ describe("whose account it is", () => {
     // Nor is there a second record of an account: it would stay open for one when the other leaves.
     const second = { ...oktaUser("bob@acme.example"), userName: "rob@acme.example", externalId: "00u-rob" };
     expect(outcome(await directory.send("POST", "Users", second))).toEqual([409, "uniqueness"]);
+    // By a name that two have, one would be closed for the other.
+    const named = (email: string) => ({ ...oktaUser(email), userName: "BOB@acme.example" });
+    for (const [method, path, email] of [
+      ["POST", "Users", "rob@acme.example"],
+      ["PUT", user, "ada@acme.example"],
+    ] as const)
+      expect(outcome(await directory.send(method, path, named(email)))).toEqual([409, "uniqueness"]);
     expect([t.count("scim_users"), account(t, "ada@acme.example").open]).toEqual([2, 1]);
     // Without an address of its own it follows the user name.
     const renamed = patch({ op: "replace", path: "userName", value: "countess@acme.example" });
