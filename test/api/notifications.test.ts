@@ -36,10 +36,10 @@ const telemetry = (t: TestInstance, token: string, seqs: readonly number[], repo
     json: { repoKey, entries: seqs.map((seq) => ({ seq, payload: { seq, n, text: "prompt words" } })) },
   });
 
-const brain = (t: TestInstance, token: string, version: number, content: string) =>
+const brain = (t: TestInstance, token: string, version: number, content: string, name = "errors") =>
   t.post("/api/brain/ingest", {
     token,
-    json: { version, repoKey: "acme/shop", files: [{ path: ".claude/brain/errors.md", content }] },
+    json: { version, repoKey: "acme/shop", files: [{ path: `.claude/brain/${name}.md`, content }] },
   });
 
 const types = (received: readonly Received[]) => received.map(({ json }) => json.type).sort();
@@ -100,6 +100,9 @@ describe("webhooks", () => {
     await t.instance.settle();
     await brain(t, token, 2, entry("2026-11-21", "Off by two") + entry("2026-11-20", "Off by a cent"));
     await t.instance.settle();
+    await brain(t, token, 3, "## 2026-11-21 Anybody may sign in\n\nThere was no lock.\n", "security");
+    await t.instance.settle();
+    expect(t.count("defects")).toBe(1);
     const session = (outcome: string) => ({
       sessions: [{ id: "s1", outcome, agent: "claude-code", startedAt: "2026-11-21T07:00:00Z", spans: [] }],
     });

@@ -84,6 +84,14 @@ describe("otlpLogs", () => {
           },
           900,
         ],
+        [
+          "tool_result",
+          {
+            ...{ tool_name: "Bash", tool_use_id: "toolu_2", tool_parameters: '{"git_commit_id":"was there already"}' },
+            ...{ "vcs.ref.head.type": "tag", "vcs.ref.head.name": "v1" },
+          },
+          900,
+        ],
         ["plugin_loaded", { "plugin.name": "x" }],
       ),
     });
@@ -123,6 +131,7 @@ describe("otlpLogs", () => {
         startedAt: "2026-11-21T08:00:00.880Z",
         attributes: { "gen_ai.tool.name": "Bash" },
       },
+      { id: "toolu_2" },
     ]);
     expect(await spend(t, device)).toMatchObject({
       usages: 1,
@@ -409,6 +418,7 @@ describe("otlpLogs", () => {
       }),
     );
     expect((await t.post("/v1/logs", { token: device.token, json })).body).toEqual({});
+    expect(sessions(t)).toMatchObject([{ id: "c-1", outcome: "completed" }]);
     // The same call once more, as a span: without a session of its own, found by its trace.
     const trace = { trace: "b".repeat(32) };
     const traces = spansOf(
@@ -528,6 +538,7 @@ describe("otlpLogs", () => {
       t.count(table),
     );
     expect((await t.post("/v1/logs", { token, json: claudeLogs(claudeCall("req_9")) })).status).toBe(200);
+    expect(t.rows("SELECT deliveries FROM policy_violations")).toEqual([{ deliveries: 2 }]);
     expect(
       ["telemetry_entries", "trace_sessions", "trace_spans", "deliveries", "otlp_seen"].map((table) => t.count(table)),
     ).toEqual(before);
@@ -580,8 +591,9 @@ describe("otlpLogs", () => {
   it("stores thousands of records in deliveries that verify", async () => {
     const t = await startInstance();
     const { token } = await t.device();
-    const calls = Array.from({ length: 2_500 }, (_, i) => claudeCall(`req_${i}`));
-    const body = Buffer.from(gzipSync(JSON.stringify(claudeLogs(...calls))));
+    const calls = Array.from({ length: 2_499 }, (_, i) => claudeCall(`req_${i}`));
+    const prompt: ClaudeRecord = ["user_prompt", { prompt: "use AKIAIOSFODNN7EXAMPLA" }];
+    const body = Buffer.from(gzipSync(JSON.stringify(claudeLogs(prompt, ...calls))));
     const answer = await t.post("/v1/logs", {
       token,
       body,
@@ -591,8 +603,9 @@ describe("otlpLogs", () => {
     expect(t.rows("SELECT count(*) AS n, max(seq) AS last FROM telemetry_entries")).toEqual([
       { n: 2_500, last: 2_500 },
     ]);
-    expect(t.rows("SELECT count(*) AS n FROM deliveries WHERE kind = 'telemetry'")).toEqual([{ n: 5 }]);
-    expect(t.count("trace_spans")).toBe(2_500);
+    const redacted = t.rows("SELECT redacted FROM deliveries WHERE kind = 'telemetry' ORDER BY id");
+    expect(redacted.map((one) => one.redacted)).toEqual([1, 0, 0, 0, 0]);
+    expect(t.count("trace_spans")).toBe(2_499);
     expect(verifyLedger(t.instance.core, undefined, () => {})).toMatchObject({ faults: [] });
   });
 
@@ -623,12 +636,17 @@ describe("otlpLogs", () => {
       },
       { resourceLogs: [{ scopeLogs: [{ logRecords: [{ attributes: { a: 1 }, body: [], timeUnixNano: {} }] }] }] },
       claudeLogs(["api_request", { input_tokens: -5, output_tokens: "many", request_id: "req_1" }]),
+      claudeLogs(["api_request", { input_tokens: 0, output_tokens: 0, request_id: "req_1" }]),
       claudeLogs(["user_prompt", { "session.id": "\u0000" }]),
     ])
       expect((await t.post("/v1/logs", { token, json })).status).toBe(200);
     expect((await t.post("/v1/traces", { token, json: { resourceSpans: null } })).body).toEqual({});
     expect((await t.post("/v1/metrics", { token, json: { resourceMetrics: null } })).body).toEqual({});
     expect(t.count("telemetry_entries") + t.count("trace_sessions")).toBe(0);
+    const year2250 = Date.UTC(2250, 0);
+    const far = { prompt: "Mend it", "event.timestamp": new Date(year2250).toISOString() };
+    await t.post("/v1/logs", { token, json: claudeLogs(["user_prompt", far, year2250 - Date.UTC(2026, 10, 21, 8)]) });
+    expect(t.rows("SELECT client_timestamp FROM telemetry_entries")).toEqual([{ client_timestamp: null }]);
   });
 
   it("is not for a tier without telemetry; without traces it takes entries alone", async () => {
@@ -735,6 +753,8 @@ describe("otlpTraces", () => {
           "gen_ai.tool.name": "edit",
           "gen_ai.tool.call.arguments": "{}",
           "gen_ai.tool.definitions": "[…]",
+          "db.statement": "SELECT 2",
+          "http.request.header.authorization": ["Bearer secret"],
         },
       },
       { name: "sql.execute", values: { "db.statement": "SELECT 1" } },
@@ -745,7 +765,11 @@ describe("otlpTraces", () => {
       { id: "c-1", agent: "github-copilot", agentVersion: "1.0.102", model: "gpt-5", outcome: "completed" },
     ]);
     expect(spans(t).map(({ kind }) => kind)).toEqual(["agent", "llm", "llm", "tool"]);
-    expect(spans(t)[3].attributes).not.toHaveProperty("gen_ai.tool.definitions");
+    expect(spans(t)[3].attributes).toEqual({
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": "edit",
+      "gen_ai.tool.call.arguments": "{}",
+    });
     expect(await spend(t, device)).toMatchObject({
       usages: 2,
       inputTokens: 800,
@@ -779,6 +803,8 @@ describe("otlpTraces", () => {
     await send(call("c-1", [part("user", "Go on")]), call("c-2", "{ no list"), call("c-3", [part("user", "Chat: hi")]));
     await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
     await send(call("c-4", said));
+    expect(t.rows("SELECT deliveries FROM policy_violations")).toEqual([{ deliveries: 1 }]);
+    expect(t.rows("SELECT withheld FROM deliveries ORDER BY id DESC LIMIT 1")).toEqual([{ withheld: 2 }]);
     const { body } = await t.get("/api/sessions", { token: await apiToken(t, team.id) });
     const titles = body.items.map(({ sessionId, firstPrompt }: Record<string, unknown>) => [sessionId, firstPrompt]);
     expect(Object.fromEntries(titles)).toEqual({
@@ -891,6 +917,13 @@ describe("otlpTraces", () => {
     const [rejected, message] = wireFields(partial?.bytes as Buffer);
     expect([partial?.number, rejected?.number, rejected?.value, message?.number]).toEqual([1, 1, 1, 2]);
     expect(t.count("trace_sessions")).toBe(0);
+    const chat = { name: "a", values: { "gen_ai.operation.name": "chat" } };
+    const ofOtherForms = [
+      { ...chat, id: "a".repeat(15) },
+      { ...chat, id: "A".repeat(16) },
+    ];
+    await t.post("/v1/traces", { token, json: spansOf({}, "x", ...ofOtherForms) });
+    expect(spans(t).map(({ id }) => id)).toEqual(["a".repeat(16)]);
   });
 });
 

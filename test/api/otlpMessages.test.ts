@@ -46,6 +46,7 @@ const send = (t: TestInstance, device: TestDevice, ...spans: Sent[]) =>
 const callLogs = (
   records: readonly (readonly [event: string, values: Values, body?: Values[string]])[],
   service = "my-agent",
+  spanId = CALL,
 ) => ({
   resourceLogs: [
     {
@@ -55,7 +56,7 @@ const callLogs = (
           logRecords: records.map(([event, values, body]) => ({
             timeUnixNano: nanos(400),
             traceId: "a".repeat(32),
-            spanId: CALL,
+            spanId,
             attributes: attributes({ "event.name": event, ...values }),
             ...(body !== undefined && { body: attributes({ body })[0]?.value }),
           })),
@@ -208,6 +209,18 @@ describe("the event of a call", () => {
       { role: "user", content: "Who are you?" },
       { role: "assistant", content: "An agent." },
       { role: "user" },
+    ]);
+  });
+
+  it("is of one call of several in a trace", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const said = (answer: string, spanId: string) =>
+      callLogs([["gen_ai.choice", {}, { message: { content: answer } }]], "my-agent", spanId).resourceLogs;
+    await post(t, device, "logs", { resourceLogs: [...said("Read.", CALL), ...said("Mended.", "d".repeat(16))] });
+    expect(spans(t).map(({ id, attributes }) => [id, attributes.output])).toEqual([
+      [CALL, "Read."],
+      ["d".repeat(16), "Mended."],
     ]);
   });
 
@@ -448,7 +461,7 @@ it("takes no bytes, no embedded text and no agent that is only made for somethin
     device,
     chat({ "gen_ai.input.messages": [{ role: "user", parts: [blob, { type: "text", content: "See?" }] }] }),
   );
-  expect(sessions(t).map(({ title }) => title)).toEqual(["See?"]);
+  expect(sessions(t)).toMatchObject([{ title: "See?", prompts: [{ text: "See?" }] }]);
 });
 
 it("keeps the beginning of long messages readable, and passes over what nests too deep or is broken", async () => {

@@ -81,11 +81,13 @@ it("leaves a span below what it names where nothing above it is known, and where
     call(1, STEP),
     { id: one, parent: other, name: "a", values: {} },
     { id: other, parent: one, name: "b", values: {} },
+    { id: "9".repeat(16), name: "execute_tool", values: { "gen_ai.operation.name": "execute_tool" } },
     call(2, one),
   );
   expect(t.rows("SELECT parent_id FROM trace_spans ORDER BY external_id").map((row) => row.parent_id)).toEqual([
     STEP,
     one,
+    null,
   ]);
 });
 

@@ -8,6 +8,7 @@ import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { endSessionsOf, storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { noteView } from "../../src/insight/session-views/session-views.ts";
 import { SECOND_MS } from "../../src/kit/clock.ts";
+import { vkeyOf } from "../../src/kit/transparency/note.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setPolicy } from "../../src/record/policy/policy.ts";
 import { exportArchive, resolveScope } from "../../src/share/export/export.ts";
@@ -16,6 +17,7 @@ import { makeAccount } from "../support/accounts.ts";
 import { deliverAll, personWith } from "../support/erasure.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
+import { cosignerOf } from "../support/ledger.ts";
 import { command } from "../support/remote.ts";
 
 /** Unpacks an archive with the system's tar and checks every file against the manifest. @returns texts by path */
@@ -103,6 +105,9 @@ it("writes everything of a team, a repository or a person into an archive whose 
   expect(whole.files.get(`brain/${snapshot.files[1].sha256}.md`)).toBe("# marigold brain 1");
 
   const repo = await made("repo.tar.zst", "--repo", "till");
+  expect(repo.files.has("audit/00001.jsonl")).toBe(false);
+  const repos = new Set(lines(repo.files.get("deliveries/00001.jsonl")).map(({ repoKey }) => repoKey));
+  expect([...repos]).toEqual(["till"]);
   const text = [...repo.files.values()].join("");
   expect([text.includes("crocus"), text.includes("lavender"), text.includes("marigold")]).toEqual([true, true, false]);
   expect(
@@ -126,6 +131,8 @@ it("writes everything of a team, a repository or a person into an archive whose 
     false,
   ]);
   expect(JSON.parse(person.files.get("person.json") ?? "")).toMatchObject({ email: "ada@example.com" });
+  const devices = new Set(lines(person.files.get("deliveries/00001.jsonl")).map(({ deviceId }) => deviceId));
+  expect([...devices]).toEqual([mine.deviceId]);
   expect(theirs).not.toContain("passwordHash");
   expect(lines(person.files.get("audit/00001.jsonl")).length).toBeGreaterThan(0);
   expect(theirs).not.toContain("rada@example.com");
@@ -220,8 +227,8 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   const key = (await command(["ledger", "key", "--data", t.directory])).stdout.trim();
   const out = join(t.directory, "team.tar.zst");
   expect((await command(["export", "--team", "Acme", "--out", out, "--data", t.directory])).code).toBe(0);
-  const check = async (file: string) => {
-    const { code, stdout, stderr } = await command(["ledger", "check", file, "--key", key, "--json"]);
+  const check = async (file: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await command(["ledger", "check", file, "--key", key, ...args, "--json"]);
     expect(stderr).toBe("");
     const { proven, steps } = JSON.parse(stdout) as { proven: boolean; steps: Step[] };
     expect(code).toBe(proven ? 0 : 1);
@@ -231,6 +238,11 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   expect(whole.failed).toEqual([]);
   expect(whole.steps.map(({ step }) => step)).toEqual(["file", "checkpoint", "inclusion", "item"]);
   expect(whole.steps[3]?.detail).toMatch(/^all of \d+ deliveries are what was delivered; nothing proves "audit"$/);
+
+  const witness = vkeyOf(cosignerOf("audit.example/w1", 2));
+  expect((await check(out, "--witness", witness)).failed).toEqual([
+    expect.stringMatching(/^cosignature: audit\.example\/w1 .* did not cosign/),
+  ]);
 
   const { files } = unpack(out);
   const forged = async (path: string, forge: (text: string) => string) => {
@@ -264,6 +276,11 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   expect(await forged("deliveries/00001.jsonl", changed(/"leaf":"\{\\"v\\":2/, '"leaf":"{\\"v\\":3'))).toMatch(
     /^inclusion: /,
   );
+  expect(await forged("deliveries/00001.jsonl", changed('"receivedAt":"20', '"receivedAt":"19'))).toMatch(
+    /inclusion: delivery \d+ came at another time/,
+  );
+  const repeated = (text: string) => text + text.slice(0, text.indexOf("\n") + 1);
+  expect(await forged("deliveries/00001.jsonl", repeated)).toMatch(/^file: delivery \d+ is there twice/);
   // Shown otherwise than it is proven, or beside what is proven.
   const shown = changed(/("payload":\{[^}]*)broken line/, "$1broken lime");
   expect(await forged("telemetry/00001.jsonl", shown)).toMatch(/item: .* says two things/);
@@ -280,8 +297,13 @@ it("makes archives that anybody can check with the log's key, and no forged one"
   expect(await forged(content, (text) => `${text}!`)).toMatch(/item: the content of .* is another/);
   expect(await forged(content, () => "")).toMatch(/item: the content of .* is not there/);
   const target = join(t.directory, "forged.tar.zst");
-  repack(target, new Map([...files].filter(([path]) => path !== content)));
-  expect((await check(target)).failed.join()).toMatch(/item: the content of .* is not there/);
+  for (const [missing, problem] of [
+    [content, /item: the content of .* is not there/],
+    ["checkpoint", /^file: the archive has no checkpoint/],
+  ] as const) {
+    repack(target, new Map([...files].filter(([path]) => path !== missing)));
+    expect((await check(target)).failed.join()).toMatch(problem);
+  }
   // What somebody put beside it is proven by nothing, and named.
   const added = createHash("sha256").update("added").digest("hex");
   repack(

@@ -249,6 +249,12 @@ describe("a witness", () => {
     expect((await observe(state, stick, "--key", vkeyOf(other))).stderr).toContain("a log with another key");
     expect((await observe(state, stick, "--name", "audit.example/w2")).stderr).toContain("is called audit.example/w1");
     expect((await observe(state, stick, "--key", "x")).code).toBe(2);
+    const before = readFileSync(state, "utf8");
+    const keyFile = join(at, "witness-key.pem");
+    writeFileSync(keyFile, keyOf(7).export({ type: "pkcs8", format: "pem" }));
+    const replaced = await observe(state, stick);
+    expect([replaced.code, replaced.stderr]).toEqual([1, expect.stringContaining(`is not of the key ${keyFile}`)]);
+    expect(readFileSync(state, "utf8")).toBe(before);
     writeFileSync(state, "{}");
     expect((await observe(state, stick)).stderr).toContain("not the state of a witness");
   });

@@ -101,12 +101,16 @@ describe("whose account it is", () => {
     expect((await directory.send("PUT", `Users/${bob}`, oktaUser("bob@acme.example"))).status).toBe(403);
     expect(account(t, "bob@acme.example").open).toBe(0);
     await setDisabled(core, "bob@acme.example", false);
-    expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
+    const renamed = patch({ op: "replace", value: { displayName: "Bob B." } });
+    for (const change of [off, renamed])
+      expect((await directory.send("PATCH", `Users/${bob}`, change)).body.active).toBe(false);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).body.active).toBe(true);
     // Nor is what was closed by hand after it was opened so, though the directory had closed it before.
     expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
     for (const disabled of [false, true]) await setDisabled(core, "bob@acme.example", disabled);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
+    expect((await directory.send("DELETE", `Users/${bob}`)).status).toBe(204);
+    expect((await directory.send("POST", "Users", oktaUser("bob@acme.example"))).status).toBe(409);
     expect(account(t, "bob@acme.example").open).toBe(0);
   });
 
@@ -144,6 +148,13 @@ describe("whose account it is", () => {
     // Nor is there a second record of an account: it would stay open for one when the other leaves.
     const second = { ...oktaUser("bob@acme.example"), userName: "rob@acme.example", externalId: "00u-rob" };
     expect(outcome(await directory.send("POST", "Users", second))).toEqual([409, "uniqueness"]);
+    // By a name that two have, one would be closed for the other.
+    const named = (email: string) => ({ ...oktaUser(email), userName: "BOB@acme.example" });
+    for (const [method, path, email] of [
+      ["POST", "Users", "rob@acme.example"],
+      ["PUT", user, "ada@acme.example"],
+    ] as const)
+      expect(outcome(await directory.send(method, path, named(email)))).toEqual([409, "uniqueness"]);
     expect([t.count("scim_users"), account(t, "ada@acme.example").open]).toEqual([2, 1]);
     // Without an address of its own it follows the user name.
     const renamed = patch({ op: "replace", path: "userName", value: "countess@acme.example" });
@@ -166,6 +177,8 @@ describe("whose account it is", () => {
       200,
       "ada2@acme.example",
     ]);
+    const shown = patch({ op: "replace", path: 'emails[type eq "work"].display', value: "eve@acme.example" });
+    expect((await directory.send("PATCH", `Users/${ada}`, shown)).body.emails[0].value).toBe("ada2@acme.example");
     expect(account(t, "ada2@acme.example")).toBeDefined();
   });
 
@@ -763,6 +776,7 @@ describe("bounds", () => {
     expect([more.status, more.body.detail, t.count("users")]).toEqual([403, expect.stringContaining("10000"), 10_000]);
     const last = await directory.send("GET", "Users?startIndex=9990&count=200");
     expect([last.body.totalResults, last.body.Resources.length]).toEqual([10_000, 11]);
+    expect((await directory.send("GET", "Users?count=10000")).body.Resources).toHaveLength(200);
     t.instance.core.store.db
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)

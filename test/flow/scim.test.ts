@@ -149,6 +149,8 @@ describe("what Okta sends", () => {
     expect((await okta.send("GET", `Users/${bob}`)).body.groups).toEqual([
       { value: id, display: "engineers", $ref: expect.any(String) },
     ]);
+    expect((await okta.send("DELETE", `Users/${bob}`)).status).toBe(204);
+    expect([teamsOf(t, "ada@acme.example"), teamsOf(t, "bob@acme.example")]).toEqual([["Engines:member"], []]);
     expect((await okta.send("DELETE", `Groups/${id}`)).status).toBe(204);
     expect((await okta.send("GET", `Groups/${id}`)).status).toBe(404);
     expect([teamsOf(t, "ada@acme.example"), teamsOf(t, "bob@acme.example")]).toEqual([[], []]);

@@ -73,6 +73,20 @@ it("leaves the rows alone that a new version did not change, whichever line they
   expect(after.slice(1).map(({ title, id }) => before.get(title) === id)).toEqual([true, true]);
 });
 
+it("takes up what an entry names where that alone has changed", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const body = "## 2026-11-18 Mended\n\nin abc1234\n\n## 2026-11-17 Moved\n\nin src/a.ts\n";
+  await publish(t, device, "a", 1, { [ERRORS]: body });
+  await follow(t);
+  await publish(t, device, "a", 2, { [ERRORS]: body.replace("abc1234", "abc1235").replace("a.ts", "b.ts") });
+  await follow(t);
+  expect(t.rows("SELECT commits, files FROM defects ORDER BY id")).toEqual([
+    { commits: '["abc1235"]', files: "[]" },
+    { commits: "[]", files: '["src/b.ts"]' },
+  ]);
+});
+
 it("numbers equal headings from the oldest, so that a new one on top takes nobody's number", async () => {
   const t = await startInstance();
   const device = await t.device();

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { spendErasure } from "../../../src/insight/spend/spend.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
 import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
+import { makeAccount } from "../../support/accounts.ts";
 import { filesWith } from "../../support/erasure.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 import { claudeCall, claudeLogs } from "../../support/otlp.ts";
@@ -99,6 +101,27 @@ it.each(["repo", "session"])("keeps the figures of entries that come while their
   expect(await spent(t, device, "device")).toEqual({ usages: 4, groups: [`${device.deviceId} 11002`] });
 });
 
+it("keeps the figures of entries that are counted between two transactions of an erasure", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  const tell = async (seq: number, input_tokens: number) => {
+    const entries = [{ seq, payload: { model: "gpt-5", usage: { id: "a", input_tokens, output_tokens: 1 } } }];
+    await send(t, device, "/api/telemetry/ingest", { repoKey: "shop", entries });
+    await t.instance.settle();
+  };
+  await tell(1, 10);
+  const [{ through }] = t.rows("SELECT max(id) AS through FROM deliveries");
+  const cells = { teamId: device.team.id, deviceId: device.deviceId, repoKey: "shop", session: null, through };
+  let isTold = false;
+  for await (const step of spendErasure.eraseSpend(core, [cells])) {
+    if (!isTold) await tell(2, 1_000);
+    isTold = true;
+    await core.store.write(step);
+  }
+  expect(await spent(t, device, "repo")).toEqual({ usages: 1, groups: ["shop 1000"] });
+});
+
 it("keeps what a call used in a repository that stays, though it was told of in an erased one as well", async () => {
   const t = await startInstance();
   const device = await t.device();
@@ -138,4 +161,21 @@ it.each(["device", "repo"] as const)("takes with a %s what sessions used that ra
   await erase(t, kind === "device" ? { device: mine.deviceId } : { repo: "shop" });
   expect(await spent(t, other, "session", 60)).toEqual({ usages: 1, groups: ["s-2 100"] });
   expect(filesWith(t.directory, "marigold")).toEqual([]);
+});
+
+it("names no erased person any more by what their sessions used that ran out, in sums that were asked for before either", async () => {
+  const t = await startInstance();
+  const device = await t.device();
+  const { core } = t.instance;
+  await makeAccount(core, { email: "marigold@example.com", team: { id: device.team.id, role: "member" } });
+  const usage = { input_tokens: 100, output_tokens: 1 };
+  const session = { id: "s-1", outcome: "success", userEmail: "marigold@example.com", spans: [{ id: "a", usage }] };
+  await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
+  await t.instance.settle();
+  await setRetention(core, device.team.id, "traces", 30);
+  t.clock.advance(31 * DAY_MS);
+  await retentionJob.run(core);
+  expect(await spent(t, device, "person", 60)).toEqual({ usages: 1, groups: ["marigold@example.com 100"] });
+  await erase(t, { person: "marigold@example.com" });
+  expect(await spent(t, device, "person", 60)).toEqual({ usages: 1, groups: [" 100"] });
 });

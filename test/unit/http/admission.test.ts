@@ -88,6 +88,23 @@ describe("room for bodies", () => {
 });
 
 describe("turns of heavy bodies", () => {
+  it("are as many as there may be, whoever leaves without one", async () => {
+    const admission = new Admission();
+    const running = Array.from({ length: 4 }, (_, i) => arriving(admission, `running ${i}`).intake);
+    for (const intake of running) await intake.turn();
+    let isNext = false;
+    const next = arriving(admission, "next")
+      .intake.turn()
+      .then(() => {
+        isNext = true;
+      });
+    arriving(admission, "light").intake.leave();
+    await Promise.resolve();
+    expect(isNext).toBe(false);
+    running[0]?.leave();
+    await next;
+  });
+
   it("go to the team that has least under way, then to whoever came first", async () => {
     const admission = new Admission();
     const order: string[] = [];

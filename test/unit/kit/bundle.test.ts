@@ -7,7 +7,7 @@ import { parseTlogProof } from "../../../src/kit/transparency/proof.ts";
 import { cosignerOf, itemsOf, logSigner, TestLog } from "../../support/ledger.ts";
 import { anyText } from "../../support/texts.ts";
 
-const TEXTS = ['{"repoKey":"shop","mode":null}', '1\0\0{"prompt":"é"}\0', "2\0\0{}\0"];
+const TEXTS = ['{"repoKey":"shop","mode":null}', '1\0\0{"prompt":"é"}\0', "2\0\0{}\ufffd\0"];
 const items = itemsOf(Buffer.alloc(32, 5), TEXTS);
 const leaf = JSON.stringify({ v: 2, kind: "telemetry", items: items.root, itemCount: 3 });
 const log = new TestLog().append(...Array.from({ length: 40 }, (_, i) => (i === 17 ? leaf : `{"n":${i}}`)));
@@ -71,6 +71,8 @@ describe("a proof bundle", () => {
     expect(judge(withItem(1, { salt: Buffer.alloc(16) }))).toEqual(["item"]);
     expect(judge(withItem(1, { index: 2 }))).toEqual(["item"]);
     expect(judge(withItem(1, { path: [] }))).toEqual(["item"]);
+    // Hashed, a lone surrogate and U+FFFD are the same.
+    expect(judge(withItem(2, { text: "2\0\0{}\ud800\0" }))).toEqual(["file"]);
     const forged = itemsOf(Buffer.alloc(32, 6), TEXTS);
     expect(judge({ leaf: leaf.replace(items.root, forged.root), items: forged.proofs })).toEqual(["inclusion"]);
     expect(judge({ items: forged.proofs })).toEqual(["item", "item", "item"]);

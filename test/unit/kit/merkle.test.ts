@@ -186,6 +186,12 @@ describe("trees of up to 300 leaves", () => {
     expect(verifyInclusion(0, 2, root, [Buffer.alloc(31)], root)).toBe(false);
     expect(verifyInclusion(0, 2 ** 52, root, Array(5_000).fill(root), root)).toBe(false);
     expect(verifyConsistency(2, 1, root, root, [])).toBe(false);
+    expect(verifyInclusion(0, 2, leafAt(0), [leafAt(1)], rootAt(2))).toBe(true);
+    expect(verifyInclusion(0, 2, leafAt(0), [leafAt(1).subarray(0, 31)], rootAt(2))).toBe(false);
+    expect(verifyInclusion(3, 2, leafAt(1), [leafAt(0)], rootAt(2))).toBe(false);
+    expect(verifyInclusion(0, 1, leafAt(1), [leafAt(0)], rootAt(2))).toBe(false);
+    expect(verifyConsistency(0, 2, root, rootAt(2), [])).toBe(false);
+    expect(verifyConsistency(0, 2, EMPTY_ROOT, rootAt(2), [root])).toBe(false);
     expect(() => new Frontier(3, [root])).toThrow(RangeError);
   });
 

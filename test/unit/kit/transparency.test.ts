@@ -77,7 +77,12 @@ describe("signed notes", () => {
     ]);
     const other = noteSigner("other.example", ED25519, keyOf(3));
     expect(verifiedBy(note, [other])).toEqual([]);
-    expect(verifiedBy(note, [{ ...other, name: log.name }])).toEqual([]);
+    for (const not of [{ name: log.name }, { id: log.id }])
+      expect(verifiedBy(note, [{ ...other, ...not }])).toEqual([]);
+    expect(verifiedBy(parseNote(signed + signatureLine(text, log, 0)), [log])).toHaveLength(1);
+    expect(() => verifiedBy(parseNote(signed + signatureLine("c\n", log, 0)), [log])).toThrow(
+      problem(/not of that key/),
+    );
     const altered = parseNote(signed.replace("a\n", "A\n"));
     expect(() => verifiedBy(altered, [log])).toThrow(problem(/names reckon.example/));
     expect(() => verifiedBy(altered, [cosigner])).toThrow(problem(/names audit.example/));
@@ -100,6 +105,8 @@ describe("signed notes", () => {
       const note = { text, signatures: [{ name: cosigner.name, keyId: cosigner.id, bytes: changed }] };
       expect(() => verifiedBy(note, [cosigner])).toThrow(problem(/./));
     }
+    const beyond = parseNote(`${text}\n${signatureLine(text, cosigner, Date.UTC(10_000, 0))}`);
+    expect(() => verifiedBy(beyond, [cosigner])).toThrow(problem(/not of that key/));
     const short = { text, signatures: [{ name: cosigner.name, keyId: cosigner.id, bytes: Buffer.alloc(3) }] };
     expect(() => verifiedBy(short, [cosigner])).toThrow(problem(/./));
   });

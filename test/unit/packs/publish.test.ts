@@ -147,7 +147,13 @@ describe("publishing", () => {
     await pushBrain(t, other);
     const steal = (version: string) => draftPack(core, other.team.id, { repoKey: REPO, name: "cookie-rules", version });
     await expect(steal("2.0.0")).rejects.toThrow('the name "cookie-rules" is taken');
+    await curatePack(core, "cookie-rules", { act: "feature" });
+    await expect(curatePack(core, "cookie-rules", { act: "remove", reason: " " })).rejects.toThrow("say why");
     await curatePack(core, "cookie-rules", { act: "remove", reason: "It was wrong." });
+    await expect(curatePack(core, "cookie-rules", { act: "feature" })).rejects.toThrow("was removed");
+    expect(t.rows("SELECT featured_at, removed_reason FROM packs")).toEqual([
+      { featured_at: null, removed_reason: "It was wrong." },
+    ]);
     await expect(steal("2.0.0")).rejects.toThrow("is taken");
     await expect(publish(t, team.id, { name: "cookie-rules", version: "2.0.0" })).rejects.toThrow("It was wrong.");
     expect(findOwnPack(core, other.team.id, "cookie-rules")).toBeUndefined();

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
-import { exportTriage } from "../../../src/insight/triage/triage.ts";
+import { assignDevice } from "../../../src/identity/devices/devices.ts";
 import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
+import { resolveScope } from "../../../src/share/export/export.ts";
+import { partsOf } from "../../../src/share/export/parts.ts";
 import { eraseNow, filesWith } from "../../support/erasure.ts";
 import { type Kit, REPO, withTeam } from "./support.ts";
 
@@ -77,24 +79,22 @@ it("takes a person out of comments and assignments, and leaves that something wa
 });
 
 it("is in an export of its team, of its repositories and of who said it", async () => {
-  const { core, teamId, bea, own, shared, ada } = await spokenOf();
-  const exported = (repoKey: string | null, personId: string | null) =>
-    [...exportTriage(core, teamId, { repoKey, personId })] as {
-      class: string;
-      what: string;
-      kind?: string;
-      actorLabel?: string;
-      body?: string | null;
-    }[];
-  expect(exported(null, null).filter(({ what }) => what === "standing")).toHaveLength(3);
-  expect(exported(null, null).filter(({ what }) => what === "event")).toHaveLength(7);
-  expect(new Set(exported("other", null).map((one) => one.class))).toEqual(new Set([shared]));
-  expect(new Set(exported(REPO, null).map((one) => one.class))).toEqual(new Set([own, shared]));
-  const told = exported(null, bea.id).filter(({ what }) => what === "event");
+  const { core, device, teamId, bea, own, shared, ada } = await spokenOf();
+  await assignDevice(core, device.deviceId, bea.id);
+  const exported = async (request: Parameters<typeof resolveScope>[1]) => {
+    const parts = await Array.fromAsync(partsOf(core, resolveScope(core, request)));
+    return parts.flatMap((part) => ("lines" in part && part.lines === "triage" ? JSON.parse(part.text) : []));
+  };
+  const ofTeam = await exported({ team: teamId });
+  expect(ofTeam.filter(({ what }) => what === "standing")).toHaveLength(3);
+  expect(ofTeam.filter(({ what }) => what === "event")).toHaveLength(7);
+  expect(new Set((await exported({ repo: "other" })).map((one) => one.class))).toEqual(new Set([shared]));
+  expect(new Set((await exported({ repo: REPO })).map((one) => one.class))).toEqual(new Set([own, shared]));
+  const told = (await exported({ person: bea.id })).filter(({ what }) => what === "event");
   expect(told.map(({ kind, actorLabel, body }) => `${kind} ${actorLabel} ${body}`).sort()).toEqual([
     `commented ${bea.label} cowslip says it`,
     `commented ${bea.label} primrose says it`,
     `resolved ${bea.label} null`,
   ]);
-  expect(exported(null, ada.id).every(({ what }) => what === "event")).toBe(true);
+  expect((await exported({ person: ada.id })).map(({ what }) => what)).toEqual(Array(4).fill("event"));
 });
