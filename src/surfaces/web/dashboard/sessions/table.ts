@@ -40,6 +40,7 @@ export function sessionTable(
     call.session.team.id,
     devices.filter(({ id }) => ids.has(id)),
   );
+  const named = repoNames(rows);
   const hasPeople = devices.some(({ person }) => person) || rows.some(({ userEmail }) => userEmail !== "");
   return {
     caption: "Sessions",
@@ -51,7 +52,7 @@ export function sessionTable(
         cell: ({ repoKey, branch }) =>
           withoutRepo
             ? short(branch, MAX_NAME) || none
-            : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
+            : html`${repoLink(call, repoKey, named(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
       },
       hasPeople && {
         label: "Person",
@@ -90,6 +91,21 @@ export function sessionTable(
     ],
     rows,
     empty: empty({ title: "No session fits", intro: "Take a filter back, or widen the dates." }),
+  };
+}
+
+/**
+ * How repositories are called in rows: where there is little room by their last part alone, which stands behind whose they are and would be
+ * cut, unless another one that is shown ends alike.
+ */
+function repoNames(rows: readonly SessionItem[]): (repoKey: string) => Content {
+  const lastOf = (name: string) => name.slice(name.lastIndexOf("/") + 1);
+  const names = [...new Set(rows.map(({ repoKey }) => repoShort(repoKey)))];
+  return (repoKey) => {
+    const name = repoShort(repoKey);
+    const last = lastOf(name);
+    if (last === name || names.filter((other) => lastOf(other) === last).length > 1) return name;
+    return html`<span class="aside">${name.slice(0, -last.length)}</span>${last}`;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
-import { attributes, type Html, html } from "../../../../kit/html.ts";
+import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
@@ -66,7 +66,7 @@ export const repoPage = (call: Pick<PageCall, "href" | "opens">, repoKey: string
 export const repoLink = (
   call: Pick<PageCall, "href" | "opens">,
   repoKey: string,
-  name = short(repoName(repoKey), MAX_REPO_CHARS),
+  name: Content = short(repoName(repoKey), MAX_REPO_CHARS),
 ): Html =>
   html`<a${attributes({ href: repoPage(call, repoKey), title: name === repoName(repoKey) ? undefined : repoKey })}>${name}</a>`;
 
