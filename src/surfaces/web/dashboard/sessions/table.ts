@@ -6,7 +6,7 @@ import type { Sort, Table } from "../../ui/list.ts";
 import { empty, none } from "../../ui/parts.ts";
 import { ago, briefDuration, compact, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { link, type Query, repoLink, repoShort, setOf } from "../shared/links.ts";
+import { link, type Query, repoLink, repoNames, setOf } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { costCell } from "../spend/labels.ts";
@@ -40,7 +40,7 @@ export function sessionTable(
     call.session.team.id,
     devices.filter(({ id }) => ids.has(id)),
   );
-  const named = repoNames(rows);
+  const named = repoNames(rows.map(({ repoKey }) => repoKey));
   const hasPeople = devices.some(({ person }) => person) || rows.some(({ userEmail }) => userEmail !== "");
   return {
     caption: "Sessions",
@@ -91,21 +91,6 @@ export function sessionTable(
     ],
     rows,
     empty: empty({ title: "No session fits", intro: "Take a filter back, or widen the dates." }),
-  };
-}
-
-/**
- * How repositories are called in rows: where there is little room by their last part alone, which stands behind whose they are and would be
- * cut, unless another one that is shown ends alike.
- */
-function repoNames(rows: readonly SessionItem[]): (repoKey: string) => Content {
-  const lastOf = (name: string) => name.slice(name.lastIndexOf("/") + 1);
-  const names = [...new Set(rows.map(({ repoKey }) => repoShort(repoKey)))];
-  return (repoKey) => {
-    const name = repoShort(repoKey);
-    const last = lastOf(name);
-    if (last === name || names.filter((other) => lastOf(other) === last).length > 1) return name;
-    return html`<span class="aside">${name.slice(0, -last.length)}</span>${last}`;
   };
 }
 
