@@ -425,6 +425,10 @@ it("shows the beginning of titles that are written from right to left, however l
   expect(await directions(".concern-title")).toEqual(["rtl", "rtl"]);
   await go("/errors");
   expect(await directions("#results tbody th")).toEqual(["rtl"]);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("login");
+  await page.locator("#find-1").waitFor();
+  expect(new Set((await directions("#find-list a > span")) as string[])).toEqual(new Set(["rtl"]));
 });
 
 it("stays at the day that was asked for while more days are shown, and comes back to it", async () => {
