@@ -605,4 +605,7 @@ it("says of an erased device that what it sent is gone, and asks for no name of 
   expect(main).toContain("What it sent was erased");
   expect(main).not.toContain("stays");
   expect(await page.locator("main form").count()).toBe(0);
+  // What came is told beside what there is: the one does not go down when something is erased.
+  await go("/devices");
+  expect(await page.locator(".stat").filter({ hasText: "Entries" }).textContent()).toContain("received in 14 days");
 });
