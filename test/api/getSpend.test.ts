@@ -109,6 +109,7 @@ it.each([
   ["?limit=1001", "limit"],
   ["?repoKey=", "repoKey"],
   ["?since=2026-11-20&until=2026-11-19", "until"],
+  ["?from=2026-11-20&to=2026-11-19", "until (or to)"],
 ])("refuses %s, naming what is wrong", async (query, name) => {
   const t = await startInstance();
   const answer = await ask(t, await t.device(), query);

@@ -4,7 +4,7 @@ import { setRole } from "../../src/identity/members/members.ts";
 import { createInvitation } from "../../src/identity/one-time-links/one-time-links.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
-import { DAY_MS } from "../../src/kit/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { type Actor, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { TestClock } from "../support/instance.ts";
@@ -83,13 +83,17 @@ it("names whom and what a detail is about, and says what is made of parts in wor
     { deviceId: device.deviceId },
     { other: stranger.team.id },
     { counts: { entries: 3, brainFiles: 0 }, captureMode: { from: "full", to: "off" } },
+    { period: "month", from: "2026-11-01", to: "2026-11-30", threshold: 80 },
+    { uses: 500, bindsForMs: 6 * HOUR_MS },
   ];
   await core.store.write(() => {
     for (const detail of details) recordEvent(core, by("ada"), { action: "made.up", teamId: team.id, detail });
   });
   const { page, go } = await site.open(owner);
   await go("/audit");
-  expect((await page.locator("#events tbody td small").allTextContents()).slice(0, 7)).toEqual([
+  expect((await page.locator("#events tbody td small").allTextContents()).slice(0, 9)).toEqual([
+    "uses: 500 · bound for: 6 h",
+    "period: month · from: 1 Nov 2026 · until: 30 Nov 2026 · threshold: 80",
     "counts: entries 3, brain files 0 · capture mode: before full, now off",
     `other: ${stranger.team.id}`,
     "device: build-7",

@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
+import { eraseNow } from "../support/erasure.ts";
 import { newMachine } from "../support/machine.ts";
 
 useBrowser();
@@ -588,4 +589,23 @@ it("tells a member who may not connect whom to ask, also for OpenTelemetry", asy
   await go("/devices/opentelemetry?agent=nonsense");
   expect(await page.locator("main").textContent()).toContain("ask one for a connect code");
   expect(await page.getByRole("button", { name: "Make a code" }).count()).toBe(0);
+});
+
+it("says of an erased device that what it sent is gone, and asks for no name of it", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { core } = site.t.instance;
+  const { deviceId, token } = await bind(site, ada, "build-7");
+  expect((await send(site, token, "shop", [1])).status).toBe(200);
+  await eraseNow(core, { device: deviceId });
+  expect(site.t.rows("SELECT label FROM devices")).toEqual([{ label: `erased-${deviceId}` }]);
+  const { page, go } = await site.open(ada);
+  await go(`/devices/${deviceId}`);
+  const main = (await page.locator("main").textContent()) as string;
+  expect(main).toContain("What it sent was erased");
+  expect(main).not.toContain("stays");
+  expect(await page.locator("main form").count()).toBe(0);
+  // What came is told beside what there is: the one does not go down when something is erased.
+  await go("/devices");
+  expect(await page.locator(".stat").filter({ hasText: "Entries" }).textContent()).toContain("received in 14 days");
 });

@@ -387,6 +387,50 @@ it("leads from figures of errors files to a list of these, without what security
   }
 });
 
+it("counts what came again as the page of errors does, also where both entries are of one day", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const content = "# Errors\n\n## 2026-11-20 Login loop\n\n## 2026-11-20 Login loop\n";
+  for (const repoKey of ["shop", "till"]) {
+    const json = { repoKey, version: 1, files: [{ path: ".claude/brain/errors.md", content }] };
+    expect((await site.t.post("/api/brain/ingest", { token, json })).status).toBe(200);
+  }
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await go("/overview");
+  expect(await tile(page, "Error entries")).toBe("4 | 3 came again");
+  await go("/errors?kind=error&state=all");
+  expect(await tile(page, "Last 7 days")).toBe("4 | entries: 1 new, 3 came again");
+});
+
+it("shows the beginning of titles that are written from right to left, however little room there is", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const words = "\u0625\u0635\u0644\u0627\u062d the login page ".repeat(12);
+  const at = site.t.clock.now();
+  const session = { id: "a", outcome: "failure", startedAt: at, prompts: [{ at, text: words }], spans: [] };
+  const content = `# Errors\n\n## 2026-11-20 ${words}\n\nStatus: open\n`;
+  for (const [path, json] of [
+    ["/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] }],
+    ["/api/brain/ingest", { repoKey: "shop", version: 1, files: [{ path: ".claude/brain/errors.md", content }] }],
+  ] as const)
+    expect((await site.t.post(path, { token, json })).status).toBe(200);
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  const directions = (cut: string) =>
+    page.evaluate(`[...document.querySelectorAll("${cut}")].map((one) => getComputedStyle(one).direction)`);
+  await go("/overview");
+  expect(await directions(".concern-title")).toEqual(["rtl", "rtl"]);
+  await go("/errors");
+  expect(await directions("#results tbody th")).toEqual(["rtl"]);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("login");
+  await page.locator("#find-1").waitFor();
+  expect(new Set((await directions("#find-list a > span")) as string[])).toEqual(new Set(["rtl"]));
+});
+
 it("stays at the day that was asked for while more days are shown, and comes back to it", async () => {
   const site = await startSite();
   const team = await site.t.team();

@@ -546,3 +546,23 @@ it("fits a screen of 1280 and more, however long the names in every column are",
     expect([width, await page.evaluate(over)]).toEqual([width, 0]);
   }
 });
+
+it("names repositories where there is little room by what tells them apart", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const keys = ["github.com/EntityProcess/agentv", "github.com/EntityProcess/docs", "github.com/acme/docs", "shop"];
+  for (const [i, repoKey] of keys.entries()) {
+    const session = { id: `s${i}`, outcome: "success", startedAt: site.t.clock.now() - i, spans: [] };
+    const json = { repoKey, sessions: [session] };
+    expect((await site.t.post("/api/agent-traces/ingest", { token, json })).status).toBe(200);
+  }
+  await site.t.instance.settle();
+  const { page, go } = await site.open(ada);
+  await go("/sessions");
+  const names = page.locator("#results tbody td[data-label=Repository] a");
+  expect(await names.allInnerTexts()).toEqual(["agentv", "EntityProcess/docs", "acme/docs", "shop"]);
+  await page.setViewportSize({ width: 1920, height: 900 });
+  expect(await names.allInnerTexts()).toEqual(["EntityProcess/agentv", "EntityProcess/docs", "acme/docs", "shop"]);
+  expect(await names.first().getAttribute("title")).toBe(keys[0]);
+});

@@ -76,6 +76,25 @@ it("shows entries newest first with gaps and rollbacks between them", async () =
   expect(await page.title()).toBe("Telemetry · Reckon");
 });
 
+it("cuts neither the time at which an entry came nor the repository's own name at 1280 pixels", async () => {
+  const site = await startSite();
+  const ada = await site.person();
+  const { token } = await site.t.device(ada.team);
+  const json = {
+    repoKey: "github.com/a-long-organisation/shop",
+    entries: [{ seq: 1, payload: { text: "x".repeat(200) } }],
+  };
+  expect((await site.t.post("/api/telemetry/ingest", { token, json })).status).toBe(200);
+  site.t.clock.advance(33 * 60_000);
+  const { page, go } = await site.open(ada);
+  await go("/telemetry");
+  expect(await page.locator("td[data-label=Repository] a").allInnerTexts()).toEqual(["shop"]);
+  expect(await page.locator("td[data-label=Received]").textContent()).toBe("33 minutes ago");
+  const cut = `[...document.querySelectorAll("td[data-label=Repository], td[data-label=Received]")]
+    .filter((one) => one.scrollWidth > one.clientWidth).length`;
+  expect(await page.evaluate(cut)).toBe(0);
+});
+
 it("says what to do while there is no telemetry, to members too", async () => {
   const site = await startSite();
   const member = await site.person({ role: "member" });

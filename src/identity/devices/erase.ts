@@ -28,4 +28,4 @@ const eraseMakerOfCodes = (core: Core, { email, mark }: ErasedPerson): number =>
   rows(core.store).renameMaker.run({ email, mark, limit: MAX_ERASED_ROWS }).changes;
 
 /** Erasing devices, and people from what is known of them. */
-export const deviceErasure = { eraseDevice, eraseMakerOfCodes };
+export const deviceErasure = { eraseDevice, eraseMakerOfCodes, isErased };

@@ -7,7 +7,7 @@ export interface ErrorDay {
   /** YYYY-MM-DD */
   readonly date: string;
   readonly entries: number;
-  /** Of them, those whose class had been recorded on an earlier day. */
+  /** Of them, those that are not the first entry of their class. */
   readonly again: number;
 }
 
@@ -24,10 +24,10 @@ const IN_SLICE =
 
 /** All by defects_by_fingerprint, a slice of a team's entries. */
 export const dailyRows = statements((db) => ({
-  // When each class was recorded first is told in one walk: comparing entries with one another would take their square.
+  // Which entry of its class is the first is told in one walk: comparing entries with one another would take their square.
   days: db.prepare<[Days], ErrorDay>(
-    `SELECT date, count(*) AS entries, sum(date > first) AS again
-     FROM (SELECT date, min(date) OVER (PARTITION BY fingerprint) AS first FROM defects WHERE ${IN_SLICE})
+    `SELECT date, count(*) AS entries, sum(place > 1) AS again
+     FROM (SELECT date, row_number() OVER (PARTITION BY fingerprint ORDER BY date) AS place FROM defects WHERE ${IN_SLICE})
      WHERE date BETWEEN @from AND @to GROUP BY date`,
   ),
   recurred: db.prepare<[Days], ClassRow>(

@@ -125,7 +125,7 @@ export const spend = endpoint(
     const { since = query.from, until = query.to, by = "model", repoKey = query.repo, limit, device, person } = query;
     const teamId = teamRead(core, principal.teamId, query.team);
     const period = readPeriod({ since, until }, core.clock.now());
-    if (!period) fail(malformed, "The query's until must not lie before its since.");
+    if (!period) fail(malformed, "The query's until (or to) must not lie before its since (or from).");
     const most = limit === undefined ? DEFAULT_GROUPS : Number(limit);
     const behind = await requireSpend(core);
     const sources = person === undefined ? undefined : sourcesOf(core, teamId, person);

@@ -147,7 +147,7 @@ it("sums errors files up alike for a team and a repository of many entries and o
         .filter(([date]) => date >= "2026-10-01" && date <= "2026-11-10")
         .map(([date, entries]) => ({
           ...{ date, entries: entries.length },
-          again: entries.filter((entry) => date > (firsts.get(onWire(entry.fingerprint)) ?? "")).length,
+          again: entries.length - [...firsts.values()].filter((first) => first === date).length,
         }))
         .reverse(),
     );

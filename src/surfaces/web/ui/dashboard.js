@@ -69,7 +69,7 @@
 
     function optionOf({ title, context, href }) {
       const option = make("a", { role: "option", href, id: `find-${options.length}`, tabIndex: -1 });
-      option.append(make("span", { textContent: title }));
+      option.append(make("span", { dir: "auto", textContent: title }));
       if (context) option.append(make("small", { textContent: context }));
       option.setAttribute("aria-selected", "false");
       options.push(option);

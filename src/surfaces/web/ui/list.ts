@@ -85,7 +85,8 @@ function cell<Row>(column: Column<Row>, row: Row): Html {
   const shared = attributes({ class: classOf(column), "data-label": hidden ? undefined : label });
   const content = column.cell(row);
   const shown = numeric && typeof content === "number" ? number(content) : content;
-  if (heading) return html`<th role="rowheader" scope="row"${shared}>${shown}</th>`;
+  // What is cut for room loses its end, on whichever side that is.
+  if (heading) return html`<th role="rowheader" scope="row" dir="auto"${shared}>${shown}</th>`;
   return html`<td role="cell"${shared}>${shown}</td>`;
 }
 

@@ -7,7 +7,7 @@ import { type Content, html } from "../../../../kit/html.ts";
 import { beginning } from "../../../../kit/strings.ts";
 import type { StoredEvent } from "../../../../platform/audit/audit.ts";
 import { auditActions } from "../../../../platform/rooms/rooms.ts";
-import { dayText, isInstant, utcText } from "../../ui/units.ts";
+import { briefDuration, dayText, isInstant, utcText } from "../../ui/units.ts";
 
 /** Events in words: what was done to what, and the detail that matters. */
 
@@ -39,6 +39,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   basedOn: "based on version",
   deviceId: "device",
   repoKey: "repository",
+  bindsForMs: "bound for",
   firstDay: "from",
   lastDay: "until",
 };
@@ -86,7 +87,15 @@ type Naming = (id: string) => string | undefined;
 const partsOf = (parts: object, naming: Naming) =>
   Object.entries(parts)
     .filter(([name, value]) => !HIDDEN.has(name) && !isDigest(name, value) && (value ?? "") !== "" && value !== false)
-    .map(([name, value]) => ({ label: MEMBERS[name] ?? spaced(name), value: valueWords(name, value, naming) }));
+    .map(([name, value]) => ({ label: labelOf(name, value), value: valueWords(name, value, naming) }));
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** What was and is otherwise called before and now is a span where it is of days, as of a budget. */
+function labelOf(name: string, value: unknown): string {
+  const day = typeof value === "string" && DATE.test(value) && { from: "firstDay", to: "lastDay" }[name];
+  return MEMBERS[day || name] ?? spaced(name);
+}
 
 /** `brainFiles` as `brain files`. */
 const spaced = (name: string) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -95,11 +104,14 @@ const isDigest = (name: string, value: unknown) => name === "target" && /^[0-9a-
 
 function valueWords(name: string, value: unknown, naming: Naming): string {
   if (value === true) return "yes";
-  if (typeof value === "number") return /At$/.test(name) && isInstant(value) ? utcText(value) : String(value);
+  if (typeof value === "number") {
+    if (/Ms$/.test(name)) return briefDuration(value);
+    return /At$/.test(name) && isInstant(value) ? utcText(value) : String(value);
+  }
   if (typeof value === "string")
     return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value) && !Number.isNaN(Date.parse(value))
       ? utcText(Date.parse(value))
-      : /^\d{4}-\d{2}-\d{2}$/.test(value)
+      : DATE.test(value)
         ? dayText(value)
         : (naming(value) ?? value);
   if (Array.isArray(value))

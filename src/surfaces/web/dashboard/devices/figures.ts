@@ -6,7 +6,7 @@ import { sparkline } from "../../ui/sparkline.ts";
 import { number } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 
-/** How the machines report. */
+/** How the machines report: what came of them, what was erased or ran out since included. */
 
 /** How far it looks back, today included. */
 const DAYS = 14;
@@ -26,7 +26,7 @@ export function reporting({ core, session, href }: Member, bound: number): Stat[
     {
       label: "Entries",
       value: number(sum(({ entries }) => entries)),
-      sub: `in ${DAYS} days, ${number(days.at(-1)?.entries ?? 0)} today (UTC)`,
+      sub: `received in ${DAYS} days, ${number(days.at(-1)?.entries ?? 0)} today (UTC)`,
       spark: course(
         "Entries",
         days.map(({ entries }) => entries),
@@ -36,7 +36,7 @@ export function reporting({ core, session, href }: Member, bound: number): Stat[
     {
       label: "Brain snapshots",
       value: number(sum(({ snapshots }) => snapshots)),
-      sub: `in ${DAYS} days`,
+      sub: `received in ${DAYS} days`,
       spark: course(
         "Snapshots",
         days.map(({ snapshots }) => snapshots),

@@ -2,6 +2,7 @@ import type { Core } from "../../../../core.ts";
 import {
   assignDevice,
   type Device,
+  deviceErasure,
   findDeviceOf,
   renameDevice,
   revokeDevice,
@@ -36,7 +37,9 @@ function getDevice(call: PageCall<"member" | "admin">): Device {
   return device;
 }
 
-function stateSays({ status, lastSeenAt }: Device): string {
+function stateSays({ status, lastSeenAt }: Device, gone: boolean): string {
+  if (gone)
+    return "What it sent was erased, and its tokens do not work any more. To bring the machine back, connect it again.";
   if (status === "revoked")
     return "Its tokens do not work any more. What it sent stays. To bring the machine back, connect it again.";
   if (status === "expired")
@@ -48,11 +51,12 @@ function devicePage(call: Member, error?: FormError): Html {
   const { core, session, href } = call;
   const device = getDevice(call);
   const now = core.clock.now();
+  const gone = deviceErasure.isErased(core, session.team.id, device.id);
   const streams = listStreams(core, session.team.id, { deviceIds: [device.id] });
   const query = new URLSearchParams({ device: device.id });
   const main = html`${pageHead({
     title: deviceName(device),
-    intro: stateSays(device),
+    intro: stateSays(device, gone),
     crumbs: [{ label: "Devices", href: href("/devices") }, { label: deviceName(device) }],
     actions: buttonLink("Its telemetry", href(`/telemetry?${query}`)),
   })}
@@ -69,7 +73,7 @@ ${section({
   )}${flawsExplained(streams)}`,
 })}
 ${readsSection(core, device, now)}
-${manage(call, device, error)}`;
+${!gone && manage(call, device, error)}`;
   return frame(call, { title: deviceName(device), main });
 }
 

@@ -225,7 +225,7 @@ const countCell = ({ occurrences }: Row): Html =>
 function titleCell(call: Member, row: Row): Html {
   const { title, kind, repoKey, repos } = row;
   const others = (JSON.parse(repos) as string[]).length - 1;
-  return html`<a href="${errorHref(call, row)}">${short(title, MAX_TITLE)}</a> ${kind !== "error" && html`${kindBadge(kind as DefectKind)} `}<small class="muted">${short(repoName(repoKey), 60)}${others > 0 && ` +${others}`}</small>`;
+  return html`<a href="${errorHref(call, row)}">${short(title, MAX_TITLE)}</a> ${kind !== "error" && html`${kindBadge(kind as DefectKind)} `}<small class="muted"><bdi>${short(repoName(repoKey), 60)}${others > 0 && ` +${others}`}</bdi></small>`;
 }
 
 /** Of the session that its newest entry is put down to, where that counts. */

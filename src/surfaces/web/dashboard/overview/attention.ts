@@ -61,4 +61,4 @@ export function attentionSection({ core }: PageCall<"person">, { all, list }: At
 }
 
 const concern = ({ kind, what, title, about, href, at }: Concern, now: number): Html =>
-  html`<li class="${kind}"><span class="concern-kind">${what}</span><span class="concern-title"><a href="${href}"><bdi>${title}</bdi></a>${about && html` <small class="muted"><bdi>${about}</bdi></small>`}</span>${ago(at, now, "")}</li>\n`;
+  html`<li class="${kind}"><span class="concern-kind">${what}</span><span class="concern-title" dir="auto"><a href="${href}">${title}</a>${about && html` <small class="muted"><bdi>${about}</bdi></small>`}</span>${ago(at, now, "")}</li>\n`;

@@ -88,7 +88,7 @@ const group = ({ label, hits, more }: Found): Html =>
   });
 
 const hit = ({ title, context, href }: Hit): Html =>
-  html`<li><a href="${href}">${title}</a>${context && html` <small class="muted">${context}</small>`}</li>`;
+  html`<li><a href="${href}"><bdi>${title}</bdi></a>${context && html` <small class="muted">${context}</small>`}</li>`;
 
 function nothing(typed: string): Html {
   if (typed === "") return html``;

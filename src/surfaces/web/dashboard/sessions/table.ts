@@ -6,7 +6,7 @@ import type { Sort, Table } from "../../ui/list.ts";
 import { empty, none } from "../../ui/parts.ts";
 import { ago, briefDuration, compact, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { link, type Query, repoLink, repoShort, setOf } from "../shared/links.ts";
+import { link, type Query, repoLink, repoNames, setOf } from "../shared/links.ts";
 import { personName } from "../shared/people.ts";
 import { short } from "../shared/text.ts";
 import { costCell } from "../spend/labels.ts";
@@ -40,6 +40,7 @@ export function sessionTable(
     call.session.team.id,
     devices.filter(({ id }) => ids.has(id)),
   );
+  const named = repoNames(rows.map(({ repoKey }) => repoKey));
   const hasPeople = devices.some(({ person }) => person) || rows.some(({ userEmail }) => userEmail !== "");
   return {
     caption: "Sessions",
@@ -51,7 +52,7 @@ export function sessionTable(
         cell: ({ repoKey, branch }) =>
           withoutRepo
             ? short(branch, MAX_NAME) || none
-            : html`${repoLink(call, repoKey, repoShort(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
+            : html`${repoLink(call, repoKey, named(repoKey))}${branch && html`<span class="muted aside"> · ${short(branch, MAX_NAME)}</span>`}`,
       },
       hasPeople && {
         label: "Person",

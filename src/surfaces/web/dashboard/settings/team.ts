@@ -12,7 +12,7 @@ import { confirmButton } from "../../ui/confirm.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { type Table, table } from "../../ui/list.ts";
 import { anchor, badge, columns, empty, facts, type Kind, section } from "../../ui/parts.ts";
-import { ago, time } from "../../ui/units.ts";
+import { ago, number, time } from "../../ui/units.ts";
 import { INVITATION, invitationSays, linkPage, named, roleWord } from "../people/parts.ts";
 import { type ByOperator, by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
@@ -37,7 +37,7 @@ export function state(team: Team) {
   return badge(kind, label);
 }
 
-const SEATS_MESSAGE = `Seats are a whole number up to ${MAX_SEATS}.`;
+const SEATS_MESSAGE = `Seats are a whole number up to ${number(MAX_SEATS)}.`;
 
 /** What a team is called and may use. */
 export const PLAN = {

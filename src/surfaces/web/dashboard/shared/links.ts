@@ -1,6 +1,6 @@
 import type { Kind as BrainKind } from "../../../../formats/brain-kinds.ts";
 import { findDeviceOf } from "../../../../identity/devices/devices.ts";
-import { attributes, type Html, html } from "../../../../kit/html.ts";
+import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
 import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
@@ -56,6 +56,22 @@ const MAX_REPO_CHARS = 60;
 export const repoShort = (repoKey: string): string =>
   short(repoName(repoKey).replace(/^[\w-]+(?:\.[\w-]+)+\/(?=.)/, ""), MAX_REPO_CHARS);
 
+/**
+ * How repositories are called in rows of a dense table: where there is little room by their last part alone, which stands behind whose they
+ * are and would be cut, unless another one that is shown ends alike.
+ * @param repoKeys of all rows
+ */
+export function repoNames(repoKeys: Iterable<string>): (repoKey: string) => Content {
+  const lastOf = (name: string) => name.slice(name.lastIndexOf("/") + 1);
+  const names = [...new Set(Array.from(repoKeys, repoShort))];
+  return (repoKey) => {
+    const name = repoShort(repoKey);
+    const last = lastOf(name);
+    if (last === name || names.filter((other) => lastOf(other) === last).length > 1) return name;
+    return html`<span class="aside">${name.slice(0, -last.length)}</span>${last}`;
+  };
+}
+
 const OVERVIEW = "/repositories/overview";
 
 /** The page of a repository; what somebody sees of its sessions, where that page is closed to them. */
@@ -66,7 +82,7 @@ export const repoPage = (call: Pick<PageCall, "href" | "opens">, repoKey: string
 export const repoLink = (
   call: Pick<PageCall, "href" | "opens">,
   repoKey: string,
-  name = short(repoName(repoKey), MAX_REPO_CHARS),
+  name: Content = short(repoName(repoKey), MAX_REPO_CHARS),
 ): Html =>
   html`<a${attributes({ href: repoPage(call, repoKey), title: name === repoName(repoKey) ? undefined : repoKey })}>${name}</a>`;
 

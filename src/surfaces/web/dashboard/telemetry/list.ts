@@ -1,12 +1,12 @@
 import { nameSession } from "../../../../insight/sessions/sessions.ts";
-import { type Content, type Html, html } from "../../../../kit/html.ts";
+import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { members } from "../../../../kit/json.ts";
 import type { EntryRow } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
 import { anchor, badge, type Kind, none } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, deviceName, repoLink, repoName, repoShort } from "../shared/links.ts";
+import { deviceLink, deviceName, repoLink, repoName, repoNames } from "../shared/links.ts";
 import { dayFilters } from "../shared/params.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
@@ -36,13 +36,14 @@ const NAME_CHARS = 48;
 /** Entries, newest first. Its rows are laid out as ui/list.ts does it; marks span all columns. */
 export function entryTable(call: Member, entries: readonly EntryRow[]): Html {
   const label = "Telemetry entries";
+  const named = repoNames(entries.map(({ repoKey }) => repoKey));
   return html`<div class="table-frame" role="region" aria-label="${label}" tabindex="0" data-scroll><table role="table" class="cards dense entries">
 <caption class="vh">${label}</caption>
-<thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<th role="columnheader" scope="col">${column}</th>`)}</tr></thead>
-<tbody role="rowgroup">${entries.map((entry) => [entryRow(call, entry), marks(call, entry)])}</tbody></table></div>`;
+<thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => html`<th role="columnheader" scope="col"${attributes({ class: column === "Received" ? "numeric" : undefined })}>${column}</th>`)}</tr></thead>
+<tbody role="rowgroup">${entries.map((entry) => [entryRow(call, entry, named(entry.repoKey)), marks(call, entry)])}</tbody></table></div>`;
 }
 
-function entryRow(call: Member, entry: EntryRow): Html {
+function entryRow(call: Member, entry: EntryRow, repo: Content): Html {
   const { core, href } = call;
   const now = core.clock.now();
   const own = href(entryPath(entry.id));
@@ -50,9 +51,9 @@ function entryRow(call: Member, entry: EntryRow): Html {
   return html`<tr role="row"><th role="rowheader" scope="row" data-label="Entry"><a href="${own}">${number(entry.seq)}</a>${type && html` <span class="tag">${type}</span>`}${levelMark(entry.payload)}</th>
 <td role="cell" class="grow" data-label="Content">${payloadDetails(entry.payload, own)}</td>
 <td role="cell" data-label="Device">${deviceLink(call, entry)}</td>
-<td role="cell" data-label="Repository">${repoLink(call, entry.repoKey, repoShort(entry.repoKey))}</td>
+<td role="cell" data-label="Repository">${repoLink(call, entry.repoKey, repo)}</td>
 <td role="cell" data-label="Session">${sessionLink(call, entry)}</td>
-<td role="cell" data-label="Received">${ago(entry.receivedAt, now)}</td></tr>`;
+<td role="cell" class="numeric" data-label="Received">${ago(entry.receivedAt, now)}</td></tr>`;
 }
 
 const LEVELS: Readonly<Record<string, Kind>> = {
