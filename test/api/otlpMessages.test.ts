@@ -282,6 +282,19 @@ describe("the event of a call", () => {
     expect(spans(t)[0].attributes.output).toBeUndefined();
   });
 
+  it("is read where other members cannot be made into text", async () => {
+    const t = await startInstance();
+    const device = await t.device();
+    const strange = (json: object) =>
+      JSON.parse(JSON.stringify(json).replace(/"(?:strange|1\d{18})"/g, '{"toString":null}'));
+    const values = { "langfuse.observation.type": "strange" };
+    const status = { code: "strange", message: "x" } as never;
+    const service = { "service.name": "strange" };
+    await post(t, device, "traces", strange(spansOf(service, "x", chat(values, { status }))));
+    await post(t, device, "logs", strange(callLogs([[DETAILS, { "gen_ai.output.messages": "strange" }]], "strange")));
+    expect(spans(t)[0]).toMatchObject({ id: CALL, name: "chat gpt-5" });
+  });
+
   it("is left out of Gemini CLI's, whose other records tell of the same", async () => {
     const t = await startInstance();
     const device = await t.device();

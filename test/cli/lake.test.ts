@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
@@ -30,6 +30,12 @@ it("tells of the lake, and what is not as it was put there", async () => {
   expect((await run(["status"])).stdout).toContain("holds all up to      2026-11-21T08:00:00.000Z");
   expect(await run(["check"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/missing +0\nunknown +0/) });
   const [first = ""] = lakeFiles(lake);
+  // Whoever may write to the lake gives no terminal orders by it.
+  const folder = join(lake, "entries", "team=\u001b]0;mine\u0007");
+  mkdirSync(folder);
+  writeFileSync(join(folder, `${JSON.parse(status.stdout).shard}.parquet`), "");
+  expect(await run(["check"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/unknown +0/) });
+  rmSync(folder, { recursive: true });
   rmSync(join(lake, first));
   expect(await run(["check"])).toMatchObject({ code: 1, stdout: expect.stringContaining(`missing: ${first}`) });
   expect(await run(["check", "--repair"])).toMatchObject({ code: 0, stdout: expect.stringContaining("repaired") });

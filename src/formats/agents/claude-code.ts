@@ -70,7 +70,7 @@ function read(record: Fields, memory: ClaudeMemory): TranscriptEvent[] {
     case "custom-title":
       return sessionFacts(memory, { title: textOf(record.customTitle) ?? textOf(record.aiTitle) }, at);
     default:
-      return OTHER.test(String(record.type)) ? [] : [unknownKind(asText(record.type))];
+      return OTHER.test(asText(record.type) ?? "") ? [] : [unknownKind(asText(record.type))];
   }
 }
 
@@ -175,7 +175,7 @@ const MAX_PENDING = 64;
 function noteEdit(memory: ClaudeMemory, toolId: string, { name, input }: Fields): void {
   const { file_path, notebook_path, content } = asObject(input);
   const path = asText(file_path) ?? asText(notebook_path);
-  if (path === undefined || !/^(?:Write|Edit|MultiEdit|NotebookEdit)$/.test(String(name))) return;
+  if (path === undefined || !/^(?:Write|Edit|MultiEdit|NotebookEdit)$/.test(asText(name) ?? "")) return;
   const edit = typeof content === "string" ? editOfWhole(path, content) : { path };
   memory.pending = [...memory.pending, [toolId, edit] as [string, Edit]].slice(-MAX_PENDING);
 }

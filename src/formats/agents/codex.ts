@@ -69,7 +69,7 @@ const MAX_PROMPTS = 32;
 function read(record: Fields, memory: CodexMemory): TranscriptEvent[] {
   const at = instantOf(record.timestamp);
   const { payload, type } = record;
-  if (!isObject(payload)) return OTHER.test(String(type)) ? [] : [unknownKind(asText(type))];
+  if (!isObject(payload)) return OTHER.test(asText(type) ?? "") ? [] : [unknownKind(asText(type))];
   if (type === "session_meta") return readMeta(payload, memory, at);
   const place = `${memory.origin || memory.sessionId}#${memory.records}`;
   const ordinal = Number.isSafeInteger(record.ordinal) ? `${memory.sessionId}#${record.ordinal}` : undefined;
@@ -181,7 +181,7 @@ function readEvent(payload: Fields, memory: CodexMemory, common: Common): Transc
   const type = asText(payload.type) ?? "";
   switch (type) {
     case "user_message":
-      return /^(?:environment_context|user_instructions)$/.test(String(payload.kind))
+      return /^(?:environment_context|user_instructions)$/.test(asText(payload.kind) ?? "")
         ? []
         : readPrompt(asText(payload.message), memory, common);
     case "token_count":

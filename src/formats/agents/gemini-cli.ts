@@ -116,7 +116,7 @@ function readAnswer(message: Fields, memory: GeminiMemory, common: Common): Tran
     const own = { ...common, key: `${callId}:${toolId}`, toolId };
     watchCommand(memory.commits, toolId, asObject(call.args).command);
     events.push({ type: "tool-call", ...own, callId, name: asText(call.name) ?? "", input: inputOf(call.args) });
-    if (/^(?:success|error|cancelled)$/.test(String(call.status))) events.push(readResult(call, memory, own));
+    if (/^(?:success|error|cancelled)$/.test(asText(call.status) ?? "")) events.push(readResult(call, memory, own));
   }
   return events;
 }

@@ -133,7 +133,7 @@ export function textOfBlocks(content: unknown): string | undefined {
     const { type, text } = asObject(block);
     if (typeof type === "string" && /image/.test(type)) return ["[image]"];
     const own = typeof block === "string" ? block : text;
-    return /^(?:text|input_text|output_text|undefined)$/.test(String(type)) ? (textOf(own) ?? []) : [];
+    return type === undefined || /^(?:input_|output_)?text$/.test(asText(type) ?? "") ? (textOf(own) ?? []) : [];
   });
   return textOf(texts.join("\n"));
 }
@@ -153,7 +153,7 @@ export function inputOf(value: unknown): unknown {
     if (typeof part !== "object" || part === null) return part;
     if (depth >= MAX_DEPTH) return "[…]";
     if (Array.isArray(part)) return part.slice(0, MAX_ELEMENTS).map((element) => take(element, depth + 1));
-    if (/image/.test(String((part as Fields).type))) return "[image]";
+    if (/image/.test(asText((part as Fields).type) ?? "")) return "[image]";
     const members = Object.entries(part).slice(0, MAX_ELEMENTS);
     return Object.fromEntries(members.map(([name, member]) => [capped(name, MAX_KIND_CHARS), take(member, depth + 1)]));
   };

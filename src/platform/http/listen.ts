@@ -106,6 +106,11 @@ function answer(app: Application, request: PacedRequest, reply: ServerResponse<P
     refusePlainly(reply, 400, "The request names no host.");
     return;
   }
+  // One that no address can have is refused, too (same section): whoever looks at the request's address could not read it.
+  if (request.headers.host && !URL.canParse(`http://${request.headers.host}`)) {
+    refusePlainly(reply, 400, "The request's host cannot be read.");
+    return;
+  }
   const target = request.url ?? "/";
   if (!target.startsWith("/") && target !== "*" && !isAbsoluteForm(target)) {
     refusePlainly(reply, 400, "The request's target cannot be read.");

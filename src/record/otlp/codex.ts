@@ -19,7 +19,7 @@ import type { LogRecord, Origin, SpanRecord } from "./records.ts";
  */
 
 export const isCodex = ({ resource }: Origin): boolean =>
-  /^codex\b|^codex_/.test(String(resource["service.name"] ?? ""));
+  /^codex\b|^codex_/.test(readId(resource["service.name"]) ?? "");
 
 const TOKENS = {
   input_tokens: "input_token_count",

@@ -23,7 +23,7 @@ const OPERATIONS = new Map([
 /** Their attributes under OpenTelemetry's names; none where a span has none of theirs. */
 export function readObserved(attributes: Fields, name: string): Fields {
   const names = NAMES.find(({ role }) => attributes[role] !== undefined);
-  const operation = names && OPERATIONS.get(String(attributes[names.role]));
+  const operation = names && OPERATIONS.get(asText(attributes[names.role]) ?? "");
   if (operation === undefined) return {};
   const of = (member: string) => attributes[`${names?.entity}.${member}`];
   const output = keptText(of("output"));

@@ -88,7 +88,7 @@ const instant = (value: unknown): string | undefined => {
 
 /** Nanoseconds since the epoch; 0 is what OTLP writes where it is not known. */
 function nanosInstant(value: unknown): string | undefined {
-  if (!/^[1-9]\d{17,18}$/.test(String(value))) return undefined;
+  if (!/^[1-9]\d{17,18}$/.test(spelled(value))) return undefined;
   const at = Math.round(Number(value) / 1e6);
   return at > LATEST ? undefined : isoInstant(at);
 }
@@ -170,7 +170,7 @@ export function detailsOf(log: LogRecord, record: Fields): SpanRecord | undefine
 
 /** `STATUS_CODE_ERROR`, by number or by name. */
 const failureIn = ({ code, message }: Fields): string | undefined =>
-  String(code) === "2" || code === "STATUS_CODE_ERROR" ? (asText(message) ?? "") : undefined;
+  spelled(code) === "2" || code === "STATUS_CODE_ERROR" ? (asText(message) ?? "") : undefined;
 
 const hexId = (value: unknown, digits: number): string | undefined =>
   typeof value === "string" && value.length === digits && /^[0-9a-f]+$/i.test(value) && !/^0+$/.test(value)

@@ -33,6 +33,6 @@ export const DEVICES: [from: string, to: string] = ["devices/", "devices0"];
 
 export const devicesPath = (teamId: string, shard: string): string => `devices/team=${teamId}/${shard}.parquet`;
 
-/** Whether an object is one of this installation's. */
+/** Whether an object is one of this installation's: of a team as ids are, since what is found is printed. */
 export const isOfShard = (path: string, shard: string): boolean =>
-  new RegExp(`^[a-z]+/team=[^/]+/(?:day=[0-9-]+/)?${shard}(?:-[a-z0-9-]+)?\\.parquet$`).test(path);
+  new RegExp(`^[a-z]+/team=team_[0-9a-z]+/(?:day=[0-9-]+/)?${shard}(?:-[a-z0-9-]+)?\\.parquet$`).test(path);

@@ -90,6 +90,18 @@ describe.each(AGENTS.map((format) => [format.agent, format] as const))("the read
     );
   });
 
+  it("reads as much where a member cannot be made into text as where it is any object", () => {
+    const inside = (member: object) => [member, { type: member }, [member]];
+    const typesWith = (record: string, at: number, member: object) =>
+      inside(member).map((value) => {
+        const { events } = read(format, [JSON.stringify(replaced(JSON.parse(record), at, value))]);
+        return events.map(({ type }) => type);
+      });
+    for (const record of records)
+      for (let at = 0; at < 40; at++)
+        expect(typesWith(record, at, { toString: null }), record).toEqual(typesWith(record, at, { a: null }));
+  });
+
   it("reads records in any order", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(records), (some) => {
