@@ -1,17 +1,11 @@
 import type { local } from "../platform/store/store.ts";
+import type { Mark } from "./sources/tail.ts";
 
 export type LocalDatabase = ReturnType<typeof local.open>;
 
-export interface SourceRow {
+export interface SourceRow extends Mark {
   readonly path: string;
   readonly agent: string;
-  readonly device: number;
-  readonly inode: number;
-  readonly size: number;
-  /** Milliseconds since the epoch, with fractions. */
-  readonly modified: number;
-  readonly offset: number;
-  readonly guard: Buffer | null;
   /** JSON. */
   readonly carry: string | null;
   readonly seenAt: number;

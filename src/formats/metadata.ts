@@ -3,7 +3,9 @@
  * lines, commits, branches, exit codes and hashes, each under a name that is known to hold it and only in the form of such a
  * value. Whatever else a record says is left out, so that a member nobody has thought of lets no text through.
  */
+
 import { elements, members, type Slice } from "../kit/json.ts";
+import { finish, inSlices, type Slices } from "../kit/slices.ts";
 import { hasControls } from "../kit/strings.ts";
 import { ATTRIBUTES, COUNT_DETAILS, COUNTS, IDS, INSTANTS, NAMES, NUMBERS, PATHS } from "./metadata-names.ts";
 import { readInstant } from "./values.ts";
@@ -15,7 +17,7 @@ interface Tally {
 }
 
 /** Gives the JSON text of what stays of a value, undefined for nothing. It pauses between elements, of which there may be very many. */
-type Rule = (text: string, at: Slice, tally: Tally) => Generator<void, string | undefined>;
+type Rule = (text: string, at: Slice, tally: Tally) => Slices<string | undefined>;
 
 const MAX_ID_CHARS = 256;
 const MAX_PATH_CHARS = 4_096;
@@ -110,7 +112,7 @@ const named = object({ ...all(ATTRIBUTES.names, name), ...all(ATTRIBUTES.counts,
 const attributes = either("[", list(wrappedAttribute), named);
 
 /** An element such as `{"key": "gen_ai.usage.input_tokens", "value": {"intValue": "12"}}`. */
-function* wrappedAttribute(text: string, at: Slice, tally: Tally): Generator<void, string | undefined> {
+function* wrappedAttribute(text: string, at: Slice, tally: Tally): Slices<string | undefined> {
   const raw = text.slice(at.start, at.end);
   const own = members(text, at.start, ["key", "value"]);
   const [key, value] = ["key", "value"].map((one) => own.findLast((member) => member.key === one));
@@ -170,7 +172,7 @@ export interface Kept {
   readonly isPart: boolean;
 }
 
-function* keep(text: string, kind: MetadataKind): Generator<void, Kept> {
+function* keep(text: string, kind: MetadataKind): Slices<Kept> {
   const tally: Tally = { texts: 0 };
   const start = text.search(/\S/);
   const kept = yield* METADATA[kind](text, { start, end: text.length }, tally);
@@ -182,25 +184,11 @@ function* keep(text: string, kind: MetadataKind): Generator<void, Kept> {
  * @param text the record as JSON text that `JSON.parse` has accepted
  * @param yieldNow awaited between elements of lists, see `kit/yield.ts`
  */
-export async function keepMetadata(
+export const keepMetadata = (
   text: string,
   kind: MetadataKind,
   yieldNow: () => Promise<void> | undefined,
-): Promise<Kept> {
-  const work = keep(text, kind);
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-    const pause = yieldNow();
-    if (pause) await pause;
-  }
-}
+): Promise<Kept> => inSlices(keep(text, kind), yieldNow);
 
 /** The same at once, for records that are known to be small. */
-export function metadataOf(text: string, kind: MetadataKind): string {
-  const work = keep(text, kind);
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value.text;
-  }
-}
+export const metadataOf = (text: string, kind: MetadataKind): string => finish(keep(text, kind)).text;

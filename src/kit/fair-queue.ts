@@ -1,4 +1,4 @@
-/** Who something is done for: a team, and one of its credentials. */
+/** Who something is done for: a team, and one of its credentials; of somebody who has shown none, what stands for their address. */
 export interface Payer {
   readonly team: string;
   readonly credential: string;

@@ -3,6 +3,8 @@
  * its length. Needs no valid JSON; of a text that is none it says something or nothing, and ends in any case.
  */
 
+import { finish, inSlices, type Slices } from "./slices.ts";
+
 /** How much a text may hold. */
 export interface JsonLimits {
   /** Arrays and objects inside one another. */
@@ -39,30 +41,18 @@ const REMEMBERED = 1_000;
  * The bound that a text exceeds first, or undefined.
  * @param pause awaited after every piece of the text
  */
-export async function exceededBound(
+export const exceededBound = (
   text: string,
   limits: JsonLimits,
   pause: () => Promise<void> | undefined,
-): Promise<keyof JsonLimits | undefined> {
-  const pieces = judgePieces(text, limits);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done) return value;
-    await pause();
-  }
-}
+): Promise<keyof JsonLimits | undefined> => inSlices(judgePieces(text, limits), pause);
 
 /** As `exceededBound`, at once: for a process that nobody waits for. */
-export function exceededBoundNow(text: string, limits: JsonLimits): keyof JsonLimits | undefined {
-  const pieces = judgePieces(text, limits);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done) return value;
-  }
-}
+export const exceededBoundNow = (text: string, limits: JsonLimits): keyof JsonLimits | undefined =>
+  finish(judgePieces(text, limits));
 
 /** Judges a text piece by piece. */
-function* judgePieces(text: string, limits: JsonLimits): Generator<undefined, keyof JsonLimits | undefined> {
+function* judgePieces(text: string, limits: JsonLimits): Slices<keyof JsonLimits | undefined> {
   const beginnings = text.length > UNCOUNTED_UNITS ? new BeginningCounter(limits) : undefined;
   let depth = 0;
   let values = 0;

@@ -3,6 +3,7 @@
  * dear where a text is made to make it try: every alternative at every place, and a call of some fifty nanoseconds
  * besides. What is asked of each value and name is therefore compiled into a deterministic automaton, at first use or before (`compileAll`).
  */
+import type { Slices } from "../kit/slices.ts";
 import { BEYOND, type Kind, type Node, nodeOf } from "./pattern.ts";
 
 interface State {
@@ -20,7 +21,7 @@ const DEAD = 0;
 const declared: Automaton[] = [];
 
 /** Compiles all that are declared, in pieces of some milliseconds: for who would rather not have a request wait for it. */
-export function* compileAll(): Generator<undefined, void, undefined> {
+export function* compileAll(): Slices<void> {
   for (const automaton of declared) yield* automaton.compile();
 }
 
@@ -48,7 +49,7 @@ export class Automaton {
   }
 
   /** In pieces, and nothing where that is done. */
-  *compile(): Generator<undefined, void, undefined> {
+  *compile(): Slices<void> {
     if (this.#groupCount === 0) yield* this.#inPieces();
   }
 
@@ -125,7 +126,7 @@ export class Automaton {
     for (const _ of this.#inPieces());
   }
 
-  *#inPieces(): Generator<undefined, void, undefined> {
+  *#inPieces(): Slices<void> {
     const kinds = new Set<Kind>();
     const last: State = { moves: [], free: [] };
     const first = wire(nodeOf(this.#pattern), last, this.#mode === "end", kinds);

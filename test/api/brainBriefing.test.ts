@@ -4,13 +4,12 @@ import { type Act, act } from "../../src/insight/triage/triage.ts";
 import { renderMarkdown } from "../../src/kit/markdown-html.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
+import { publish as publishFiles } from "../support/reads.ts";
 
 type Files = Record<string, string>;
 
-async function publish(t: TestInstance, token: string, repoKey: string, files: Files, version = 1) {
-  const json = { version, repoKey, files: Object.entries(files).map(([path, content]) => ({ path, content })) };
-  expect((await t.post("/api/brain/ingest", { token, json })).status).toBe(200);
-}
+const publish = (t: TestInstance, token: string, repoKey: string, files: Files, version = 1) =>
+  publishFiles(t, { token }, files, { repoKey, version });
 
 const ask = (t: TestInstance, token: string, query = "", headers: Record<string, string> = {}) =>
   t.get(`/api/brain/briefing${query}`, { token, headers });

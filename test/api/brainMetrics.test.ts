@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
+import { publish as publishFiles } from "../support/reads.ts";
 
 /** The test clock stands at 2026-11-21 08:00 UTC. */
 const ERRORS = ".claude/brain/errors.md";
 
-async function publish(t: TestInstance, token: string, repoKey: string, errors: string, others = {}, version = 1) {
-  const files = Object.entries({ [ERRORS]: errors, ...others }).map(([path, content]) => ({ path, content }));
-  expect((await t.post("/api/brain/ingest", { token, json: { version, repoKey, files } })).status).toBe(200);
-}
+const publish = (t: TestInstance, token: string, repoKey: string, errors: string, others = {}, version = 1) =>
+  publishFiles(t, { token }, { [ERRORS]: errors, ...others }, { repoKey, version });
 
 const ask = async (t: TestInstance, token: string, query = "") =>
   (await t.get(`/api/brain/metrics${query}`, { token })).body;

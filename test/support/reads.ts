@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
 import type { ReadScope } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
@@ -15,13 +16,13 @@ export async function memberOf(t: TestInstance, ...teams: readonly { readonly id
 export const readToken = (t: TestInstance, userId: string, scope: Partial<ReadScope> = {}, lifetimeMs?: number) =>
   createReadToken(t.instance.core, { userId, name: "assistant", scope, lifetimeMs: lifetimeMs ?? null });
 
-/** Sends a snapshot of a repository. */
+/** Sends a snapshot of a repository, which is taken. */
 export async function publish(
   t: TestInstance,
-  device: TestDevice,
+  { token }: Pick<TestDevice, "token">,
   files: Readonly<Record<string, string>>,
   { repoKey, version = 1 }: { readonly repoKey?: string; readonly version?: number } = {},
 ): Promise<void> {
   const list = Object.entries(files).map(([path, content]) => ({ path, content }));
-  await t.post("/api/brain/ingest", { token: device.token, json: { version, repoKey, files: list } });
+  expect((await t.post("/api/brain/ingest", { token, json: { version, repoKey, files: list } })).status).toBe(200);
 }

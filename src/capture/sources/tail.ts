@@ -10,6 +10,7 @@ export interface Mark {
   readonly device: number;
   readonly inode: number;
   readonly size: number;
+  /** Milliseconds since the epoch, with fractions. */
   readonly modified: number;
   readonly offset: number;
   readonly guard: Buffer | null;

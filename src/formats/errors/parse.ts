@@ -1,4 +1,5 @@
 import { splitLines, type TextBlock, textBlocks } from "../../kit/markdown-blocks.ts";
+import { finish, type Slices } from "../../kit/slices.ts";
 import { oneLine } from "../../kit/strings.ts";
 import type { Entry } from "./entry.ts";
 import { fingerprintOf, fingerprintOfNothing } from "./fingerprint.ts";
@@ -40,13 +41,7 @@ export function parseEntries(markdown: string): readonly Entry[] {
 }
 
 /** The entries of a file, and how many level-2 headings are none. */
-export function parseFile(markdown: string): ParsedFile {
-  const steps = parseSteps(markdown);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
+export const parseFile = (markdown: string): ParsedFile => finish(parseSteps(markdown));
 
 const CONFLICT = /^<{7}(?: |$)/m;
 
@@ -74,14 +69,14 @@ function linesOf(markdown: string): string[] {
 }
 
 /** Parses a file a few KiB a step. */
-export function* parseSteps(markdown: string): Generator<void, ParsedFile, void> {
+export function* parseSteps(markdown: string): Slices<ParsedFile> {
   const lines = linesOf(markdown);
   const entries: Unnumbered[] = [];
   let skipped = 0;
   let begun: Begun | undefined;
   const end = (line: number) => {
     if (begun && entries.length < MAX_ENTRIES)
-      entries.push(finish(begun, lines.slice(begun.line - 1, line - 1).join("\n")));
+      entries.push(unnumbered(begun, lines.slice(begun.line - 1, line - 1).join("\n")));
     else if (begun) skipped++;
     begun = undefined;
   };
@@ -107,7 +102,7 @@ function endsEntry({ top, level, underlined }: TextBlock): boolean {
   return top && (level === 1 || (level === 2 && !underlined));
 }
 
-function finish({ heading, line, date, title, marked, blocks }: Begun, text: string): Unnumbered {
+function unnumbered({ heading, line, date, title, marked, blocks }: Begun, text: string): Unnumbered {
   const rule = findRule(blocks);
   return {
     heading,

@@ -1,5 +1,5 @@
 import type { Core } from "../../core.ts";
-import { type GroupRecord, rows, type UserRecord } from "./rows.ts";
+import { type GroupRecord, type LookUp, rows, type Selection, type UserRecord } from "./rows.ts";
 
 /** To SQLite's LIMIT. */
 const ALL = -1;
@@ -11,9 +11,12 @@ export const directoryKey = (text: string) => text.trim().normalize("NFKC").toLo
 export type UserColumn = "all" | "username" | "externalid" | "displayname" | "id" | "account";
 export type GroupColumn = "all" | "externalid" | "displayname" | "id";
 
-interface Window {
-  readonly limit: number;
-  readonly offset: number;
+type Window = Pick<Selection, "limit" | "offset">;
+
+/** A page of the records that are looked for, and how many there are. */
+function find<Record>({ count, page }: LookUp<Record>, selection: Selection) {
+  const total = count.get(selection) ?? 0;
+  return { total, page: total === 0 ? [] : page.all(selection) };
 }
 
 /**
@@ -24,11 +27,8 @@ export const directoryRecords = {
   user: (core: Core, issuerId: string, id: string): UserRecord | undefined => rows(core.store).user.get(id, issuerId),
 
   /** A page of the people who have a value, and how many there are. @param value as it is compared */
-  users(core: Core, issuerId: string, column: UserColumn, value: string | null, window: Window) {
-    const sql = rows(core.store).users[column];
-    const total = sql.count.get({ issuerId, value }) ?? 0;
-    return { total, page: total === 0 ? [] : sql.page.all({ issuerId, value, ...window }) };
-  },
+  users: (core: Core, issuerId: string, column: UserColumn, value: string | null, window: Window) =>
+    find(rows(core.store).users[column], { issuerId, value, ...window }),
 
   /** The records that there ever were of an account, in any directory. */
   recordsOf: (core: Core, userId: string): UserRecord[] => rows(core.store).recordsOf.all(userId),
@@ -55,11 +55,8 @@ export const directoryRecords = {
   group: (core: Core, issuerId: string, id: string): GroupRecord | undefined =>
     rows(core.store).group.get(id, issuerId),
 
-  groups(core: Core, issuerId: string, column: GroupColumn, value: string | null, window: Window) {
-    const sql = rows(core.store).groups[column];
-    const total = sql.count.get({ issuerId, value }) ?? 0;
-    return { total, page: total === 0 ? [] : sql.page.all({ issuerId, value, ...window }) };
-  },
+  groups: (core: Core, issuerId: string, column: GroupColumn, value: string | null, window: Window) =>
+    find(rows(core.store).groups[column], { issuerId, value, ...window }),
 
   storeGroup: (core: Core, record: GroupRecord) => void rows(core.store).putGroup.run(record),
 

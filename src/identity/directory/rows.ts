@@ -42,42 +42,35 @@ export interface TokenRow {
 }
 
 /** A page of an issuer's records that have a value; of all of them without one. */
-interface Selection {
+export interface Selection {
   readonly issuerId: string;
   readonly value: string | null;
   readonly limit: number;
   readonly offset: number;
 }
 
+/** How records are looked for by one column: how many there are, and a page of them in the order of their ids. */
+export interface LookUp<Record> {
+  readonly count: { get(selection: Selection): number | undefined };
+  readonly page: { all(selection: Selection): Record[] };
+}
+
 const USER = `id, issuer_id AS issuerId, user_id AS userId, user_name AS userName, user_key AS userKey, external_id AS externalId,
   given_name AS givenName, family_name AS familyName, formatted, display_name AS displayName, display_key AS displayKey, closed,
-  created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt FROM scim_users`;
+  created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt`;
 const GROUP = `id, issuer_id AS issuerId, external_id AS externalId, display_name AS displayName, display_key AS displayKey,
-  created_at AS createdAt, updated_at AS updatedAt FROM scim_groups`;
+  created_at AS createdAt, updated_at AS updatedAt`;
 const TOKEN =
   "id, issuer_id AS issuerId, created_at AS createdAt, last_used_at AS lastUsedAt, revoked_at AS revokedAt FROM scim_tokens";
 
 export const rows = statements((db) => {
-  const users = (where: string) => ({
-    count: db
-      .prepare<[Pick<Selection, "issuerId" | "value">], number>(
-        `SELECT count(*) FROM scim_users WHERE issuer_id = @issuerId AND ended_at IS NULL AND ${where}`,
-      )
-      .pluck(),
-    page: db.prepare<[Selection], UserRecord>(
-      `SELECT ${USER} WHERE issuer_id = @issuerId AND ended_at IS NULL AND ${where} ORDER BY id LIMIT @limit OFFSET @offset`,
-    ),
+  const lookUp = <Record>(columns: string, chosen: string): LookUp<Record> => ({
+    count: db.prepare<[Selection], number>(`SELECT count(*) FROM ${chosen}`).pluck(),
+    page: db.prepare<[Selection], Record>(`SELECT ${columns} FROM ${chosen} ORDER BY id LIMIT @limit OFFSET @offset`),
   });
-  const groups = (where: string) => ({
-    count: db
-      .prepare<[Pick<Selection, "issuerId" | "value">], number>(
-        `SELECT count(*) FROM scim_groups WHERE issuer_id = @issuerId AND ${where}`,
-      )
-      .pluck(),
-    page: db.prepare<[Selection], GroupRecord>(
-      `SELECT ${GROUP} WHERE issuer_id = @issuerId AND ${where} ORDER BY id LIMIT @limit OFFSET @offset`,
-    ),
-  });
+  const users = (where: string) =>
+    lookUp<UserRecord>(USER, `scim_users WHERE issuer_id = @issuerId AND ended_at IS NULL AND ${where}`);
+  const groups = (where: string) => lookUp<GroupRecord>(GROUP, `scim_groups WHERE issuer_id = @issuerId AND ${where}`);
   return {
     insertToken: db.prepare<[string, string, Buffer, number]>(
       "INSERT INTO scim_tokens (id, issuer_id, token_hash, created_at) VALUES (?, ?, ?, ?)",
@@ -108,10 +101,10 @@ export const rows = statements((db) => {
     },
     // By primary key, as is all that names an id.
     user: db.prepare<[string, string], UserRecord>(
-      `SELECT ${USER} WHERE id = ? AND issuer_id = ? AND ended_at IS NULL`,
+      `SELECT ${USER} FROM scim_users WHERE id = ? AND issuer_id = ? AND ended_at IS NULL`,
     ),
     // By scim_users_by_user.
-    recordsOf: db.prepare<[string], UserRecord>(`SELECT ${USER} WHERE user_id = ?`),
+    recordsOf: db.prepare<[string], UserRecord>(`SELECT ${USER} FROM scim_users WHERE user_id = ?`),
     putUser: db.prepare<[UserRecord & { pending: 0 | 1 }]>(
       `INSERT INTO scim_users (id, issuer_id, user_id, user_name, user_key, external_id, given_name, family_name, formatted, display_name,
          display_key, closed, pending, created_at, updated_at, ended_at)
@@ -134,10 +127,10 @@ export const rows = statements((db) => {
     ),
     // Both by scim_users_pending.
     pending: db.prepare<[string, number], UserRecord>(
-      `SELECT ${USER} WHERE issuer_id = ? AND pending = 1 AND ended_at IS NULL ORDER BY id LIMIT ?`,
+      `SELECT ${USER} FROM scim_users WHERE issuer_id = ? AND pending = 1 AND ended_at IS NULL ORDER BY id LIMIT ?`,
     ),
     pendingIssuers: db.prepare<[], string>("SELECT DISTINCT issuer_id FROM scim_users WHERE pending = 1").pluck(),
-    group: db.prepare<[string, string], GroupRecord>(`SELECT ${GROUP} WHERE id = ? AND issuer_id = ?`),
+    group: db.prepare<[string, string], GroupRecord>(`SELECT ${GROUP} FROM scim_groups WHERE id = ? AND issuer_id = ?`),
     putGroup: db.prepare<[GroupRecord]>(
       `INSERT INTO scim_groups (id, issuer_id, external_id, display_name, display_key, created_at, updated_at)
        VALUES (@id, @issuerId, @externalId, @displayName, @displayKey, @createdAt, @updatedAt)
@@ -157,7 +150,7 @@ export const rows = statements((db) => {
     // By scim_members_by_member.
     dropMemberships: db.prepare<[string]>("DELETE FROM scim_members WHERE member_id = ?"),
     groupsOf: db.prepare<[string, number], GroupRecord>(
-      `SELECT ${GROUP} WHERE id IN (SELECT group_id FROM scim_members WHERE member_id = ?) ORDER BY id LIMIT ?`,
+      `SELECT ${GROUP} FROM scim_groups WHERE id IN (SELECT group_id FROM scim_members WHERE member_id = ?) ORDER BY id LIMIT ?`,
     ),
     anyGroup: db.prepare<[string], number>("SELECT 1 FROM scim_groups WHERE issuer_id = ? LIMIT 1").pluck(),
     forgetMembers: db.prepare<[string]>(

@@ -23,14 +23,7 @@ export const roleName = (role: Role): string => role.replace("_", " ");
 export const roleNamed = (text: string): Role | undefined => ROLES.find((one) => one === text.replaceAll("-", "_"));
 
 /** Somebody in a team, as the team sees them. */
-export interface Member extends Omit<ListedUser, "id"> {
-  readonly userId: string;
-  readonly role: Role;
-  /** When they came into the team. */
-  readonly createdAt: number;
-  /** Id of the issuer of single sign-on whose groups put them there; null where a person did. */
-  readonly source: string | null;
-}
+export interface Member extends Omit<ListedUser, keyof MembershipRow | "id">, Omit<MembershipRow, "teamId"> {}
 
 type Person = Pick<User, "id" | "email">;
 

@@ -6,6 +6,7 @@ import { scopeFilter } from "../../identity/read-tokens/read-tokens.ts";
 import { findTeam, tiersWith } from "../../identity/teams/teams.ts";
 import { densestAt } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { repoKeyOf } from "../../platform/http/fields.ts";
 import { findSections, MIN_FULL_MATCHES, questionAsked, type Source, sourceFinder } from "../../record/brain/brain.ts";
 
 const DEFAULT_HITS = 10;
@@ -130,7 +131,7 @@ export async function askWithin(core: Core, reach: Reach, question: string, filt
       snippet: text,
       kind: section.kind,
       rank: rankOf(hit, heaviest),
-      repoKey: section.repoKey === "" ? null : section.repoKey,
+      repoKey: repoKeyOf(section.repoKey),
       teamId,
       teamName,
       heading: section.heading,

@@ -1,5 +1,6 @@
 import type { Core } from "../../core.ts";
 import { visibleLine } from "../../kit/strings.ts";
+import { repoKeyOf } from "../../platform/http/fields.ts";
 import { currentBrains, sourceFinder } from "../../record/brain/brain.ts";
 import { recurringClasses } from "./classes.ts";
 import { newestDecisions } from "./decisions.ts";
@@ -117,7 +118,7 @@ function nothing(core: Core, teamId: string, repoKey: string | undefined): strin
 async function itemsOf(core: Core, teamId: string, repoKey: string | undefined): Promise<Item[]> {
   const sourceOf = sourceFinder(core, teamId);
   const place = (entry: { repoKey: string; path: string; line: number }) => ({
-    repoKey: entry.repoKey === "" ? null : entry.repoKey,
+    repoKey: repoKeyOf(entry.repoKey),
     filePath: entry.path,
     line: entry.line,
     deviceId: sourceOf(entry)?.deviceId ?? null,

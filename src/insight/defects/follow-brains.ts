@@ -2,6 +2,7 @@ import type { Core } from "../../core.ts";
 import { type DefectKind, entriesKind } from "../../formats/brain-kinds.ts";
 import { type ParsedFile, parseSteps } from "../../formats/errors/parse.ts";
 import { MAX_ERASED_ROWS, whileAny } from "../../kit/erase-steps.ts";
+import { inSlices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type Projection, recordFailure, refreshWithin } from "../../platform/projections/projections.ts";
 import { brainSequence, currentBrains, readBlob } from "../../record/brain/brain.ts";
@@ -67,13 +68,7 @@ async function readEntries(core: Core, blobId: number): Promise<ParsedFile> {
   const yieldNow = cooperative(core.clock);
   const markdown = readBlob(core, blobId);
   try {
-    const steps = parseSteps(markdown);
-    let step = steps.next();
-    while (!step.done) {
-      await yieldNow();
-      step = steps.next();
-    }
-    return step.value;
+    return await inSlices(parseSteps(markdown), yieldNow);
   } catch (error) {
     core.log.error("entries_unreadable", { blob: blobId, cause: String(error) });
     return { entries: [], skipped: 1, unreadable: String(error) };

@@ -3,7 +3,7 @@ import { WIRE_FINGERPRINT } from "../../formats/errors/fingerprint.ts";
 import { teamDevice } from "../../identity/sight/sight.ts";
 import { forbidden } from "../../kit/problem.ts";
 import { endpoint } from "../../platform/http/endpoint.ts";
-import { Count, RepoKey } from "../../platform/http/fields.ts";
+import { Count, RepoKey, repoKeyOf } from "../../platform/http/fields.ts";
 import { Behind, requireCaughtUp, stillReading } from "../../platform/projections/projections.ts";
 import { redactText } from "../../redact/redact.ts";
 import { entriesProjection } from "./follow-brains.ts";
@@ -112,7 +112,7 @@ export const metrics = endpoint(
       ...figures,
       open: open.map((entry) => {
         const { date, title, line, path: filePath } = entry;
-        return { date, title, line, filePath, repoKey: entry.repoKey === "" ? null : entry.repoKey };
+        return { date, title, line, filePath, repoKey: repoKeyOf(entry.repoKey) };
       }),
       recurringClasses: recurring.map(({ titles, ...figures }) => ({ ...figures, titles: [...titles] })),
       ...standing,

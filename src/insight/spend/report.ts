@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { csvLine } from "../../kit/csv.ts";
-import { each, type Slices, sorted } from "../../kit/slices.ts";
+import { each, finish, inSlices, type Slices, sorted } from "../../kit/slices.ts";
 import { compareText } from "../../kit/strings.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { type CurrentPrices, currentPrices } from "./current-prices.ts";
@@ -41,26 +41,14 @@ export interface SpendReport {
  * What a team's agents used from one day to another and what that costs at the prices of those days. Whom an agent
  * names as signed in it counts for; all else for whose its device is now.
  */
-export function spendReport(core: Core, teamId: string, query: SpendQuery): SpendReport {
-  const steps = makeReport(core, teamId, query);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
+export const spendReport = (core: Core, teamId: string, query: SpendQuery): SpendReport =>
+  finish(makeReport(core, teamId, query));
 
 /** The same in slices that let others in between: sums of many days may have to be made anew. */
-export async function spendReportInSlices(core: Core, teamId: string, query: SpendQuery): Promise<SpendReport> {
-  const yieldNow = cooperative(core.clock);
-  const steps = makeReport(core, teamId, query);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await yieldNow();
-  }
-}
+export const spendReportInSlices = (core: Core, teamId: string, query: SpendQuery): Promise<SpendReport> =>
+  inSlices(makeReport(core, teamId, query), cooperative(core.clock));
 
-function* makeReport(core: Core, teamId: string, query: SpendQuery): Generator<void, SpendReport> {
+function* makeReport(core: Core, teamId: string, query: SpendQuery): Slices<SpendReport> {
   const { table: _, ...prices } = currentPrices(core);
   const { by } = query;
   const ofTeam = query.repoKey === undefined && query.deviceIds === undefined && query.sources === undefined;
@@ -93,7 +81,7 @@ function* makeReport(core: Core, teamId: string, query: SpendQuery): Generator<v
   };
 }
 
-function* gather(stretches: Iterable<Summings>): Generator<void, Summed[]> {
+function* gather(stretches: Iterable<Summings>): Slices<Summed[]> {
   const all: Summed[] = [];
   for (const { groups } of stretches) {
     for (const one of groups) all.push(one);
@@ -110,7 +98,7 @@ interface Made {
   readonly groups: Sums;
 }
 
-function* sumsOf(stretches: Iterable<Summings>, named: (one: Summed) => Summed): Generator<void, Made> {
+function* sumsOf(stretches: Iterable<Summings>, named: (one: Summed) => Summed): Slices<Made> {
   const [total, groups] = [new Sum(), new Sums()];
   for (const some of stretches) {
     total.merge(some.total);

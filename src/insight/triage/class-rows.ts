@@ -1,5 +1,6 @@
 import type { HashSlice } from "../../kit/hash-slices.ts";
 import { type Preparer, statements } from "../../platform/store/store.ts";
+import type { ClassRow } from "./rows.ts";
 import type { State } from "./standing.ts";
 
 /** What narrows a list of classes; null narrows nothing. Of a team with very many, a slice of them is read at a time. */
@@ -23,17 +24,7 @@ interface ClassRange extends ClassFilter {
   readonly count: number;
 }
 
-export interface ListedClassRow {
-  readonly class: string;
-  readonly occurrences: number;
-  readonly firstSeen: string;
-  readonly lastSeen: string;
-  readonly repoKey: string;
-  readonly repos: string;
-  readonly kind: string;
-  readonly title: string;
-  readonly rule: string | null;
-  readonly newestId: number;
+export interface ListedClassRow extends Omit<ClassRow, "teamId" | "open" | "firstRepo" | "recent"> {
   readonly state: State;
   readonly ownerId: string | null;
   readonly snoozedUntil: number | null;

@@ -4,15 +4,10 @@
  */
 
 import { quotaKey } from "../../kit/address.ts";
-
-/** Who sends a body: a credential, and the team it acts for; both the address of somebody who has shown none. */
-export interface Sender {
-  readonly credential: string;
-  readonly team: string;
-}
+import type { Payer } from "../../kit/fair-queue.ts";
 
 /** Somebody without a credential, by the part of their address that one subscriber holds. */
-export const addressSender = (ip: string): Sender => {
+export const addressSender = (ip: string): Payer => {
   const address = `address ${quotaKey(ip)}`;
   return { credential: address, team: address };
 };
@@ -120,11 +115,11 @@ export class Admission {
   }
 }
 
-const keysOf = ({ credential, team }: Sender) => [`credential ${credential}`, `team ${team}`] as const;
+const keysOf = ({ credential, team }: Payer) => [`credential ${credential}`, `team ${team}`] as const;
 
 /** One body, from its first byte until its request is answered. */
 export class Intake {
-  readonly sender: Sender;
+  readonly sender: Payer;
   /** Called when the body must not be waited for any longer. */
   onGivenUp: (why: GivenUp) => void = () => {};
   readonly #admission: Admission;
@@ -133,7 +128,7 @@ export class Intake {
   #sizeWhenAsked: number | undefined;
   #turn: Promise<void> | undefined;
 
-  constructor(admission: Admission, sender: Sender) {
+  constructor(admission: Admission, sender: Payer) {
     this.#admission = admission;
     this.sender = sender;
   }

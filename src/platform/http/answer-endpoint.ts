@@ -1,7 +1,7 @@
 import { getQuery, getRouterParams } from "h3";
 import * as v from "valibot";
+import type { Payer } from "../../kit/fair-queue.ts";
 import { Problem } from "../../kit/problem.ts";
-import type { Sender } from "./admission.ts";
 import { type Arrival, readBody } from "./body.ts";
 import { authenticate } from "./credential.ts";
 import { type Call, type Endpoint, faultOf, type Limit, Reply } from "./endpoint.ts";
@@ -70,7 +70,7 @@ export class EndpointSteps implements Steps {
     throw new ShortCircuit(respond(status, body, [["cache-control", "no-store"], ...Object.entries(headers)]));
   }
 
-  identify(): Sender | undefined | Promise<Sender | undefined> {
+  identify(): Payer | undefined | Promise<Payer | undefined> {
     const { auth } = this.#endpoint.spec;
     if (auth === "none") return undefined;
     const keep = (principal: unknown) => {
@@ -83,13 +83,13 @@ export class EndpointSteps implements Steps {
     return found instanceof Promise ? found.then(keep) : keep(found);
   }
 
-  receive(sender: Sender | undefined): Promise<void> | undefined {
+  receive(sender: Payer | undefined): Promise<void> | undefined {
     const { query, body } = this.#endpoint.spec;
     if (query) this.#query = validate(query, getQuery(this.#exchange.event), "query");
     return body ? this.#receiveBody(body, sender) : undefined;
   }
 
-  async #receiveBody(spec: NonNullable<Endpoint["spec"]["body"]>, from: Sender | undefined): Promise<void> {
+  async #receiveBody(spec: NonNullable<Endpoint["spec"]["body"]>, from: Payer | undefined): Promise<void> {
     const { core, event } = this.#exchange;
     const { intake, sender } = this.#exchange.takeIn(from);
     const onInflated = (wireBytes: number, bytes: number) => {

@@ -1,9 +1,10 @@
+import type { Payer } from "../../kit/fair-queue.ts";
 import { sha256 } from "../../kit/hash.ts";
 import { Html } from "../../kit/html.ts";
 import { fail, forbidden, Problem, problem } from "../../kit/problem.ts";
 import { sentence } from "../../kit/strings.ts";
 import { whyNot } from "./access.ts";
-import { type Sender, SMALL_BODY_BYTES } from "./admission.ts";
+import { SMALL_BODY_BYTES } from "./admission.ts";
 import { readFormFields } from "./body.ts";
 import { isCsrfToken, isOwnOrigin } from "./cookies.ts";
 import type { Limit } from "./endpoint.ts";
@@ -62,7 +63,7 @@ export class PageSteps implements Steps {
     if (this.#exchange.event.req.method === "POST") requireOwnOrigin(this.#exchange);
   }
 
-  identify(): Sender | undefined {
+  identify(): Payer | undefined {
     const { session } = this.#look();
     this.#requireAccess();
     return session && { credential: session.userId, team: session.userId };
@@ -108,11 +109,11 @@ export class PageSteps implements Steps {
     return new ShortCircuit(send(this.#exchange, this.#pages, reply, this.#who));
   }
 
-  receive(sender: Sender | undefined): Promise<void> | undefined {
+  receive(sender: Payer | undefined): Promise<void> | undefined {
     return this.#exchange.event.req.method === "POST" ? this.#receiveForm(sender) : undefined;
   }
 
-  async #receiveForm(sender: Sender | undefined): Promise<void> {
+  async #receiveForm(sender: Payer | undefined): Promise<void> {
     const { spec } = this.#page;
     const { intake } = this.#exchange.takeIn(sender);
     const form = await readFormFields(this.#exchange.event, spec.maxFormBytes ?? SMALL_BODY_BYTES, intake);

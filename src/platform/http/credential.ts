@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
+import type { Payer } from "../../kit/fair-queue.ts";
 import { fail, unauthorized } from "../../kit/problem.ts";
-import type { Sender } from "./admission.ts";
 import type { Fault } from "./faults.ts";
 
 /** A kind of credential, sent as a bearer token or in a header of its own; declared by the room that gives it out. */
@@ -25,7 +25,7 @@ export interface Credential<P> {
   /** What else `judge` fails with; where an endpoint's refusals have a shape of their own, in that. */
   readonly faults?: readonly Fault[];
   /** Whose share of the limits, and of the server's memory and time, its requests take. */
-  readonly sender: (principal: NonNullable<P>) => Sender;
+  readonly sender: (principal: NonNullable<P>) => Payer;
   /** Whoever has none that is good gets through, too. */
   readonly lenient?: boolean;
 }

@@ -110,3 +110,6 @@ export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** What is stored for a client that named no repository. */
 export const NO_REPO = "";
+
+/** A stored key as replies have it: null for a client that named no repository. */
+export const repoKeyOf = (repoKey: string): string | null => (repoKey === NO_REPO ? null : repoKey);

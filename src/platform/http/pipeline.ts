@@ -3,7 +3,8 @@ import type { H3Event } from "h3";
 import type { Core } from "../../core.ts";
 import { blocksOf, quotaKey } from "../../kit/address.ts";
 import type { Buckets } from "../../kit/buckets.ts";
-import { type Admission, addressSender, Intake, type Sender } from "./admission.ts";
+import type { Payer } from "../../kit/fair-queue.ts";
+import { type Admission, addressSender, Intake } from "./admission.ts";
 import { ClientGone } from "./body.ts";
 import { bearerToken } from "./credential.ts";
 import type { Limit } from "./endpoint.ts";
@@ -51,7 +52,7 @@ export class Exchange {
   }
 
   /** Begins to take in a body at the expense of who sends it: of the address, without a credential. */
-  takeIn(sender: Sender | undefined): { readonly intake: Intake; readonly sender: Sender } {
+  takeIn(sender: Payer | undefined): { readonly intake: Intake; readonly sender: Payer } {
     const payer = sender ?? addressSender(this.ip());
     this.#intake = new Intake(this.serving.admission, payer);
     return { intake: this.#intake, sender: payer };
@@ -69,9 +70,9 @@ export interface Steps {
   /** Before anything is spent on the request. */
   admit(): void;
   /** Finds the caller by their credential, and judges whether the route is for them. @returns who pays; undefined for nobody */
-  identify(): Sender | undefined | Promise<Sender | undefined>;
+  identify(): Payer | undefined | Promise<Payer | undefined>;
   /** Reads and validates what was sent. */
-  receive(sender: Sender | undefined): Promise<void> | undefined;
+  receive(sender: Payer | undefined): Promise<void> | undefined;
   /** Does what was asked for, and renders the reply. */
   handle(): Promise<Response>;
   /** Renders what went wrong, whatever it is. */

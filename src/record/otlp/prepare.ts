@@ -37,7 +37,7 @@ export interface ReadyEntry {
 }
 
 /** A request ready to be stored. @typeParam S what the room of the sessions makes of them */
-export interface ReadyRequest<S> {
+export interface ReadyRequest<S> extends Omit<Translated, "entries" | "sessions"> {
   readonly captureMode: CaptureMode;
   /** Of the body. */
   readonly sent: SentDigest;
@@ -49,12 +49,6 @@ export interface ReadyRequest<S> {
   readonly redacted: number;
   /** Entries of which text was left out, because only metadata may be kept; all of them where nothing may. */
   readonly withheld: number;
-  readonly records: number;
-  readonly dropped: number;
-  readonly rejected: number;
-  /** See `Translated`. */
-  readonly named: readonly Place[];
-  readonly hasNamelessSum: boolean;
 }
 
 /** What makes sessions ready to be stored: their room hands it over. */

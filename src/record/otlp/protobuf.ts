@@ -1,6 +1,7 @@
 import { asObject } from "../../formats/values.ts";
 import { fail, malformed, tooLarge } from "../../kit/problem.ts";
 import { WireError, WireReader, type WireType } from "../../kit/protobuf.ts";
+import { inSlices, type Slices } from "../../kit/slices.ts";
 
 /**
  * Requests of OTLP in Protocol Buffers, read into what OTLP/JSON writes (opentelemetry-proto 1.x: common, resource, logs, trace, metrics):
@@ -115,14 +116,8 @@ export async function decodeRequest(
   pause: () => Promise<void> | undefined,
 ): Promise<Decoded> {
   const tally = { fields: 0, messages: 0, most: MAX_MESSAGES, pausedAt: 0 };
-  const work = decode(REQUESTS[signal], new WireReader(bytes), tally);
   try {
-    for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-      const wait = pause();
-      if (wait) await wait;
-    }
+    return await inSlices(decode(REQUESTS[signal], new WireReader(bytes), tally), pause);
   } catch (error) {
     if (error instanceof WireError)
       return fail(malformed, `The body is not an OTLP ${signal} request: ${error.message}.`);
@@ -178,7 +173,7 @@ function enter(tally: Tally): Decoded {
 }
 
 /** Reads a message up to where it ends, and lets others have their turn. */
-function* decode(shape: Message, reader: WireReader, tally: Tally): Generator<void, Decoded> {
+function* decode(shape: Message, reader: WireReader, tally: Tally): Slices<Decoded> {
   const message = enter(tally);
   const { end } = reader;
   while (reader.at < end) {

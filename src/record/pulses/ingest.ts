@@ -13,8 +13,8 @@ import {
   Instant,
   identifier,
   identifierSchema,
-  NO_REPO,
   RepoKey,
+  repoKeyOf,
 } from "../../platform/http/fields.ts";
 import { redactText } from "../../redact/redact.ts";
 import { admit, Intake } from "../intake/intake.ts";
@@ -109,7 +109,7 @@ export const ingest = endpoint(
     if (intake.captureMode === "off") {
       intake.withheld = 1;
       await intake.store(() => undefined);
-      return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(at) };
+      return { ok: true, repoKey: repoKeyOf(repoKey), at: isoInstant(at) };
     }
     const storedAt = await intake.store((now) => {
       // It is no delivery of the log, which judges that again for others: what is acknowledged after the move would stay behind.
@@ -118,7 +118,7 @@ export const ingest = endpoint(
       sql.put.run(deviceId, repoKey, teamId, at, counts, fingerprints, now);
       return sql.at.get(deviceId, repoKey) as number;
     });
-    return { ok: true, repoKey: repoKey === NO_REPO ? null : repoKey, at: isoInstant(storedAt) };
+    return { ok: true, repoKey: repoKeyOf(repoKey), at: isoInstant(storedAt) };
   },
 );
 

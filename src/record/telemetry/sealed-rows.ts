@@ -13,7 +13,7 @@ interface OpenSegment extends Omit<PlacedSegment, "at"> {
   readonly texts: Buffer | null;
 }
 
-interface StreamName {
+export interface StreamName {
   readonly streamId: number;
   readonly teamId: string;
   readonly deviceId: string;

@@ -1,14 +1,10 @@
 import type { Core } from "../../core.ts";
 import { deliveryFinder } from "../../log/log.ts";
-import { type PlacedSegment, sealedRows } from "./sealed-rows.ts";
+import { type PlacedSegment, type StreamName, sealedRows } from "./sealed-rows.ts";
 import { segmentRows } from "./segment-rows.ts";
 
 /** Texts of one stream, as they are stored, with what is known of them. */
-export interface SealedTexts {
-  readonly streamId: number;
-  readonly teamId: string;
-  readonly deviceId: string;
-  readonly repoKey: string;
+export interface SealedTexts extends StreamName {
   /** Compressed with zstd where they lie in a block. */
   readonly content: Buffer;
   readonly isCompressed: boolean;

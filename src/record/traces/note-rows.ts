@@ -17,13 +17,9 @@ export interface SizedNote {
   readonly bytes: number;
 }
 
-interface NewNote {
+interface NewNote extends Omit<NoteRow, "id" | "createdAt"> {
   readonly teamId: string;
   readonly deviceId: string;
-  readonly commit: string;
-  readonly content: Buffer;
-  readonly deliveryId: number;
-  readonly item: number;
   readonly now: number;
 }
 

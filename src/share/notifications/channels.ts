@@ -9,9 +9,7 @@ import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audi
 import { NOTICE_TYPES, type NoticeName } from "../../platform/notices/notices.ts";
 import { redactText } from "../../redact/redact.ts";
 import { spellSecret } from "./formats.ts";
-import { type ChannelKind, type ChannelRow, rows } from "./rows.ts";
-
-export const CHANNEL_KINDS = ["webhook", "slack", "teams", "mail"] as const satisfies readonly ChannelKind[];
+import { type ChannelRow, rows } from "./rows.ts";
 
 const MAX_CHANNELS = 20;
 const MAX_NAME_CHARS = 100;
@@ -48,10 +46,7 @@ export const eventsFor = (teamId: string | null): NoticeName[] =>
     (name) => name !== "test" && (teamId === null || NOTICE_TYPES[name].audience === "team"),
   );
 
-export interface NewChannel {
-  readonly teamId: string | null;
-  readonly kind: ChannelKind;
-  readonly name: string;
+export interface NewChannel extends Pick<ChannelRow, "teamId" | "kind" | "name"> {
   /** A URL, or addresses with commas or spaces between them. */
   readonly target: string;
   readonly events: readonly string[];

@@ -4,7 +4,6 @@
  */
 export { type Outcome, testChannel } from "./attempt.ts";
 export {
-  CHANNEL_KINDS,
   type Channel,
   chooseEvents,
   createChannel,
@@ -19,4 +18,5 @@ export {
 export { eraseAddress } from "./erase.ts";
 export { type Message, messagesOf, sendAgain } from "./messages.ts";
 export { obstacleOf } from "./obstacle.ts";
+export { CHANNEL_KINDS } from "./rows.ts";
 export { linesOf } from "./words.ts";

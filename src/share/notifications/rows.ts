@@ -1,6 +1,7 @@
 import { statements } from "../../platform/store/store.ts";
 
-export type ChannelKind = "webhook" | "slack" | "teams" | "mail";
+export const CHANNEL_KINDS = ["webhook", "slack", "teams", "mail"] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 export interface ChannelRow {
   readonly id: string;

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { isoInstant } from "../../kit/clock.ts";
-import { Count, Instant } from "../../platform/http/fields.ts";
+import { Count, Instant, repoKeyOf } from "../../platform/http/fields.ts";
 import type { EntryRow } from "../../record/telemetry/telemetry.ts";
-import { Id, RepoKey, repoKeyOf, Text } from "./fields.ts";
+import { Id, RepoKey, Text } from "./fields.ts";
 
 /** What lists and single replies tell of a telemetry entry alike. */
 export const EntryFacts = v.object({

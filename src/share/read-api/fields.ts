@@ -75,7 +75,5 @@ export const When = v.nullable(Instant);
 /** JSON as it was sent, but for what was taken out of it. */
 export const Document = v.pipe(v.unknown(), v.description("As it was sent, but for redactions."));
 
-export const repoKeyOf = (repoKey: string): string | null => (repoKey === "" ? null : repoKey);
-
 /** The number that stands in a path; 0, which nothing has, for anything else. */
 export const numberIn = (text: string | undefined): number => (/^[1-9]\d{0,15}$/.test(text ?? "") ? Number(text) : 0);

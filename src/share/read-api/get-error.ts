@@ -4,9 +4,9 @@ import { DEFECT_KINDS, type Defect, defectsOfClass, findClass } from "../../insi
 import { standingOfClass, standingOfEntry } from "../../insight/triage/triage.ts";
 import { pageSize } from "../../kit/page.ts";
 import { fail, notFound } from "../../kit/problem.ts";
-import { Count } from "../../platform/http/fields.ts";
+import { Count, repoKeyOf } from "../../platform/http/fields.ts";
 import { ClassFacts, EXAMPLE_CLASS, factsOf, StandingFacts, standingOf } from "./error-facts.ts";
-import { Id, PAGED, pageOf, REPO, RepoKey, repoKeyOf, Text } from "./fields.ts";
+import { Id, PAGED, pageOf, REPO, RepoKey, Text } from "./fields.ts";
 import { CauseLink, EXAMPLE_LINK, linkOf, MAX_LINKS } from "./links.ts";
 import { reading } from "./reading.ts";
 

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { devicesOfPerson } from "../../identity/api-tokens/api-tokens.ts";
 import { withDeviceLabels } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
-import { Count, Instant } from "../../platform/http/fields.ts";
+import { Count, Instant, repoKeyOf } from "../../platform/http/fields.ts";
 import { browseDeliveries } from "./browse-deliveries.ts";
-import { filter, Id, PAGED, PERIOD, PERSON, pageOf, REPO, RepoKey, repoKeyOf, spanOf, Text } from "./fields.ts";
+import { filter, Id, PAGED, PERIOD, PERSON, pageOf, REPO, RepoKey, spanOf, Text } from "./fields.ts";
 import { reading } from "./reading.ts";
 
 const KINDS = ["telemetry", "brain", "traces"] as const;

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { instantOrNull } from "../../kit/clock.ts";
-import { Instant } from "../../platform/http/fields.ts";
+import { Instant, repoKeyOf } from "../../platform/http/fields.ts";
 import type { Session } from "../../record/traces/traces.ts";
-import { Id, RepoKey, repoKeyOf, Text, When } from "./fields.ts";
+import { Id, RepoKey, Text, When } from "./fields.ts";
 
 /** What lists and single replies tell of a session alike. */
 export const SessionFacts = v.object({

@@ -25,12 +25,10 @@ import {
   withCore,
 } from "./context.ts";
 import { type Output, table } from "./output.ts";
-import { wholeNumber } from "./values.ts";
+import { several, wholeNumber } from "./values.ts";
 
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 10_000;
-
-const collect = (text: string, before: string[] = []) => [...before, text];
 
 const asJson = ({ createdAt, publishedAt, removed, ...pack }: OwnPack) => ({
   ...pack,
@@ -110,12 +108,12 @@ function addPublish(pack: Command, cli: Cli): void {
     .requiredOption("--repo <key>", "the repository's key, as its devices name it")
     .requiredOption("--name <name>", "the pack's name: lower-case words joined by dashes")
     .requiredOption("--version <version>", "above the pack's newest stable one (semver.org)")
-    .option("--path <glob>", "files to publish; may be given again; all of the brain without it", collect)
+    .option("--path <glob>", "files to publish; may be given again; all of the brain without it", several)
     .option("--title <text>", "what people call it")
     .option("--summary <text>", "what it is for, in one line")
     .option("--readme <file>", "markdown; - reads standard input")
     .option("--license <id>", "SPDX identifier, or words of your own")
-    .option("--tag <tag>", "language, framework or tool; may be given again", collect)
+    .option("--tag <tag>", "language, framework or tool; may be given again", several)
     .option("--dry-run", "show what would be published, and publish nothing", false)
     .action(async (options: PublishOptions) => {
       const readme = options.readme === undefined ? undefined : await cli.place.readText(options.readme);

@@ -21,6 +21,7 @@ import { baseUrlOf } from "../../kit/base-url.ts";
 import { instantOrNull, isoInstant } from "../../kit/clock.ts";
 import { type Cli, type CommonOptions, common, noteGuessedAddress, readSecret, withCore } from "./context.ts";
 import { type Output, revokedText, table } from "./output.ts";
+import { several } from "./values.ts";
 
 interface IssuerOptions extends CommonOptions {
   readonly issuer?: string;
@@ -46,15 +47,13 @@ export function ssoCommands(program: Command, cli: Cli): void {
   addRemove(sso, cli);
 }
 
-const collect = (value: string, before: string[] = []) => [...before, value];
-
 const withSettings = (command: Command) =>
   command
     .option("--client-secret-stdin", "read the client's secret from standard input; without one it is a public client")
     .option("--label <text>", "what the button of the sign-in page says (default: the name)")
     .option("--scopes <scopes>", "requested beside openid (default: email profile)")
     .option("--groups-claim <claim>", "the claim that lists a person's groups (default: groups)")
-    .option("--map <group=team:role>", "what a group means here; * is everybody; may be given again", collect)
+    .option("--map <group=team:role>", "what a group means here; * is everybody; may be given again", several)
     .option("--domains <domains>", "of e-mail addresses by which accounts are linked and made, separated by commas")
     .option("--trust-email", "take its e-mail addresses as verified although it does not say so")
     .option("--session-hours <n>", "how long a sign-in lasts (default: 24)");

@@ -16,6 +16,9 @@ export function oneOf<const T extends readonly string[]>(choices: T): (text: str
   };
 }
 
+/** Of an option that may be given again: all of its values, in order. */
+export const several = (text: string, before: string[] = []): string[] => [...before, text];
+
 /** @returns milliseconds */
 export function duration(text: string): number {
   const span = parseDuration(text);

@@ -22,7 +22,7 @@ import { type Cli, type CommonOptions, common, teamIdNamed, teamNamed, withCore 
 import { table } from "./output.ts";
 
 interface CreateOptions extends CommonOptions {
-  readonly kind: (typeof CHANNEL_KINDS)[number];
+  readonly kind: Channel["kind"];
   readonly name: string;
   readonly to: string;
   readonly team?: string;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { defectsOfClass, freshenEntries, makeBriefing, recurringClasses } from "../../insight/defects/defects.ts";
 import { beginning } from "../../kit/strings.ts";
 import { ANSWER_BYTES, type Answer, cutLines, fitted, NOTICE, placeLine, quoted, word } from "./answer.ts";
-import { repoWithin, requireWholeBrains, teamsOf, type Visit } from "./reader.ts";
+import { type About, type Visit, wholeBrainsOf } from "./reader.ts";
 import { REPO, TEAM, tool } from "./tool.ts";
 
 const MIN_BRIEFING_BYTES = 200;
@@ -11,16 +11,9 @@ const DEFAULT_BRIEFING_BYTES = 4_000;
 const MAX_CLASSES = 20;
 const MAX_PLACES = 3;
 
-interface About {
-  readonly repo?: string | undefined;
-  readonly team?: string | undefined;
-}
-
 /** What to know before a session, of each team that the reader means. */
 export async function briefingOf(visit: Visit, { repo, team }: About, maxBytes: number): Promise<Answer> {
-  requireWholeBrains(visit);
-  const repoKey = repoWithin(visit, repo);
-  const teams = teamsOf(visit, team);
+  const { repoKey, teams } = wholeBrainsOf(visit, { repo, team });
   await freshenEntries(visit.core);
   const each = Math.max(MIN_BRIEFING_BYTES, Math.floor(maxBytes / teams.length));
   const [parts, counts]: [string[], { total: number; shown: number }] = [[], { total: 0, shown: 0 }];
@@ -57,9 +50,7 @@ export const brainBriefing = tool({
 
 /** Errors that came more than once, those that came most often first. */
 export async function recurringOf(visit: Visit, { repo, team }: About, bytes = ANSWER_BYTES): Promise<Answer> {
-  requireWholeBrains(visit);
-  const repoKey = repoWithin(visit, repo);
-  const teams = teamsOf(visit, team);
+  const { repoKey, teams } = wholeBrainsOf(visit, { repo, team });
   await freshenEntries(visit.core);
   const parts: string[] = [];
   for (const { id, name } of teams)

@@ -4,7 +4,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { commit } from "../../platform/http/fields.ts";
 import { requireCaughtUp } from "../../platform/projections/projections.ts";
 import { fitted, NOTICE, quoted, word } from "./answer.ts";
-import { repoWithin, requireWholeBrains, teamsOf } from "./reader.ts";
+import { wholeBrainsOf } from "./reader.ts";
 import { REPO, shortText, TEAM, tool } from "./tool.ts";
 
 const MAX_MATCHES = 20;
@@ -29,9 +29,7 @@ export const promptForLineTool = tool({
     team: TEAM,
   }),
   async call(visit, { path, line, repo, commit, team }) {
-    requireWholeBrains(visit);
-    const repoKey = repoWithin(visit, repo);
-    const teams = teamsOf(visit, team);
+    const { repoKey, teams } = wholeBrainsOf(visit, { repo, team });
     const { behind } = await requireCaughtUp(visit.core, evidenceProjection);
     const found: ({ readonly name: string } & Awaited<ReturnType<typeof promptForLine>>[number])[] = [];
     for (const { id, name } of teams)

@@ -79,7 +79,7 @@ export function repoWithin({ reader }: Visit, named: string | undefined): string
 }
 
 /** For what is made of more than single files. @throws Problem when a token is narrowed to some files of its repositories */
-export function requireWholeBrains({ reader }: Visit): void {
+function requireWholeBrains({ reader }: Visit): void {
   if (reader.kind === "device") return;
   const { paths, kinds } = reader.token.scope;
   if (paths.length > 0 || kinds.length > 0)
@@ -106,4 +106,16 @@ export async function recordVisit({ core, reader, ip }: Visit, read: ReadMade): 
   const { tool, question, total, shown } = read;
   if (reader.kind === "person") return recordRead(core, reader.token, { question, total, shown, ip: ip() });
   return recordDeviceRead(core, reader.device, { tool, total, shown, ip: ip() });
+}
+
+/** What is asked about: a repository's key, and a team by id or name; all that the reader may see without them. */
+export interface About {
+  readonly repo?: string | undefined;
+  readonly team?: string | undefined;
+}
+
+/** The repository and the teams that are asked about, of a reader who may read all of a brain. @throws Problem */
+export function wholeBrainsOf(visit: Visit, { repo, team }: About) {
+  requireWholeBrains(visit);
+  return { repoKey: repoWithin(visit, repo), teams: teamsOf(visit, team) };
 }

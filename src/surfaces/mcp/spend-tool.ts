@@ -11,7 +11,7 @@ import {
 import { isoDate } from "../../kit/clock.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { ANSWER_BYTES, fitted, word } from "./answer.ts";
-import { repoWithin, requireWholeBrains, teamsOf } from "./reader.ts";
+import { wholeBrainsOf } from "./reader.ts";
 import { REPO, TEAM, tool } from "./tool.ts";
 
 const MAX_GROUPS = 20;
@@ -34,9 +34,7 @@ export const spendTool = tool({
     team: TEAM,
   }),
   async call(visit, { since, until, by = "model", repo, team }) {
-    requireWholeBrains(visit);
-    const repoKey = repoWithin(visit, repo);
-    const teams = teamsOf(visit, team);
+    const { repoKey, teams } = wholeBrainsOf(visit, { repo, team });
     const period = readPeriod({ since, until }, visit.core.clock.now());
     if (!period) return fail(invalid, "until must not lie before since.");
     const { behind } = await requireSpend(visit.core);

@@ -9,19 +9,16 @@ import {
   searchBrain,
 } from "../../../src/record/brain/brain.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { publish as publishFiles } from "../../support/reads.ts";
 
 const publish = async (
   t: TestInstance,
-  { token }: TestDevice,
+  device: TestDevice,
   version: number,
   files: Record<string, string>,
   repoKey = "shop",
 ) => {
-  const answer = await t.post("/api/brain/ingest", {
-    token,
-    json: { version, repoKey, files: Object.entries(files).map(([path, content]) => ({ path, content })) },
-  });
-  expect(answer.status).toBe(200);
+  await publishFiles(t, device, files, { repoKey, version });
   t.clock.advance(60_000);
   return t.count("brain_snapshots");
 };

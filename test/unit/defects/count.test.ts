@@ -1,16 +1,14 @@
 import { expect, it } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { startInstance } from "../../support/instance.ts";
+import { publish as publishFiles } from "../../support/reads.ts";
 
 it("counts the errors files of all of a team's current brains, of nobody else's and of no earlier version", async () => {
   const t = await startInstance();
   const device = await t.device();
   const other = await t.device();
   const publish = (token: string, repoKey: string, version: number, files: Record<string, string>) =>
-    t.post("/api/brain/ingest", {
-      token,
-      json: { repoKey, version, files: Object.entries(files).map(([path, content]) => ({ path, content })) },
-    });
+    publishFiles(t, { token }, files, { repoKey, version });
   const count = async () => {
     await t.instance.settle();
     const { repositories, entries, open } = await countEntries(t.instance.core, device.team.id);

@@ -8,7 +8,7 @@ import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
 import { section } from "../../ui/parts.ts";
 import { plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { link, NO_REPO } from "../shared/links.ts";
+import { link, repoValue } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
 import { bandBadge, causeName } from "./labels.ts";
 
@@ -109,7 +109,7 @@ export const CAUSE = formSpec({
 function ownLink(call: Member, defect: Defect, error: FormError | undefined): Html {
   const day = Date.parse(defect.date);
   const near = link(call, "/sessions", {
-    repo: defect.repoKey === "" ? NO_REPO : defect.repoKey,
+    repo: repoValue(defect.repoKey),
     from: isoDate(Math.max(0, day - DAYS_BEFORE * DAY_MS)),
     to: isoDate(Math.max(0, day + DAY_MS)),
   });

@@ -38,13 +38,13 @@ export const snapshotIn = ({ query }: Member, name = "snapshot"): number | undef
 export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);
 
 /** Stands for the empty key where an empty value means "all": no key can hold a control character. */
-export const NO_REPO = "\t";
+const NO_REPO_VALUE = "\t";
 
 /** The key that stands in an address; undefined for all. */
-export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO ? "" : value || undefined);
+export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO_VALUE ? "" : value || undefined);
 
 /** As an address names a repository: what stands for the empty key is not empty. */
-export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
+export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO_VALUE : repoKey);
 
 /** Repositories to choose from. */
 export const repoOptions = (repoKeys: Iterable<string>) =>

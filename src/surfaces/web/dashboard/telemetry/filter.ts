@@ -9,15 +9,15 @@ import { deviceIdsSeen, devicesSeen, seesDevice } from "../shared/sight.ts";
 /** The filters of the telemetry pages, as they stand in the address. */
 
 /** Stands for the empty key in an address of telemetry, where an empty value means "all"; saved views have it, too. */
-const NO_REPO = "(none)";
+const NO_REPO_VALUE = "(none)";
 /** Keys are as long as a client may make them (identifiers of the API). */
 const MAX_KEY = 1_024;
 const MAX_TEXT = 256;
 
 /** How a repository's key stands in an address of telemetry: other pages have another word for the empty one (`repoValue`). */
-export const telemetryRepo = (repoKey: string): string => (repoKey === "" ? NO_REPO : repoKey);
+export const telemetryRepo = (repoKey: string): string => (repoKey === "" ? NO_REPO_VALUE : repoKey);
 
-/** Of these pages' addresses; a repository is its key, or `NO_REPO` for what came without one. */
+/** Of these pages' addresses; a repository is its key, or `NO_REPO_VALUE` for what came without one. */
 export const PARAMS = {
   device: text(128),
   repo: text(MAX_KEY),
@@ -37,7 +37,7 @@ export function filterOf(call: Member, { device, repo, type, session, q, flagged
   return {
     deviceId: device || undefined,
     deviceIds: isSeen ? undefined : deviceIdsSeen(call),
-    repoKey: repo === NO_REPO ? "" : repo || undefined,
+    repoKey: repo === NO_REPO_VALUE ? "" : repo || undefined,
     type: type || undefined,
     sessionId: session || undefined,
     text: q || undefined,
