@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { programVersion } from "../../src/kit/assets.ts";
 import { launch, within } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
@@ -281,6 +282,15 @@ describe("what stays on the server's machine", () => {
     const [url, { token }] = [await t.instance.listen(), await adminToken(t)];
     const { out } = await ran(["--server", url, "team", "list"], { RECKON_TOKEN: token }, true);
     expect(out).toBe(`No teams yet. Make one: reckon --server ${url} team create NAME\n`);
+  });
+
+  it("keeps what would act on the terminal from it, but for colours, and leaves a pipe as it is", async () => {
+    const hostile = "a \u001b[1mbold\u001b[0m name\u001b]52;c;eA==\u0007\u009b2J\u202e\r\n";
+    const url = await sending({ err: hostile }, { out: hostile }, { exit: 0, version: programVersion() });
+    const shown = "a \u001b[1mbold\u001b[0m name?]52;c;eA==??2J??\n";
+    const { out, err } = await ran(["--server", url, "team", "list"], ENV, true);
+    expect([out, err]).toEqual([shown, shown]);
+    expect((await list(url)).out).toBe(hostile);
   });
 
   it("is a list of any size, the same as on the server's own machine", async () => {

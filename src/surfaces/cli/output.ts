@@ -113,6 +113,17 @@ export const printable = (text: string) =>
 /** The same of several lines: remarks and errors quote files and servers. */
 export const printableLines = (text: string) => text.replace(/[^\n\t]+/g, printable);
 
+/** What changes a terminal's colours and nothing else (ECMA-48 section 8.3.117). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const COLOURS = /(\u001b\[[\d;]*m)/;
+
+/** What a server elsewhere prints: of what would act on a terminal its colours alone. */
+export const printableWithColours = (text: string) =>
+  text
+    .split(COLOURS)
+    .map((part, i) => (i % 2 === 1 ? part : printableLines(part)))
+    .join("");
+
 /** The text of a document as `JSON.stringify` makes it of the whole list. */
 function* jsonOf<T>(items: Iterable<T>, asJson: (item: T) => unknown): Generator<string> {
   let before = "[";

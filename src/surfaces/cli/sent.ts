@@ -7,6 +7,7 @@ import { shellWord } from "../../kit/strings.ts";
 import { useProxy } from "./agent-context.ts";
 import { type Cli, type CommonOptions, HERE, type Place } from "./context.ts";
 import { COMMAND_PATH, Frame, WAIT_EVERY_MS } from "./frames.ts";
+import { printableWithColours } from "./output.ts";
 import { USAGE } from "./program.ts";
 import { REMOTE, refuseServerFiles, remoteList } from "./remote.ts";
 
@@ -73,18 +74,19 @@ async function follow(server: Server, body: string, cli: Cli, options: CommonOpt
   const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
   const file = new Arriving((options as { readonly out?: string }).out);
   const said: string[] = [];
+  const print = (out: string) => cli.io.piece(cli.io.isTerminal ? printableWithColours(out) : out);
   try {
     const response = await request(server, body, silence.signal);
     for await (const frame of framesOf(response, () => timer.refresh())) {
       if ("out" in frame) {
         // What is said of a file is true once it is whole.
         if (file.isBegun) said.push(frame.out);
-        else await cli.io.piece(frame.out);
-      } else if ("err" in frame) cli.io.err(frame.err);
+        else await print(frame.out);
+      } else if ("err" in frame) cli.io.err(printableWithColours(frame.err));
       else if ("file" in frame) await file.take(Buffer.from(frame.file, "base64"));
       else if ("exit" in frame) {
         if (frame.exit === 0) await file.keep();
-        for (const out of said) await cli.io.piece(out);
+        for (const out of said) await print(out);
         noteVersion(cli, frame.exit, frame.version);
         return frame.exit;
       }
