@@ -133,9 +133,31 @@ describe("requests on a raw socket", () => {
     const socket = new RawSocket(port).send(bytes.subarray(0, bytes.length - body.length));
     expect((await socket.reply())?.status).toBe(100);
     const reply = await socket.send(body).reply();
-    socket.close();
     expect(reply?.status).toBe(200);
     expect(JSON.parse(reply?.body as string)).toMatchObject({ accepted: 1, maxSeq: 1 });
+    // The connection serves on.
+    expect((await socket.send(HEALTH).reply())?.status).toBe(200);
+    socket.close();
+  });
+
+  it.each([
+    ["whose token is none", { token: "rkd_none" }, 401],
+    ["that is too large", { headers: { "content-length": "999999999" } }, 413],
+    ["that nobody takes", { path: "/api/nowhere" }, 404],
+  ])("asks nobody for a body %s", async (_, given: { path?: string; token?: string; headers?: object }, status) => {
+    const bytes = requestBytes({
+      path: "/api/telemetry/ingest",
+      token: token(),
+      body: telemetry(1),
+      ...given,
+      headers: { expect: "100-continue", ...given.headers },
+    });
+    const socket = new RawSocket(port).send(bytes.subarray(0, bytes.indexOf("\r\n\r\n") + 4));
+    const reply = await socket.reply();
+    expect([reply?.status, reply?.headers.get("connection")]).toEqual([status, "close"]);
+    // What comes after that is no request: it may be the body.
+    await socket.send(HEALTH).ended();
+    expect(socket.rest).toBe("");
   });
 
   it("answers pipelined requests each once and in order", async () => {

@@ -42,6 +42,11 @@ export interface Listener {
  * JSON in the declared shape, and no socket is held by a client that neither speaks nor listens.
  */
 export async function listen(app: Application, options: ListenOptions): Promise<Listener> {
+  const serve = (request: PacedRequest, reply: ServerResponse<PacedRequest>) => {
+    // Node keeps this timer itself from the second request on (see `server.timeout`).
+    if (request.socket.timeout === HEADERS_MS) request.socket.setTimeout(STALLED_MS);
+    answer(app, request, reply, options.log);
+  };
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -53,11 +58,7 @@ export async function listen(app: Application, options: ListenOptions): Promise<
       requireHostHeader: false,
       IncomingMessage: PacedRequest,
     },
-    (request, reply) => {
-      // Node keeps this timer itself from the second request on (see `server.timeout`).
-      if (request.socket.timeout === HEADERS_MS) request.socket.setTimeout(STALLED_MS);
-      answer(app, request, reply, options.log);
-    },
+    serve,
   );
   server.maxConnections = options.maxConnections;
   // Node's timers start with the first byte; until then a socket costs its place, so that it must speak up.
@@ -66,6 +67,10 @@ export async function listen(app: Application, options: ListenOptions): Promise<
   const stopSweeping = sweepDeaf(server);
   server.on("timeout", (socket) => socket.destroy());
   server.on("clientError", (error, socket) => refuseAfterReplies(error, socket));
+  server.on("checkContinue", (request, reply) => {
+    inviteBody(request, reply);
+    serve(request, reply);
+  });
   server.on("checkExpectation", (_request, reply) => refusePlainly(reply, 417, "The expectation cannot be met."));
   server.on("connect", (_request, socket) => endWith(socket, 405, "This server is no proxy."));
   await new Promise<void>((resolve, reject) => {
@@ -76,6 +81,19 @@ export async function listen(app: Application, options: ListenOptions): Promise<
     });
   });
   return { port: (server.address() as { port: number }).port, close: () => drain(server).finally(stopSweeping) };
+}
+
+/**
+ * Asks for a body that waits to be asked for (RFC 9110 section 10.1.1) once somebody takes it: who is refused sends none in vain. Whether
+ * they send it all the same cannot be known, so nothing else is read from their connection.
+ */
+function inviteBody(request: PacedRequest, reply: ServerResponse<PacedRequest>): void {
+  const { shouldKeepAlive } = reply;
+  reply.shouldKeepAlive = false;
+  request.onTaken = () => {
+    reply.writeContinue();
+    reply.shouldKeepAlive = shouldKeepAlive;
+  };
 }
 
 /**

@@ -16,6 +16,8 @@ const discarded: (() => void)[] = [];
  * measure, whatever listener they came by, since all share the event loop.
  */
 export class PacedRequest extends IncomingMessage {
+  /** Called when somebody takes the body, before the first of it. */
+  onTaken?: () => void;
   #isRead = false;
   #isDiscarded = false;
 
@@ -35,6 +37,7 @@ export class PacedRequest extends IncomingMessage {
   }
 
   override _read(size: number): void {
+    if (!this.#isRead && !this.#isDiscarded) this.onTaken?.();
     // The first time tells Node that somebody takes the body, or it throws away what comes.
     if (!this.#isRead || this.#goesOn) super._read(size);
     else (this.#isDiscarded ? discarded : read).push(() => super._read(size));
