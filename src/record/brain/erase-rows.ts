@@ -30,7 +30,7 @@ const after = <Row>(db: Preparer, table: string, more = "") =>
     `SELECT id, sha256${more} FROM ${table} t WHERE team_id = ? AND sha256 > ? ORDER BY sha256 LIMIT ${STRETCH}`,
   );
 
-export const eraseRows = statements((db, has) => ({
+export const eraseRows = statements((db) => ({
   // By brain_streams' unique index (device_id, repo_key).
   streams: db.prepare<[{ deviceId: string; repoKey: string | null }], { id: number; repoKey: string }>(
     "SELECT id, repo_key AS repoKey FROM brain_streams WHERE device_id = @deviceId AND (@repoKey IS NULL OR repo_key = @repoKey)",
@@ -73,11 +73,7 @@ export const eraseRows = statements((db, has) => ({
     .pluck(),
   // By the unique index (team_id, sha256) of each; by brain_snapshots_by_manifest.
   manifestsAfter: after<Digested & { isUsed: 0 | 1 }>(db, "brain_manifests", `, ${IS_USED} AS isUsed`),
-  blobsAfter: after<Digested & { blockId: number | null }>(
-    db,
-    "brain_blobs",
-    `, ${has("brain_blobs", "block_id") ? "block_id" : "NULL"} AS blockId`,
-  ),
+  blobsAfter: after<Digested & { blockId: number | null }>(db, "brain_blobs", ", block_id AS blockId"),
   dropUnused: db.prepare<[number]>(`DELETE FROM brain_manifests AS t WHERE id = ? AND NOT ${IS_USED}`),
   // By primary keys.
   lastManifest: db.prepare<[], number | null>("SELECT max(id) FROM brain_manifests").pluck(),

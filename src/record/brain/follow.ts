@@ -1,5 +1,4 @@
 import type { Core } from "../../core.ts";
-import { contentRows } from "./content-rows.ts";
 import { contentOf } from "./contents.ts";
 import { type ManifestEntries, rows } from "./rows.ts";
 
@@ -38,6 +37,6 @@ export function currentBrains(core: Core, teamId: string): CurrentBrain[] {
 
 /** The content that a manifest names by number; content never changes. */
 export function readBlob(core: Core, blobId: number): string {
-  const blob = contentRows(core.store).place.get(blobId);
+  const blob = rows(core.store).blobById.get(blobId);
   return blob ? contentOf(core, blob) : "";
 }
