@@ -6,7 +6,7 @@ import type { Job } from "../../platform/jobs/jobs.ts";
 import { contentRows, type PlacedBlob } from "./content-rows.ts";
 
 /** Versions of a file lie far from each other where others of its repository change in between: small blocks would hold few of one. */
-export const MAX_BLOCK_BYTES = 1024 * 1024;
+const MAX_BLOCK_BYTES = 1024 * 1024;
 /** Everybody else waits while their rows are written anew. */
 const MAX_BLOCK_FILES = 1_000;
 /** What is done at most before the job pauses: stopping the server waits for it. */
