@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { assignDevice, revokeDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { memberOf } from "../support/reads.ts";
 
@@ -31,7 +32,7 @@ it("names what devices told of the team that are connected no more, and nothing 
   const before = t.count("deliveries");
   const now = await t.device(old.team);
   expect(await knownTo(t, now, "s1")).toEqual([]);
-  for (const { deviceId } of [old, other]) await revokeDevice(t.instance.core, deviceId);
+  for (const { deviceId } of [old, other]) await revokeDevice(t.instance.core, deviceId, COMMAND_LINE);
   expect(await knownTo(t, now, "s1", "s1", "s3", "s4")).toEqual([s("s1")]);
   // Neither its own, nor while another machine goes on with it.
   const second = await t.device(old.team);
@@ -51,10 +52,10 @@ it("names what a device told whose token ran out, and nothing of another person'
   const [kim, lee] = [await memberOf(t, old.team), await memberOf(t, old.team)];
   const { core } = t.instance;
   expect(await knownTo(t, now, "s1")).toEqual([s("s1")]);
-  await assignDevice(core, old.deviceId, kim.id);
+  await assignDevice(core, old.deviceId, kim.id, COMMAND_LINE);
   expect(await knownTo(t, now, "s1")).toEqual([s("s1")]);
-  await assignDevice(core, now.deviceId, lee.id);
+  await assignDevice(core, now.deviceId, lee.id, COMMAND_LINE);
   expect(await knownTo(t, now, "s1")).toEqual([]);
-  await assignDevice(core, now.deviceId, kim.id);
+  await assignDevice(core, now.deviceId, kim.id, COMMAND_LINE);
   expect(await knownTo(t, now, "s1")).toEqual([s("s1")]);
 });

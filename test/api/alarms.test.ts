@@ -6,6 +6,7 @@ import { createFleetCodes, revokeDevice } from "../../src/identity/devices/devic
 import { rows as peopleRows } from "../../src/identity/people/rows.ts";
 import { teamMoves, updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { eraseNotices } from "../../src/platform/notices/notices.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { alarmsJob } from "../../src/share/alarms/watch.ts";
@@ -59,7 +60,7 @@ it("tells once when a device goes quiet, and once when it reports again", async 
   t.clock.advance(4 * DAY_MS);
   await look();
   expect(noted(t, "device.quiet")).toHaveLength(4);
-  await revokeDevice(t.instance.core, deviceId);
+  await revokeDevice(t.instance.core, deviceId, COMMAND_LINE);
   await beat(t, other.token, 3);
   await look();
   expect(noted(t, "device.quiet").slice(4)).toMatchObject([{ device: other.deviceId, state: "ended" }]);
@@ -114,7 +115,7 @@ it("misses no machine that lived for one job", async () => {
   const team = await t.team();
   await addChannel(t, receiver, team.id, ["device.quiet"]);
   const how = { count: 1, uses: 1, lifetimeMs: DAY_MS, bindsForMs: 7 * DAY_MS };
-  const [made] = await createFleetCodes(t.instance.core, team.id, how);
+  const [made] = await createFleetCodes(t.instance.core, team.id, how, COMMAND_LINE);
   const { body } = await t.post("/api/connect/exchange", { json: { code: made?.code, consent: { version: "1" } } });
   await beat(t, body.deviceToken, 1);
   const other = await t.device(team);
@@ -158,13 +159,13 @@ it("tells of a backup that is stale, of what is due, each once, also over a rest
   const t = await startSending([receiver], { settings: { billing: "on" } });
   const team = await t.team();
   await addChannel(t, receiver, null, eventsFor(null));
-  await updateTeam(t.instance.core, team.id, { periodEndAt: t.clock.now() + 20 * DAY_MS });
+  await updateTeam(t.instance.core, team.id, { periodEndAt: t.clock.now() + 20 * DAY_MS }, COMMAND_LINE);
   const ending = { periodEndAt: t.clock.now() + 20 * DAY_MS, subscription: "canceled" } as const;
-  await updateTeam(t.instance.core, (await t.team()).id, ending);
+  await updateTeam(t.instance.core, (await t.team()).id, ending, COMMAND_LINE);
   const tokenOf = (name: string) =>
-    createApiToken(t.instance.core, { teamId: team.id, userId: null, name, lifetimeMs: 10 * DAY_MS });
+    createApiToken(t.instance.core, { teamId: team.id, userId: null, name, lifetimeMs: 10 * DAY_MS }, COMMAND_LINE);
   const { id } = await tokenOf("report");
-  await revokeApiToken(t.instance.core, (await tokenOf("revoked")).id);
+  await revokeApiToken(t.instance.core, (await tokenOf("revoked")).id, COMMAND_LINE);
   await alarmsJob.run(t.instance.core);
   expect(t.count("notices")).toBe(0);
   t.clock.advance(7 * DAY_MS);
@@ -199,12 +200,14 @@ it("looks at the owners of those tokens alone that are due, and lets others in b
       team: { id: team.id, role: "owner" },
     });
     const make = (days: number) =>
-      createApiToken(core, { teamId: team.id, userId, name: "ci", lifetimeMs: days * DAY_MS });
+      createApiToken(core, { teamId: team.id, userId, name: "ci", lifetimeMs: days * DAY_MS }, COMMAND_LINE);
     for (let i = 0; i < 10; i++) await make(60);
-    await revokeApiToken(core, (await make(3)).id);
+    await revokeApiToken(core, (await make(3)).id, COMMAND_LINE);
     due.push((await make(3)).id);
   }
-  due.push((await createApiToken(core, { teamId: null, userId: null, name: "all", lifetimeMs: DAY_MS })).id);
+  due.push(
+    (await createApiToken(core, { teamId: null, userId: null, name: "all", lifetimeMs: DAY_MS }, COMMAND_LINE)).id,
+  );
   const owners = vi.spyOn(peopleRows(core.store).userById, "get");
   const { turns } = await turnsOfOthers(core, async () => alarmsJob.run(core));
   expect(owners).toHaveBeenCalledTimes(5);
@@ -352,7 +355,7 @@ it("sends no week that is over to who asks for it later, nor that of a team made
   await digestJob.run(core);
   // On Wednesday.
   t.clock.advance(2 * DAY_MS);
-  await chooseEvents(core, { id: channel.id }, ["digest.weekly"]);
+  await chooseEvents(core, { id: channel.id, by: COMMAND_LINE }, ["digest.weekly"]);
   await addChannel(t, receiver, null, ["digest.weekly"]);
   await t.team();
   const told = () => t.rows("SELECT team_id AS team FROM notices WHERE type = 'digest.weekly' ORDER BY id");
@@ -380,10 +383,10 @@ it("leaves the week before a team came from another instance to that one", async
   const t = await startSending([receiver]);
   await addChannel(t, receiver, null, ["digest.weekly"]);
   for (const one of [from, t]) one.clock.advance(4 * DAY_MS);
-  await teamMoves.begin(from.instance.core, team.id, "https://new.example");
+  await teamMoves.begin(from.instance.core, team.id, "https://new.example", COMMAND_LINE);
   const file = join(from.directory, "team");
-  await exportTeam(from.instance.core, team.id, file, () => {});
-  await importTeam(t.instance.core, file, await checkFile(t.instance.core, file, undefined, () => {}));
+  await exportTeam(from.instance.core, team.id, file, () => {}, COMMAND_LINE);
+  await importTeam(t.instance.core, file, await checkFile(t.instance.core, file, undefined, () => {}), COMMAND_LINE);
   await digestJob.run(t.instance.core);
   expect(noted(t, "digest.weekly")).toEqual([]);
   t.clock.advance(7 * DAY_MS);
@@ -453,7 +456,7 @@ it("sums up no week of a team that moved to another server", async () => {
   const t = await startSending([receiver]);
   const [here, away] = [await t.device(), await t.device()];
   await addChannel(t, receiver, null, ["digest.weekly"]);
-  await teamMoves.begin(t.instance.core, away.team.id, "https://new.example");
+  await teamMoves.begin(t.instance.core, away.team.id, "https://new.example", COMMAND_LINE);
   t.clock.advance(Date.UTC(2026, 10, 23, 7) - t.clock.now());
   await digestJob.run(t.instance.core);
   expect(t.rows("SELECT team_id AS team FROM notices WHERE type = 'digest.weekly'")).toEqual([{ team: here.team.id }]);

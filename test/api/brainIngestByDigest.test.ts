@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { removeMember } from "../../src/identity/members/members.ts";
 import { sha256Hex } from "../../src/kit/hash.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { startInstance } from "../support/instance.ts";
@@ -73,7 +74,7 @@ describe("brainIngest of files that are named by their digests", () => {
       email: "eve@example.com",
       team: member,
     });
-    await assignDevice(core, own.deviceId, id);
+    await assignDevice(core, own.deviceId, id, COMMAND_LINE);
     const accepts = async (token: string, json: object) => {
       const { status, headers } = await t.post(PATH, { token, json });
       return [status, headers.get("reckon-accepts")];
@@ -84,7 +85,7 @@ describe("brainIngest of files that are named by their digests", () => {
     expect([asked.status, asked.body.missing]).toEqual([400, [0, 1]]);
     // Nor is it told that it may.
     expect(await accepts(own.token, snapshot(1, whole("a.md", "theirs")))).toEqual([200, null]);
-    await removeMember(core, team.id, id);
+    await removeMember(core, team.id, id, COMMAND_LINE);
     expect((await t.post(PATH, { token: own.token, json: snapshot(2, ...files) })).body.missing).toEqual([0, 1]);
   });
 
@@ -92,7 +93,7 @@ describe("brainIngest of files that are named by their digests", () => {
     const t = await startInstance();
     const { token, team } = await t.device();
     const policy = (captureMode: CaptureMode) =>
-      setPolicy(t.instance.core, team.id, parsePolicy(JSON.stringify({ captureMode })));
+      setPolicy(t.instance.core, team.id, parsePolicy(JSON.stringify({ captureMode })), COMMAND_LINE);
     await policy("metadata");
     expect((await t.post(PATH, { token, json: snapshot(1, whole("a.md", "text")) })).status).toBe(200);
     const answer = await t.post(PATH, { token, json: snapshot(2, named("a.md", "text")) });

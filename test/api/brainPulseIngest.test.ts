@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { listPulses } from "../../src/record/pulses/pulses.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { turnsOfOthers } from "../support/others.ts";
@@ -169,7 +170,7 @@ it("takes nothing once the team moved, though the token was judged before", asyn
   const t = await startInstance();
   const { token, team } = await t.device();
   const [, answer] = await Promise.all([
-    teamMoves.begin(t.instance.core, team.id, "https://new.example"),
+    teamMoves.begin(t.instance.core, team.id, "https://new.example", COMMAND_LINE),
     send(t, token, pulse()),
   ]);
   expect([answer.status, answer.body.movedTo]).toEqual([401, "https://new.example"]);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
@@ -19,7 +20,7 @@ async function open(mode?: CaptureMode) {
 }
 
 const put = (t: TestInstance, { team }: TestDevice, captureMode: CaptureMode) =>
-  setPolicy(t.instance.core, team.id, parsePolicy(JSON.stringify({ captureMode })));
+  setPolicy(t.instance.core, team.id, parsePolicy(JSON.stringify({ captureMode })), COMMAND_LINE);
 
 async function send(t: TestInstance, { token }: TestDevice, path: string, json: object) {
   const answer = await t.post(path, { token, json });

@@ -168,7 +168,7 @@ describe("cliDeviceToken", () => {
   it("answers invalid_grant to what was approved before somebody set the account another password", async () => {
     const t = await startInstance();
     const { deviceCode, user } = await answered(t);
-    await setPassword(t.instance.core, user.id, "another-north-field");
+    await setPassword(t.instance.core, user.id, "another-north-field", COMMAND_LINE);
     expect((await poll(t, deviceCode)).body).toEqual({ error: "invalid_grant" });
     expect(t.count("cli_tokens")).toBe(0);
   });
@@ -209,7 +209,7 @@ describe("cliDeviceToken", () => {
   it("gives no token for an account that was closed after the approval", async () => {
     const t = await startInstance();
     const { deviceCode, user } = await answered(t);
-    await setDisabled(t.instance.core, user.id, true);
+    await setDisabled(t.instance.core, user.id, true, COMMAND_LINE);
     expect((await poll(t, deviceCode)).body).toEqual({ error: "invalid_grant" });
     expect(t.count("cli_tokens")).toBe(0);
   });

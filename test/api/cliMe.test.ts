@@ -153,16 +153,16 @@ describe("cliMe", () => {
     const t = await startInstance();
     const user = await person(t);
     const { accessToken } = await cliToken(t, user);
-    await setDisabled(t.instance.core, user.id, true);
+    await setDisabled(t.instance.core, user.id, true, COMMAND_LINE);
     await expectRefused(t, accessToken);
-    await setDisabled(t.instance.core, user.id, false);
+    await setDisabled(t.instance.core, user.id, false, COMMAND_LINE);
     expect((await t.get(PATH, { token: accessToken })).status).toBe(200);
   });
 
   it("takes what a retired key signed", async () => {
     const t = await startInstance();
     const { accessToken } = await cliToken(t);
-    await rotateKey(t.instance.core);
+    await rotateKey(t.instance.core, COMMAND_LINE);
     expect((await t.get(PATH, { token: accessToken })).status).toBe(200);
     expect((await t.get(PATH, { token: (await cliToken(t)).accessToken })).status).toBe(200);
   });

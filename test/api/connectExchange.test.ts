@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countDevices, createFleetCodes, listOpenCodes, revokeCode } from "../../src/identity/devices/devices.ts";
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance } from "../support/instance.ts";
 
 const consent = { version: "2026-01", deviceLabel: "build agent" };
@@ -32,12 +33,17 @@ describe("connectExchange", () => {
   it("counts refused codes alone against an address, so that a whole fleet behind one comes in", async () => {
     const t = await startInstance();
     const team = await t.team({ name: "Acme", seats: 100 });
-    const [fleet] = await createFleetCodes(t.instance.core, team.id, {
-      count: 1,
-      uses: 40,
-      lifetimeMs: DAY_MS,
-      bindsForMs: null,
-    });
+    const [fleet] = await createFleetCodes(
+      t.instance.core,
+      team.id,
+      {
+        count: 1,
+        uses: 40,
+        lifetimeMs: DAY_MS,
+        bindsForMs: null,
+      },
+      COMMAND_LINE,
+    );
     const ask = async (code: string) => (await t.post(PATH, { json: { code, consent } })).status;
     const right = fleet?.code as string;
     for (let i = 0; i < 15; i++) expect(await ask(right)).toBe(200);
@@ -120,7 +126,7 @@ describe("connectExchange", () => {
     const t = await startInstance({ settings: { limitExchange: "off" } });
     const team = await t.team();
     const how = { count: 1, uses: 7, lifetimeMs: DAY_MS, bindsForMs: null };
-    const [made] = await createFleetCodes(t.instance.core, team.id, how);
+    const [made] = await createFleetCodes(t.instance.core, team.id, how, COMMAND_LINE);
     const ask = (_: unknown, i: number) =>
       t.post(PATH, { json: { code: made?.code, consent: { version: "1", deviceLabel: `build ${i}` } } });
     const answers = await Promise.all(Array.from({ length: 50 }, ask));
@@ -146,7 +152,7 @@ describe("connectExchange", () => {
     const { core } = t.instance;
     const team = await t.team();
     const how = { count: 1, uses: 2, lifetimeMs: 30 * DAY_MS, bindsForMs: 6 * HOUR_MS };
-    const [made] = await createFleetCodes(core, team.id, how);
+    const [made] = await createFleetCodes(core, team.id, how, COMMAND_LINE);
     const ask = () => t.post(PATH, { json: { code: made?.code, consent } });
     const first = (await ask()).body;
     expect(first.deviceTokenExpiresAt).toBe("2026-11-21T14:00:00.000Z");
@@ -168,12 +174,17 @@ describe("connectExchange", () => {
     const t = await startInstance({ settings: { limitExchange: "off" } });
     const { core } = t.instance;
     const team = await t.team();
-    const [one, two] = await createFleetCodes(core, team.id, {
-      count: 2,
-      uses: 5,
-      lifetimeMs: 30 * DAY_MS,
-      bindsForMs: null,
-    });
+    const [one, two] = await createFleetCodes(
+      core,
+      team.id,
+      {
+        count: 2,
+        uses: 5,
+        lifetimeMs: 30 * DAY_MS,
+        bindsForMs: null,
+      },
+      COMMAND_LINE,
+    );
     const exchange = (code: string | undefined) => t.post(PATH, { json: { code, consent } });
     await exchange(one?.code);
     t.clock.advance(29 * DAY_MS);
@@ -185,7 +196,7 @@ describe("connectExchange", () => {
         [two?.id, 5],
       ].sort(),
     );
-    expect(await revokeCode(core, team.id, one?.id ?? "")).toBe(true);
+    expect(await revokeCode(core, team.id, one?.id ?? "", COMMAND_LINE)).toBe(true);
     const revoked = await exchange(one?.code);
     expect([revoked.status, revoked.body.error]).toEqual([400, expect.stringContaining("expired")]);
     t.clock.advance(DAY_MS);

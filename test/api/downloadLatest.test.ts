@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { addRelease, removeRelease } from "../../src/share/releases/releases.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { installer } from "../support/site.ts";
@@ -12,7 +13,7 @@ const BASE = "http://127.0.0.1:4870";
 async function add(t: TestInstance, version: string, url?: string): Promise<Buffer> {
   const bytes = Buffer.from(`installer ${version}`);
   const file = installer(t, `Setup ${version}.exe`, bytes);
-  await addRelease(t.instance.core, { platform: "win32", version, file, url });
+  await addRelease(t.instance.core, { platform: "win32", version, file, url }, COMMAND_LINE);
   return createHash("sha512").update(bytes).digest();
 }
 
@@ -81,7 +82,7 @@ it("passes over a release whose file is gone, and over one that is withdrawn", a
   await add(t, "1.0.0");
   const sha512 = await add(t, "2.0.0");
   await add(t, "3.0.0");
-  await removeRelease(t.instance.core, "win32", "3.0.0");
+  await removeRelease(t.instance.core, "win32", "3.0.0", COMMAND_LINE);
   expect((await t.get(PATH)).body.version).toBe("2.0.0");
   rmSync(join(t.directory, "releases", sha512.toString("hex")));
   expect((await t.get(PATH)).body.version).toBe("1.0.0");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { curatePack } from "../../src/share/packs/packs.ts";
 import { startInstance } from "../support/instance.ts";
 import { archiveOf, download, publish, publisher } from "../support/packs.ts";
@@ -26,7 +27,7 @@ describe("explore", () => {
     const devices = [await t.device(), await t.device()];
     for (const { token } of devices) await download(t, archiveOf("cc-rules"), { authorization: `Bearer ${token}` });
     await download(t, archiveOf("aa-rules"), { authorization: `Bearer ${devices[0]?.token}` });
-    await curatePack(t.instance.core, "bb-rules", { act: "feature" });
+    await curatePack(t.instance.core, "bb-rules", { act: "feature" }, COMMAND_LINE);
     const { body } = await t.get(PATH);
     expect(names(body.featured)).toEqual(["bb-rules"]);
     expect(names(body.trending)).toEqual(["cc-rules", "aa-rules"]);
@@ -46,7 +47,7 @@ describe("explore", () => {
     const etag = (await t.get(PATH)).headers.get("etag") ?? "";
     const again = () => t.get(PATH, { headers: { "if-none-match": etag } });
     expect((await again()).status).toBe(304);
-    await curatePack(t.instance.core, "cookie-rules", { act: "feature" });
+    await curatePack(t.instance.core, "cookie-rules", { act: "feature" }, COMMAND_LINE);
     expect((await again()).status).toBe(200);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { verifyLicense } from "../../src/identity/license/license.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
 const PATH = "/api/license";
@@ -73,7 +74,7 @@ describe("getLicense", () => {
   ] as const)("answers a subscription that is %s %o with %i", async (subscription, more, status, licensed) => {
     const t = await startInstance();
     const device = await t.device();
-    await updateTeam(t.instance.core, device.team.id, { subscription, ...more });
+    await updateTeam(t.instance.core, device.team.id, { subscription, ...more }, COMMAND_LINE);
     const answer = await t.get(PATH, { token: device.token });
     expect([answer.status, answer.body.status]).toEqual([status, licensed]);
   });
@@ -82,7 +83,7 @@ describe("getLicense", () => {
     const t = await startInstance();
     const device = await t.device();
     const end = t.clock.now() + 3 * DAY_MS;
-    await updateTeam(t.instance.core, device.team.id, { periodEndAt: end });
+    await updateTeam(t.instance.core, device.team.id, { periodEndAt: end }, COMMAND_LINE);
     const { license } = (await t.get(PATH, { token: device.token })).body;
     expect(JSON.parse(Buffer.from(license.split(".")[1], "base64url").toString()).exp).toBe((end + 14 * DAY_MS) / 1000);
     t.clock.advance(4 * DAY_MS);
@@ -94,7 +95,7 @@ describe("getLicense", () => {
   it("counts the grace of a team marked past due from that day when no period's end is known", async () => {
     const t = await startInstance();
     const device = await t.device();
-    await updateTeam(t.instance.core, device.team.id, { subscription: "past_due" });
+    await updateTeam(t.instance.core, device.team.id, { subscription: "past_due" }, COMMAND_LINE);
     t.clock.advance(14 * DAY_MS - 1);
     expect((await t.get(PATH, { token: device.token })).status).toBe(200);
     t.clock.advance(1);

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { verifyLicense } from "../../src/identity/license/license.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { startInstance } from "../support/instance.ts";
 
@@ -36,7 +37,7 @@ it("keeps a retired key published, so that what it signed still verifies", async
   const { token } = await t.device();
   const before = (await t.get("/api/license/pubkey")).body.pubkey;
   const { license } = (await t.get("/api/license", { token })).body;
-  await rotateKey(t.instance.core);
+  await rotateKey(t.instance.core, COMMAND_LINE);
   const after = (await t.get("/api/license/pubkey")).body.pubkey;
   expect(after).not.toBe(before);
   const { keys } = (await t.get("/.well-known/jwks.json")).body;

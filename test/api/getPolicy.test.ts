@@ -21,7 +21,12 @@ it("answers 304 to an agent that has the policy already, and the new one after a
   const etag = (await t.get("/api/policy", { token })).headers.get("etag") as string;
   const unchanged = await t.get("/api/policy", { token, headers: { "if-none-match": etag } });
   expect([unchanged.status, unchanged.text, unchanged.headers.get("etag")]).toEqual([304, "", etag]);
-  await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata","watchlist":["src/auth/**"]}'));
+  await setPolicy(
+    t.instance.core,
+    team.id,
+    parsePolicy('{"captureMode":"metadata","watchlist":["src/auth/**"]}'),
+    COMMAND_LINE,
+  );
   const changed = await t.get("/api/policy", { token, headers: { "if-none-match": `W/"x", ${etag}` } });
   expect(changed.status).toBe(200);
   expect(changed.body).toMatchObject({ captureMode: "metadata", watchlist: ["src/auth/**"] });
@@ -53,7 +58,7 @@ it("gives each team its own policy", async () => {
   const t = await startInstance();
   const one = await t.device();
   const two = await t.device();
-  await setPolicy(t.instance.core, one.team.id, parsePolicy('{"captureMode":"off"}'));
+  await setPolicy(t.instance.core, one.team.id, parsePolicy('{"captureMode":"off"}'), COMMAND_LINE);
   expect((await t.get("/api/policy", { token: one.token })).body.captureMode).toBe("off");
   expect((await t.get("/api/policy", { token: two.token })).body.captureMode).toBe("redacted");
 });

@@ -157,12 +157,15 @@ describe("gitAiNotesUpload", () => {
   });
 
   it.each([
-    ["it is disconnected", (t: TestInstance, { deviceId }: TestDevice) => revokeDevice(t.instance.core, deviceId)],
+    [
+      "it is disconnected",
+      (t: TestInstance, { deviceId }: TestDevice) => revokeDevice(t.instance.core, deviceId, COMMAND_LINE),
+    ],
     ["its person has left", ({ instance: { core } }: TestInstance) => core.store.db.exec("DELETE FROM memberships")],
   ] as const)("gives a device no more of its notes once %s", async (_, end) => {
     const t = await startInstance();
     const device = await t.device();
-    await assignDevice(t.instance.core, device.deviceId, (await memberOf(t, device.team)).id);
+    await assignDevice(t.instance.core, device.deviceId, (await memberOf(t, device.team)).id, COMMAND_LINE);
     const note = noteOf({ more: { text: "x".repeat(2_000_000) } });
     await upload(t, device.token, { [sha("a")]: note, [sha("b")]: note });
     const request = new Request(`http://localhost${NOTES}?commits=${sha("a")},${sha("b")}`, {
@@ -184,7 +187,7 @@ describe("gitAiNotesUpload", () => {
     const t = await startInstance();
     const device = await t.device();
     const mode = (captureMode: string) =>
-      setPolicy(t.instance.core, device.team.id, parsePolicy(JSON.stringify({ captureMode })));
+      setPolicy(t.instance.core, device.team.id, parsePolicy(JSON.stringify({ captureMode })), COMMAND_LINE);
     await mode("off");
     expect((await upload(t, device.token, { [sha("a")]: noteOf() })).body).toEqual({
       success_count: 0,

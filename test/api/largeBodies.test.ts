@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
 import type { Team } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { workers } from "../../src/platform/workers/workers.ts";
 import { CAPTURE_MODES, type CaptureMode, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { type Ask, startInstance, type TestInstance } from "../support/instance.ts";
@@ -127,7 +128,7 @@ const DELIVERIES: readonly (readonly [path: string, ask: Ask])[] = [
 async function play(threads: string, mode: CaptureMode, tier: Team["tier"] = "team") {
   const t = await startInstance({ settings: { workers: threads, limitInflation: "400000/60" } });
   const device = await t.device(await t.team({ name: "Shop", tier }));
-  await setPolicy(t.instance.core, device.team.id, parsePolicy(JSON.stringify({ captureMode: mode })));
+  await setPolicy(t.instance.core, device.team.id, parsePolicy(JSON.stringify({ captureMode: mode })), COMMAND_LINE);
   const replies: unknown[] = [];
   for (const [path, ask] of DELIVERIES) {
     const { status, headers, text } = await t.post(path, { ...ask, token: device.token, headers: ask.headers ?? {} });

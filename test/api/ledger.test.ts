@@ -7,6 +7,7 @@ import { checkBundle } from "../../src/kit/transparency/check.ts";
 import { checkpointText, openCheckpoint } from "../../src/kit/transparency/checkpoint.ts";
 import { parseVkey } from "../../src/kit/transparency/note.ts";
 import { proveDelivery } from "../../src/log/log.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { backup, restore, verifyLedger } from "../../src/share/maintenance/maintenance.ts";
 import { prove } from "../../src/share/proofs/prove.ts";
@@ -155,7 +156,7 @@ it("proves what is left of a delivery that something was erased of, and keeps no
   const before = checkBundle((await proof(1)).text, key, []);
   expect(before.proven).toBe(true);
   const { core } = t.instance;
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for"));
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for", COMMAND_LINE));
   expect((await proof(1)).status).toBe(409);
   const left = checkBundle((await proof(2)).text, key, []);
   expect([left.proven, left.bundle?.items[1]?.text]).toEqual([true, '2\0\0{"text":"no"}\0']);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { updateTeam, verifyTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { curatePack } from "../../src/share/packs/packs.ts";
 import { noteFault, startInstance } from "../support/instance.ts";
 import { publish, publisher } from "../support/packs.ts";
@@ -46,7 +47,7 @@ describe("marketplacePublic", () => {
     await publisher(t, "aa-rules");
     const { team } = await publisher(t, "cc-rules");
     expect(await names()).toEqual(["aa-rules", "bb-rules", "cc-rules"]);
-    await verifyTeam(t.instance.core, team.id, true);
+    await verifyTeam(t.instance.core, team.id, true, COMMAND_LINE);
     expect(await names()).toEqual(["cc-rules", "aa-rules", "bb-rules"]);
     // Ranks move with the days, though nothing was written.
     const before = (await t.get(PATH)).body.entries[0].rank;
@@ -66,9 +67,9 @@ describe("marketplacePublic", () => {
     };
     const changes = [
       () => publish(t, team.id, { name: "cookie-rules", version: "1.1.0" }),
-      () => updateTeam(core, team.id, { name: "Renamed" }),
-      () => curatePack(core, "cookie-rules", { act: "feature" }),
-      () => curatePack(core, "cookie-rules", { act: "remove", reason: "Wrong." }),
+      () => updateTeam(core, team.id, { name: "Renamed" }, COMMAND_LINE),
+      () => curatePack(core, "cookie-rules", { act: "feature" }, COMMAND_LINE),
+      () => curatePack(core, "cookie-rules", { act: "remove", reason: "Wrong." }, COMMAND_LINE),
     ];
     expect(await changed()).toBe(200);
     for (const change of changes) {

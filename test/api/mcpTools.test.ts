@@ -240,7 +240,7 @@ describe("resources and prompts", () => {
   it("lists files page by page, those of two teams once, though there are thousands", async () => {
     const t = await startInstance({ settings: { limitBrain: "off", limitRead: "off", limitReadDaily: "1000" } });
     const [{ user, token }, other] = [await shop(t), await shop(t, "Other", "github.com/other/place")];
-    await setRole(t.instance.core, other.device.team.id, user.id, "member");
+    await setRole(t.instance.core, other.device.team.id, user.id, "member", COMMAND_LINE);
     const bearer = await token();
     const named = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`docs/é ${i}.md`, "x"]));
@@ -306,7 +306,7 @@ describe("who sees what", () => {
   it("reads all teams of a read token's owner, or the one named, until they leave it", async () => {
     const t = await startInstance();
     const [{ user, token }, other] = [await shop(t), await shop(t, "Other", "github.com/other/place")];
-    await setRole(t.instance.core, other.device.team.id, user.id, "member");
+    await setRole(t.instance.core, other.device.team.id, user.id, "member", COMMAND_LINE);
     const bearer = await token();
     const recurring = async (args: object = {}) => (await callTool(t, bearer, "errors_recurring", args)).text;
     expect(await recurring()).toMatch(

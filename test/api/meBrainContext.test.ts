@@ -7,6 +7,7 @@ import { listReads } from "../../src/insight/ask/ask.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { memberOf, publish, readToken } from "../support/reads.ts";
 
@@ -169,7 +170,7 @@ describe("the scope of a read token", () => {
     const { t, user, device } = await filled();
     const other = await t.device();
     await publish(t, other, { "weak.md": "cookie among many other words", "COOKIE.md": "# Cookie\n\ncookie" });
-    await setRole(t.instance.core, other.team.id, user.id, "member");
+    await setRole(t.instance.core, other.team.id, user.id, "member", COMMAND_LINE);
     const all = (await ask(t, (await readToken(t, user.id)).token)).body;
     expect(new Set(all.hits.map((hit: { teamId: string }) => hit.teamId))).toEqual(
       new Set([device.team.id, other.team.id]),
@@ -186,7 +187,7 @@ describe("the scope of a read token", () => {
   it("puts what holds the whole question in one team before what holds a rare word of it in another", async () => {
     const { t, user, device } = await filled();
     const other = await t.device();
-    await setRole(t.instance.core, other.team.id, user.id, "member");
+    await setRole(t.instance.core, other.team.id, user.id, "member", COMMAND_LINE);
     const filler = Array.from({ length: 30 }, (_, i) => [`${i}.md`, `filler ${i}`]);
     await publish(t, other, Object.fromEntries([["zebra.md", "# Zebra\n\nzebra"], ...filler]));
     const zoo = (count: number) =>
@@ -210,7 +211,7 @@ describe("the scope of a read token", () => {
   it("lets a small brain's sections stand beside a large one's", async () => {
     const { t, user, device } = await filled();
     const small = await t.device();
-    await setRole(t.instance.core, small.team.id, user.id, "member");
+    await setRole(t.instance.core, small.team.id, user.id, "member", COMMAND_LINE);
     await publish(t, small, { "sub/giraffes.md": "# Giraffes\n\nHow giraffes sleep." });
     const large = Array.from({ length: 300 }, (_, i) => [
       `zoo/${i}.md`,
@@ -227,7 +228,7 @@ describe("what a read token cannot reach", () => {
     const { t, user, device, token } = await filled();
     const tokens = [await token(), await token({ teams: [device.team.id] })];
     for (const secret of tokens) expect((await ask(t, secret)).body.total).toBe(5);
-    await removeMember(t.instance.core, device.team.id, user.id);
+    await removeMember(t.instance.core, device.team.id, user.id, COMMAND_LINE);
     for (const secret of tokens) expect((await ask(t, secret)).body).toMatchObject({ total: 0, hits: [] });
   });
 
@@ -246,9 +247,9 @@ describe("what a read token cannot reach", () => {
   it("is the brain of a team whose tier has none", async () => {
     const { t, device, token } = await filled();
     const secret = await token();
-    await updateTeam(t.instance.core, device.team.id, { tier: "starter" });
+    await updateTeam(t.instance.core, device.team.id, { tier: "starter" }, COMMAND_LINE);
     expect((await ask(t, secret)).body.total).toBe(0);
-    await updateTeam(t.instance.core, device.team.id, { tier: "enterprise" });
+    await updateTeam(t.instance.core, device.team.id, { tier: "enterprise" }, COMMAND_LINE);
     expect((await ask(t, secret)).body.total).toBe(5);
   });
 
@@ -269,10 +270,10 @@ describe("what a read token cannot reach", () => {
       expect(answer.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
       expect(answer.text).not.toContain(token);
     }
-    await setDisabled(core, user.id, true);
+    await setDisabled(core, user.id, true, COMMAND_LINE);
     expect((await ask(t, live.token)).status).toBe(401);
     expect(t.count("token_reads")).toBe(reads);
-    await setDisabled(core, user.id, false);
+    await setDisabled(core, user.id, false, COMMAND_LINE);
     expect((await ask(t, live.token)).status).toBe(200);
   });
 

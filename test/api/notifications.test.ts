@@ -2,6 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { signIn } from "../../src/identity/sign-in/authenticate.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import {
   eventsFor,
   messagesOf,
@@ -153,7 +154,7 @@ describe("webhooks", () => {
     const { channel } = await addChannel(t, receiver, team.id, TEAM_EVENTS);
     await telemetry(t, token, [1]);
     await telemetry(t, token, [5]);
-    const outcome = await testChannel(t.instance.core, channel.id);
+    const outcome = await testChannel(t.instance.core, channel.id, COMMAND_LINE);
     expect(outcome).toMatchObject({ delivered: false, text: `RECKON_OUTBOUND does not list ${receiver.host}.` });
     expect([t.count("notices"), receiver.connections]).toEqual([0, 0]);
   });
@@ -163,7 +164,7 @@ describe("webhooks", () => {
     const t = await startSending([receiver]);
     const { token, team } = await t.device();
     const { channel, secret: first } = await addChannel(t, receiver, team.id, ["gap"]);
-    const second = await rotateSecret(t.instance.core, { id: channel.id });
+    const second = await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
     await telemetry(t, token, [1]);
     await telemetry(t, token, [3]);
     const [both] = (await arrived(receiver, 1)) as [Received];
@@ -184,15 +185,15 @@ describe("webhooks", () => {
     const t = await startSending([receiver]);
     const { token, team } = await t.device();
     const { channel, secret: installed } = await addChannel(t, receiver, team.id, ["gap"]);
-    const lost = await rotateSecret(t.instance.core, { id: channel.id });
+    const lost = await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
     t.clock.advance(HOUR_MS);
-    const second = await rotateSecret(t.instance.core, { id: channel.id });
+    const second = await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
     await telemetry(t, token, [1]);
     await telemetry(t, token, [3]);
     const [sent] = (await arrived(receiver, 1)) as [Received];
     for (const secret of [installed as string, lost, second]) expect(verified(secret, sent, t.clock.now())).toBe(true);
     // However often that is done, the header stays short; and a day later only the last one signs.
-    for (let i = 0; i < 4; i++) await rotateSecret(t.instance.core, { id: channel.id });
+    for (let i = 0; i < 4; i++) await rotateSecret(t.instance.core, { id: channel.id, by: COMMAND_LINE });
     await telemetry(t, token, [5]);
     const [, many] = (await arrived(receiver, 2)) as [Received, Received];
     t.clock.advance(DAY_MS);
@@ -229,7 +230,7 @@ describe("what is not taken", () => {
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     // Somebody asks for it once more.
     receiver.answer = (_, response) => response.writeHead(200).end();
-    await sendAgain(t.instance.core, message()?.id ?? 0, team.id);
+    await sendAgain(t.instance.core, message()?.id ?? 0, team.id, COMMAND_LINE);
     await expect.poll(() => message()?.state).toBe("delivered");
   }, 60_000);
 
@@ -320,11 +321,11 @@ describe("what is not taken", () => {
     const t = await startSending([receiver]);
     const { core } = t.instance;
     const { channel } = await addChannel(t, receiver, (await t.team()).id, ["gap"]);
-    for (let i = 0; i < 10; i++) expect((await testChannel(core, channel.id)).delivered).toBe(true);
-    await expect(testChannel(core, channel.id)).rejects.toMatchObject({ status: 429 });
+    for (let i = 0; i < 10; i++) expect((await testChannel(core, channel.id, COMMAND_LINE)).delivered).toBe(true);
+    await expect(testChannel(core, channel.id, COMMAND_LINE)).rejects.toMatchObject({ status: 429 });
     expect([receiver.received.length, t.count("audit_events WHERE action = 'channel.tested'")]).toEqual([10, 10]);
     t.clock.advance(MINUTE_MS);
-    expect((await testChannel(core, channel.id)).delivered).toBe(true);
+    expect((await testChannel(core, channel.id, COMMAND_LINE)).delivered).toBe(true);
   });
 
   it("ends the channel where the receiver says that it is gone", async () => {
@@ -344,15 +345,21 @@ describe("what is not taken", () => {
     await telemetry(t, token, [5]);
     await expect.poll(() => t.rows("SELECT count(*) AS n FROM notices WHERE addressed = 0")[0].n).toBe(0);
     expect(t.count("notification_messages")).toBe(1);
-    await pauseChannel(t.instance.core, { id: channel.id }, false);
+    await pauseChannel(t.instance.core, { id: channel.id, by: COMMAND_LINE }, false);
     receiver.answer = (_, response) => response.writeHead(200).end();
     await telemetry(t, token, [7]);
     await arrived(receiver, 2);
   });
 
   it.each([
-    ["the channel was paused", (t: TestInstance, id: string) => pauseChannel(t.instance.core, { id }, true)],
-    ["the channel was removed", (t: TestInstance, id: string) => removeChannel(t.instance.core, { id })],
+    [
+      "the channel was paused",
+      (t: TestInstance, id: string) => pauseChannel(t.instance.core, { id, by: COMMAND_LINE }, true),
+    ],
+    [
+      "the channel was removed",
+      (t: TestInstance, id: string) => removeChannel(t.instance.core, { id, by: COMMAND_LINE }),
+    ],
     [
       "410: the receiver is gone",
       async (t: TestInstance, _: string, receiver: Receiver) => {
@@ -394,8 +401,8 @@ describe("what is not taken", () => {
   });
 
   it.each([
-    ["paused", (t: TestInstance, id: string) => pauseChannel(t.instance.core, { id }, true)],
-    ["removed", (t: TestInstance, id: string) => removeChannel(t.instance.core, { id })],
+    ["paused", (t: TestInstance, id: string) => pauseChannel(t.instance.core, { id, by: COMMAND_LINE }, true)],
+    ["removed", (t: TestInstance, id: string) => removeChannel(t.instance.core, { id, by: COMMAND_LINE })],
   ])("is not sent again to a channel that was %s during a try", async (outcome, end) => {
     const receiver = await startReceiver();
     const answers: (() => void)[] = [];

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { received } from "../../src/record/otlp/receive.ts";
 import { forgetJob } from "../../src/record/otlp/seen.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
@@ -279,7 +280,7 @@ describe("otlpLogs", () => {
     async (_, isFirst, _token, isSame, captureMode) => {
       const t = await startInstance();
       const team = await t.team({ name: "Acme" });
-      await setPolicy(t.instance.core, team.id, { captureMode });
+      await setPolicy(t.instance.core, team.id, { captureMode }, COMMAND_LINE);
       const device = await t.device(team);
       const exporter = isSame ? device : await t.device(team);
       const ways = [
@@ -516,7 +517,7 @@ describe("otlpLogs", () => {
   it("records metadata alone where no more is allowed, and nothing where nothing is", async () => {
     const t = await startInstance();
     const { token, team, deviceId } = await t.device();
-    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     const json = claudeLogs(
       ["user_prompt", { prompt: "A word of mine", "prompt.id": "p-1", "user.email": "ada@example.com" }],
       claudeCall("req_1"),
@@ -533,7 +534,7 @@ describe("otlpLogs", () => {
       { device_id: deviceId, deliveries: 1 },
     ]);
 
-    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"off"}'));
+    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"off"}'), COMMAND_LINE);
     const before = ["telemetry_entries", "trace_sessions", "trace_spans", "deliveries", "otlp_seen"].map((table) =>
       t.count(table),
     );
@@ -547,7 +548,7 @@ describe("otlpLogs", () => {
   it("tells once what is withheld of a request that is stored in several transactions", async () => {
     const t = await startInstance();
     const { token, team } = await t.device();
-    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     const prompts = Array.from(
       { length: 1_200 },
       (_, i) =>
@@ -801,7 +802,7 @@ describe("otlpTraces", () => {
     await send(call("c-1", said), call("c-1", [...said, part("assistant", "Done"), part("user", "Thanks")]));
     // What was said at the beginning is summed up and left out later on.
     await send(call("c-1", [part("user", "Go on")]), call("c-2", "{ no list"), call("c-3", [part("user", "Chat: hi")]));
-    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     await send(call("c-4", said));
     expect(t.rows("SELECT deliveries FROM policy_violations")).toEqual([{ deliveries: 1 }]);
     expect(t.rows("SELECT withheld FROM deliveries ORDER BY id DESC LIMIT 1")).toEqual([{ withheld: 2 }]);

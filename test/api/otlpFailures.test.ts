@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { sessionCounts } from "../../src/record/traces/traces.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -59,7 +60,7 @@ it("does so of Protocol Buffers, too", async () => {
 it("keeps the fact alone where only metadata may be kept, and holds nothing against who told more", async () => {
   const t = await startInstance();
   const { token, team } = await t.device();
-  await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'));
+  await setPolicy(t.instance.core, team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
   expect((await t.post("/v1/traces", { token, json: request(2) })).body).toEqual({});
   expect(errorsOf(t)).toEqual([
     ["_OTHER", undefined],

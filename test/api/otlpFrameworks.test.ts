@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../support/instance.ts";
 import { sessions, spansOf } from "../support/otlp.ts";
@@ -289,7 +290,7 @@ it("counts what Anthropic told the AI SDK, whose version 5 says less, and once w
 it("counts the same where only metadata may be kept", async () => {
   const t = await startInstance();
   const device = await t.device();
-  await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'));
+  await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
   const call = (id: string, model: string, total: number): Sent => ({
     id,
     name: "chat",

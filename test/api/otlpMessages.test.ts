@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { eraseNow } from "../support/erasure.ts";
 import { ask, somebody } from "../support/every-page.ts";
@@ -138,11 +139,11 @@ describe.each([
     const t = await startInstance();
     const device = await t.device();
     const { core } = t.instance;
-    await setPolicy(core, device.team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await setPolicy(core, device.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     await post(t, device, "traces", json(), isBinary);
     expect(JSON.stringify([sessions(t), spans(t)])).not.toMatch(/login|mended|a\.ts|isDone/);
     expect(sessions(t)[0].prompts).toEqual([{ at: "2026-11-21T08:00:00.000Z", chars: 40, id: "1" }]);
-    await setPolicy(core, device.team.id, parsePolicy('{"captureMode":"redacted"}'));
+    await setPolicy(core, device.team.id, parsePolicy('{"captureMode":"redacted"}'), COMMAND_LINE);
     await post(t, device, "traces", json(), isBinary);
     expect(JSON.stringify([sessions(t), spans(t)])).toMatch(/login.*mended/s);
     await eraseNow(core, { device: device.deviceId });
@@ -233,7 +234,7 @@ describe("the event of a call", () => {
     ]);
     await post(t, device, "logs", silent);
     expect(sessions(t)).toEqual([]);
-    await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'));
+    await setPolicy(t.instance.core, device.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
     await post(
       t,
       device,

@@ -60,7 +60,7 @@ it("goes by whom the agents name as signed in, with an account or without, and b
     email: "robot@example.com",
     team: { id: device.team.id, role: "member" },
   });
-  await assignDevice(t.instance.core, device.deviceId, robot.id);
+  await assignDevice(t.instance.core, device.deviceId, robot.id, COMMAND_LINE);
   expect(await groups(t, token)).toContainEqual(["robot@example.com", robot.id, 1]);
   expect(await sessionsOf(t, token, "robot@example.com")).toEqual([["n-1", null]]);
   expect((await t.get(`/api/spend?by=session&person=${ada.id}`, { token })).body.total.usages).toBe(2);
@@ -69,9 +69,14 @@ it("goes by whom the agents name as signed in, with an account or without, and b
 
 it("counts what was used before for whoever is named later, also in sums that were asked for meanwhile", async () => {
   const { t, token, send, team, ada } = await fleet();
-  await setBudget(t.instance.core, team, {
-    ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 },
-  });
+  await setBudget(
+    t.instance.core,
+    team,
+    {
+      ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 },
+    },
+    COMMAND_LINE,
+  );
   const used = () => budgetStandings(t.instance.core, team)[0]?.usedUsd;
   expect(await groups(t, token, "&device=none")).toEqual([]);
   expect(await groups(t, token)).toContainEqual(["ada@example.com", ada.id, 2]);
@@ -109,7 +114,7 @@ it("leaves a session to whom it named first, whatever is sent again", async () =
 it("leaves somebody whose address changes what went by the one before, unless others had it as well", async () => {
   const { t, team, token, send, ada } = await fleet();
   const { core } = t.instance;
-  await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } });
+  await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } }, COMMAND_LINE);
   const used = budgetStandings(core, team)[0]?.usedUsd;
   const move = (email: string) =>
     core.store.write(() => storePerson(core, getUser(core, ada.id), { email, name: null }, COMMAND_LINE));
@@ -143,7 +148,12 @@ it.each(["before", "after"])(
   async (when) => {
     const { t, device, team, token, send, ada } = await fleet();
     const { core } = t.instance;
-    await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } });
+    await setBudget(
+      core,
+      team,
+      { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } },
+      COMMAND_LINE,
+    );
     const client = await t.device(device.team);
     const ways = [() => send(callOf("both", "ada@example.com")), () => told(t, client, "both")];
     for (const way of when === "after" ? ways : ways.toReversed()) {
@@ -167,7 +177,7 @@ it.each(["before", "after"])(
     const own = await somebody(t, client.team, "own_only");
     const asked = () => ask(t, "GET", `/sessions?person=${encodeURIComponent(ada.id)}`, { as: own });
     expect((await asked()).text).not.toContain("both");
-    await assignDevice(core, client.deviceId, own.id);
+    await assignDevice(core, client.deviceId, own.id, COMMAND_LINE);
     expect((await asked()).text).toContain("both");
     expect(await groups(t, token)).toEqual(hers);
     expect(verifyLedger(core, undefined, () => {})).toMatchObject({ faults: [] });

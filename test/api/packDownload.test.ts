@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { curatePack, installCommand } from "../../src/share/packs/packs.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
@@ -107,7 +108,7 @@ describe("downloading a pack", () => {
       archiveOf("COOKIE-RULES"),
     ])
       expect([path, (await download(t, path)).status]).toEqual([path, 404]);
-    await curatePack(core, "cookie-rules", { act: "remove", reason: "Names <b>a customer</b>." });
+    await curatePack(core, "cookie-rules", { act: "remove", reason: "Names <b>a customer</b>." }, COMMAND_LINE);
     const gone = await download(t, PATH, { accept: "text/html" });
     expect(gone.status).toBe(410);
     expect(await gone.text()).toContain("Names &lt;b&gt;a customer&lt;/b&gt;.");
@@ -234,7 +235,7 @@ describe("the install line", () => {
 
   it("prints why a pack is not handed out", async () => {
     const { t, url, folder, draft } = await listening();
-    await curatePack(t.instance.core, "cookie-rules", { act: "remove", reason: "Names a customer." });
+    await curatePack(t.instance.core, "cookie-rules", { act: "remove", reason: "Names a customer." }, COMMAND_LINE);
     const { code, said } = await paste(folder, installCommand(url, draft));
     expect([code === 0, said]).toEqual([false, expect.stringContaining("The pack was removed: Names a customer.")]);
     expect(readdirSync(folder)).toEqual([".git"]);

@@ -298,7 +298,7 @@ describe("a new password", () => {
     const { core } = t.instance;
     const [ada] = t.rows("SELECT id, email FROM users");
     const cli = await createCliToken(core, ada, COMMAND_LINE);
-    const read = await createReadToken(core, { userId: ada.id, name: "integration" });
+    const read = await createReadToken(core, { userId: ada.id, name: "integration" }, COMMAND_LINE);
     const { deviceCode } = await answered(t, "approved", ada);
     const alive = async () => [
       (await t.get("/api/cli/me", { token: cli.accessToken })).status,
@@ -306,7 +306,7 @@ describe("a new password", () => {
     ];
     expect(await alive()).toEqual([200, 200]);
     const reset = async (keep: Record<string, string>) => {
-      const { token, path } = await createResetLink(core, ada.id);
+      const { token, path } = await createResetLink(core, ada.id, COMMAND_LINE);
       const password = "another pass phrase";
       const reply = await post("/reset-password", {
         _csrf: await csrf(path),
@@ -333,7 +333,7 @@ describe("a new password", () => {
     const { t, post, csrf, signIn } = await visit();
     await signIn();
     const [ada] = t.rows("SELECT id, email FROM users");
-    const read = await createReadToken(t.instance.core, { userId: ada.id, name: "integration" });
+    const read = await createReadToken(t.instance.core, { userId: ada.id, name: "integration" }, COMMAND_LINE);
     const change = async (current: string, password: string, end: Record<string, string>) =>
       (await post("/account/password", { _csrf: await csrf("/account"), current, password, again: password, ...end }))
         .status;
@@ -397,7 +397,7 @@ describe("the session's cookie", () => {
     await post("/login", { _csrf: await csrf("/account"), email: bob.email, password: PASSWORD });
     const bobs = held();
     expect([findSession(core, ada), findSession(core, bobs)?.email]).toEqual([undefined, bob.email]);
-    const { token } = await createResetLink(core, "ada@example.com");
+    const { token } = await createResetLink(core, "ada@example.com", COMMAND_LINE);
     const again = "harrow-the-south-field";
     await post("/reset-password", { _csrf: await csrf("/account"), token, password: again, again });
     expect([findSession(core, bobs), findSession(core, held())?.email]).toEqual([undefined, "ada@example.com"]);

@@ -21,16 +21,21 @@ async function twoTeams() {
   await fillRecords(t, theirs, "canary4x8t");
   const { id } = mine.team;
   const month = { period: "month", amountUsd: 10 } as const;
-  await setBudget(t.instance.core, id, { ...month, scope: "team", subject: "" });
+  await setBudget(t.instance.core, id, { ...month, scope: "team", subject: "" }, COMMAND_LINE);
   t.clock.advance(1);
-  await setBudget(t.instance.core, id, {
-    ...month,
-    scope: "repo",
-    subject: REPO,
-    amountUsd: 0.5,
-    thresholds: [50, 90],
-  });
-  await setBudget(t.instance.core, theirs.team.id, { ...month, scope: "repo", subject: "canary4x8t" });
+  await setBudget(
+    t.instance.core,
+    id,
+    {
+      ...month,
+      scope: "repo",
+      subject: REPO,
+      amountUsd: 0.5,
+      thresholds: [50, 90],
+    },
+    COMMAND_LINE,
+  );
+  await setBudget(t.instance.core, theirs.team.id, { ...month, scope: "repo", subject: "canary4x8t" }, COMMAND_LINE);
   return {
     t,
     mine,
@@ -74,8 +79,8 @@ describe("what a token reads", () => {
   it("are the sessions that the team's page shows, and one with its document as it was sent", async () => {
     const { t, mine, token } = await twoTeams();
     const user = await memberOf(t, mine.team);
-    await assignDevice(t.instance.core, mine.deviceId, user.email);
-    await renameDevice(t.instance.core, mine.team.id, mine.deviceId, "ada-laptop");
+    await assignDevice(t.instance.core, mine.deviceId, user.email, COMMAND_LINE);
+    await renameDevice(t.instance.core, mine.team.id, mine.deviceId, "ada-laptop", COMMAND_LINE);
     const { body } = await t.get("/api/sessions", { token });
     const id = t.rows("SELECT id FROM trace_sessions WHERE team_id = ?", mine.team.id)[0].id;
     const facts = {
@@ -182,7 +187,7 @@ describe("what a token reads", () => {
   it("are devices with their people and totals, deliveries, and spend", async () => {
     const { t, mine, token } = await twoTeams();
     const user = await memberOf(t, mine.team);
-    await assignDevice(t.instance.core, mine.deviceId, user.email);
+    await assignDevice(t.instance.core, mine.deviceId, user.email, COMMAND_LINE);
     t.clock.advance(1_000);
     const idle = await t.device(mine.team);
     const devices = (await t.get("/api/devices", { token })).body.items;
@@ -243,8 +248,8 @@ describe("what a token reads", () => {
     const { token: sender, team } = await t.device();
     const token = await apiToken(t, team.id);
     for (const period of ["week", "month"] as const) {
-      await setBudget(core, team.id, { scope: "team", subject: "", period, amountUsd: 10 });
-      await setBudget(core, team.id, { scope: "repo", subject: REPO, period, amountUsd: 10 });
+      await setBudget(core, team.id, { scope: "team", subject: "", period, amountUsd: 10 }, COMMAND_LINE);
+      await setBudget(core, team.id, { scope: "repo", subject: REPO, period, amountUsd: 10 }, COMMAND_LINE);
     }
     const used = async () => {
       const { body } = await t.get("/api/budgets", { token });

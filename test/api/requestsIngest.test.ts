@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { changeRequest, mergeRequest } from "../../src/share/feature-requests/feature-requests.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 
@@ -218,11 +219,11 @@ describe("the address of requestsIngest", () => {
     const refused = await from(t, "203.0.113.9");
     expect([refused.status, refused.body]).toEqual([503, { ok: false, error: expect.any(String) }]);
     expect(t.count("product_requests")).toBe(10_000);
-    await changeRequest(t.instance.core, "req_1", { status: "declined" });
+    await changeRequest(t.instance.core, "req_1", { status: "declined" }, COMMAND_LINE);
     expect((await from(t, "203.0.113.9")).status).toBe(200);
     expect((await from(t, "203.0.113.9")).status).toBe(503);
     // Said to ask for the same as another, it has that one's answer.
-    await mergeRequest(t.instance.core, "req_2", "req_1");
+    await mergeRequest(t.instance.core, "req_2", "req_1", COMMAND_LINE);
     expect((await from(t, "203.0.113.9")).status).toBe(200);
     expect((await from(t, "203.0.113.9")).status).toBe(503);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import {
   changeRequest,
   mergeRequest,
@@ -23,7 +24,7 @@ describe("requestsStatus", () => {
   it("tells the status of known ids in the order asked, leaves unknown ones out, and says nothing else", async () => {
     const { t, core, file } = await start();
     const [one, two] = [await file(), await file()];
-    await changeRequest(core, two, { status: "planned", note: "secret plan" });
+    await changeRequest(core, two, { status: "planned", note: "secret plan" }, COMMAND_LINE);
     const answer = await ask(t, two, "req_unknown", one, two);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -41,7 +42,7 @@ describe("requestsStatus", () => {
     const { t, core, file } = await start();
     const id = await file();
     for (const status of STATUSES) {
-      await changeRequest(core, id, { status });
+      await changeRequest(core, id, { status }, COMMAND_LINE);
       expect((await ask(t, id)).body.statuses).toEqual([{ id, status }]);
     }
   });
@@ -49,12 +50,12 @@ describe("requestsStatus", () => {
   it("answers a merged request with the status of what it was merged into, however far, until that is taken back", async () => {
     const { t, core, file } = await start();
     const [a, b, c] = [await file(), await file(), await file()];
-    await changeRequest(core, a, { status: "declined" });
-    await mergeRequest(core, a, b);
-    await mergeRequest(core, b, c);
-    await changeRequest(core, c, { status: "shipped" });
+    await changeRequest(core, a, { status: "declined" }, COMMAND_LINE);
+    await mergeRequest(core, a, b, COMMAND_LINE);
+    await mergeRequest(core, b, c, COMMAND_LINE);
+    await changeRequest(core, c, { status: "shipped" }, COMMAND_LINE);
     expect((await ask(t, a, b, c)).body.statuses).toEqual([a, b, c].map((id) => ({ id, status: "shipped" })));
-    await unmergeRequest(core, a);
+    await unmergeRequest(core, a, COMMAND_LINE);
     expect((await ask(t, a)).body.statuses).toEqual([{ id: a, status: "declined" }]);
   });
 

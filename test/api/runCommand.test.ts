@@ -5,6 +5,7 @@ import { acceptAsNew } from "../../src/identity/sign-in/sign-in.ts";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { entriesProjection } from "../../src/insight/defects/defects.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { REMOTE } from "../../src/surfaces/cli/remote.ts";
 import { makeAccount, PASSWORD } from "../support/accounts.ts";
@@ -87,10 +88,15 @@ describe("whose command it is", () => {
     const join = (link: string, email: string) =>
       acceptAsNew(core, link, { email, name: null, password: PASSWORD }, { ip: "192.0.2.1", userAgent: null });
     // As where the admin had made it on the dashboard: whom single sign-on brings chooses no password before.
-    await addIssuer(core, "corp", { issuer: "https://corp.example/", clientId: "reckon", domains: ["example.com"] });
+    await addIssuer(
+      core,
+      "corp",
+      { issuer: "https://corp.example/", clientId: "reckon", domains: ["example.com"] },
+      COMMAND_LINE,
+    );
     await expect(join(named, "eve@example.com")).rejects.toThrow("come by");
     await join(anybodys, "joe@else.example");
-    await removeMember(core, acme.id, admin.id);
+    await removeMember(core, acme.id, admin.id, COMMAND_LINE);
     await expect(join(named, "eve@example.com")).rejects.toThrow("may no longer make it");
     expect(t.rows("SELECT email, role FROM memberships JOIN users ON id = user_id")).toEqual([
       { email: "joe@else.example", role: "member" },
@@ -103,12 +109,21 @@ describe("whose command it is", () => {
     await fillRecords(t, mine, "login");
     await fillRecords(t, theirs, "canary");
     const { core } = t.instance;
-    const budget = await setBudget(core, other.id, { scope: "team", subject: "", period: "month", amountUsd: 5 });
+    const budget = await setBudget(
+      core,
+      other.id,
+      { scope: "team", subject: "", period: "month", amountUsd: 5 },
+      COMMAND_LINE,
+    );
     await catchUp(core, entriesProjection);
     const [own, error] = [acme, other].map(({ id }) => t.rows(CLASSES, id)[0]);
     const stranger = await person(t, "stranger@example.com");
-    await setRole(t.instance.core, other.id, stranger.id, "member");
-    const foreign = await createApiToken(t.instance.core, { teamId: other.id, userId: null, name: "canary" });
+    await setRole(t.instance.core, other.id, stranger.id, "member", COMMAND_LINE);
+    const foreign = await createApiToken(
+      t.instance.core,
+      { teamId: other.id, userId: null, name: "canary" },
+      COMMAND_LINE,
+    );
     const before = t.rows("SELECT count(*) AS n FROM audit_events WHERE team_id = ?", other.id);
     const admin = await token(acme.id, "admin");
     const refused = [
@@ -183,16 +198,16 @@ describe("whose command it is", () => {
     const { t, acme } = await started();
     const { core } = t.instance;
     const ada = await person(t);
-    await setRole(core, acme.id, ada.id, "admin");
+    await setRole(core, acme.id, ada.id, "admin", COMMAND_LINE);
     const mine = await adminToken(t, { teamId: acme.id, userId: ada.id });
     const short = await adminToken(t, { teamId: acme.id, lifetimeMs: 60_000 });
     const list = ["team", "list"];
     expect((await send(t, mine.token, list)).status).toBe(200);
-    await setRole(core, acme.id, ada.id, "member");
+    await setRole(core, acme.id, ada.id, "member", COMMAND_LINE);
     expect((await send(t, mine.token, list)).status).toBe(401);
-    await setRole(core, acme.id, ada.id, "admin");
+    await setRole(core, acme.id, ada.id, "admin", COMMAND_LINE);
     expect((await send(t, mine.token, list)).status).toBe(200);
-    await revokeApiToken(core, mine.id);
+    await revokeApiToken(core, mine.id, COMMAND_LINE);
     expect((await send(t, mine.token, list)).status).toBe(401);
     t.clock.advance(60_001);
     expect((await send(t, short.token, list)).status).toBe(401);
@@ -226,7 +241,7 @@ describe("whose command it is", () => {
       const lines = (left + decoder.decode(piece, { stream: true })).split("\n");
       left = lines.pop() ?? "";
       frames.push(...lines.map((line) => JSON.parse(line)));
-      if (frames.some(({ file }) => file !== undefined)) await revokeApiToken(t.instance.core, id);
+      if (frames.some(({ file }) => file !== undefined)) await revokeApiToken(t.instance.core, id, COMMAND_LINE);
     }
     const bytes = frames.reduce((sum, { file = "" }) => sum + file.length, 0);
     expect([frames.at(-1)?.exit, bytes > 0, bytes < 3_000_000]).toEqual([1, true, true]);
@@ -236,7 +251,7 @@ describe("whose command it is", () => {
   it("makes no token that may more, is another's, or lives longer than the one that makes it", async () => {
     const { t, acme } = await started();
     const ada = await person(t);
-    await setRole(t.instance.core, acme.id, ada.id, "owner");
+    await setRole(t.instance.core, acme.id, ada.id, "owner", COMMAND_LINE);
     const made = await adminToken(t, { teamId: acme.id, userId: ada.id });
     const { exit, out } = await send(
       t,
@@ -257,7 +272,7 @@ describe("whose command it is", () => {
   it("stands in the audit with the token's id, name, owner and address", async () => {
     const { t, acme } = await started();
     const ada = await person(t);
-    await setRole(t.instance.core, acme.id, ada.id, "owner");
+    await setRole(t.instance.core, acme.id, ada.id, "owner", COMMAND_LINE);
     const { token, id } = await adminToken(t, { teamId: acme.id, userId: ada.id, name: "deploy" });
     const { out } = await send(t, token, ["code", "create", "--team", "Acme"]);
     await send(t, token, ["team", "list"]);
@@ -291,7 +306,7 @@ it("leaves neither name, address nor place of whoever answered for a token, once
   const { t, acme } = await started();
   const { core } = t.instance;
   const ada = await person(t, "zinnia@example.com");
-  await setRole(core, acme.id, ada.id, "owner");
+  await setRole(core, acme.id, ada.id, "owner", COMMAND_LINE);
   const { token, id } = await adminToken(t, { teamId: acme.id, userId: ada.id, name: "zinnia's laptop" });
   expect((await send(t, token, ["code", "create", "--team", "Acme"])).exit).toBe(0);
   const ops = await adminToken(t);

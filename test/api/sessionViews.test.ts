@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { setRetention } from "../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../src/share/erasure/nightly.ts";
 import { eraseNow } from "../support/erasure.ts";
@@ -18,7 +19,7 @@ async function start() {
     await somebody(t, team, "admin"),
   ];
   const device = await t.device(team);
-  await assignDevice(t.instance.core, device.deviceId, ada.email);
+  await assignDevice(t.instance.core, device.deviceId, ada.email, COMMAND_LINE);
   const session = { id: "s1", agent: "codex", outcome: "done", spans: [], prompts: [{ text: "Fix the login test" }] };
   await t.post("/api/agent-traces/ingest", { token: device.token, json: { repoKey: "r", sessions: [session] } });
   await t.instance.settle();
@@ -53,7 +54,7 @@ it("keeps once a day and person who opened another's session, and tells the pers
 it("keeps nothing where a session is nobody's, or is not shown", async () => {
   const { t, bob, device, open, views } = await start();
   await ask(t, "GET", "/sessions/999", { as: bob });
-  await assignDevice(t.instance.core, device.deviceId, null);
+  await assignDevice(t.instance.core, device.deviceId, null, COMMAND_LINE);
   expect((await open(bob)).status).toBe(200);
   expect(views()).toEqual([]);
 });
@@ -73,7 +74,7 @@ it("goes with either person", async () => {
 it("is kept as long as reads are", async () => {
   const { t, bob, open, views } = await start();
   await open(bob);
-  await setRetention(t.instance.core, "Acme", "reads", 30);
+  await setRetention(t.instance.core, "Acme", "reads", 30, COMMAND_LINE);
   await retentionJob.run(t.instance.core);
   expect(views()).toHaveLength(1);
   t.clock.advance(31 * DAY_MS);

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { ledgerFaults } from "../support/ledger-faults.ts";
 
@@ -269,14 +270,14 @@ describe("telemetryIngest", () => {
       { error: 'The tier "none" does not include telemetry.', entitled: ["starter", "team", "enterprise"] },
     ]);
     expect([t.count("telemetry_entries"), t.count("deliveries")]).toEqual([0, 0]);
-    await updateTeam(t.instance.core, device.team.id, { tier: "starter" });
+    await updateTeam(t.instance.core, device.team.id, { tier: "starter" }, COMMAND_LINE);
     expect((await t.post(PATH, { token: device.token, json: entries(1) })).status).toBe(200);
   });
 
   it("keeps a starter team's telemetry and a suspended one's too", async () => {
     const t = await startInstance();
     const device = await t.device(await t.team({ tier: "starter" }));
-    await updateTeam(t.instance.core, device.team.id, { suspended: true, subscription: "canceled" });
+    await updateTeam(t.instance.core, device.team.id, { suspended: true, subscription: "canceled" }, COMMAND_LINE);
     expect((await t.post(PATH, { token: device.token, json: entries(1) })).status).toBe(200);
   });
 

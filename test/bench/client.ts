@@ -1,4 +1,5 @@
 /** The capture client as users run it: the bundle that the executable is made of, in processes of its own, against a real server. */
+
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { bundle } from "../../build/bundle.ts";
@@ -9,6 +10,7 @@ import { createTeam } from "../../src/identity/teams/teams.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { openStore } from "../../src/platform/store/store.ts";
 import { newDirectory, type Running, startReckon } from "./servers.ts";
 
@@ -81,9 +83,14 @@ export async function startTeamServer(): Promise<TeamServer> {
   const store = openStore(directory, { now: systemClock.now });
   const config = readConfig({ data: directory }, {});
   const core: Core = { config, clock: systemClock, random: systemRandom, log: silentLog, store, state: new Map() };
-  const team = await createTeam(core, "Bench");
-  const { deviceToken: token } = await bindDevice(core, (await createCode(core, team.id)).code, "1", null);
-  const { code } = await createCode(core, team.id);
+  const team = await createTeam(core, "Bench", COMMAND_LINE);
+  const { deviceToken: token } = await bindDevice(
+    core,
+    (await createCode(core, team.id, COMMAND_LINE)).code,
+    "1",
+    null,
+  );
+  const { code } = await createCode(core, team.id, COMMAND_LINE);
   store.close();
   const server = await startReckon(directory);
   return { server, url: `http://${server.address.host}:${server.address.port}`, code, token };

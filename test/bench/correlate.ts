@@ -7,6 +7,7 @@ import { spendEntriesProjection, spendSessionsProjection } from "../../src/insig
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import type { Settings } from "./run.ts";
 import { newDirectory, removeDirectory } from "./servers.ts";
@@ -34,8 +35,8 @@ export async function measureCorrelation({ quick }: Settings, report: Report): P
     log: createLog({ level: "error", now: systemClock.now, write: () => {} }),
   });
   const { core } = instance;
-  const team = await createTeam(core, "Bench");
-  const { code } = await createCode(core, team.id);
+  const team = await createTeam(core, "Bench", COMMAND_LINE);
+  const { code } = await createCode(core, team.id, COMMAND_LINE);
   const { deviceToken } = await bindDevice(core, code, "1", null);
   const next = randomOf(77);
   const commits = await sendSessions(instance, deviceToken, next);

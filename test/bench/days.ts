@@ -6,6 +6,7 @@ import { DayChanges } from "../../src/insight/spend/day-changes.ts";
 import { DAY_MS, MINUTE_MS, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { threadMilliseconds } from "./cpu.ts";
 import { TELEMETRY } from "./probe.ts";
 import type { Settings } from "./run.ts";
@@ -67,8 +68,8 @@ async function open(directory: string, keeps: boolean): Promise<Side> {
   );
   const config = readConfig({ ...off, data: directory, port: "0" }, {});
   const instance = await createInstance({ config, clock: systemClock, random: systemRandom, log: silentLog });
-  const team = await createTeam(instance.core, "Bench", { tier: "team" });
-  const { code } = await createCode(instance.core, team.id);
+  const team = await createTeam(instance.core, "Bench", COMMAND_LINE, { tier: "team" });
+  const { code } = await createCode(instance.core, team.id, COMMAND_LINE);
   return { instance, keeps, token: (await bindDevice(instance.core, code, "1", null)).deviceToken };
 }
 

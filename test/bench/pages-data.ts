@@ -76,8 +76,8 @@ export async function openFilled(directory: string, size: Size, build: boolean):
   const { core } = instance;
   const one = (sql: string) => core.store.db.prepare(sql).pluck().get();
   const teamId = one("SELECT id FROM teams ORDER BY created_at LIMIT 1") as string;
-  await setRole(core, teamId, VIEWER_IDS.lead, "admin");
-  await setRole(core, teamId, VIEWER_IDS.own, "own_only");
+  await setRole(core, teamId, VIEWER_IDS.lead, "admin", COMMAND_LINE);
+  await setRole(core, teamId, VIEWER_IDS.own, "own_only", COMMAND_LINE);
   const cookieOf = async (viewer: Viewer) => {
     const { token } = await core.store.write(() =>
       storeSession(core, VIEWER_IDS[viewer], { ip: "127.0.0.1", userAgent: "bench" }),
@@ -85,7 +85,7 @@ export async function openFilled(directory: string, size: Size, build: boolean):
     return `${cookieNames(baseUrlOf(core.config)).session}=${token}`;
   };
   const [words, random] = [new Vocabulary(6_000), randomOf(clock.at)];
-  const { code } = await createCode(core, teamId, undefined, undefined, VIEWER_IDS.owner);
+  const { code } = await createCode(core, teamId, COMMAND_LINE, undefined, VIEWER_IDS.owner);
   const sender = { token: (await bindDevice(core, code, "1", "another")).deviceToken, seq: 0 };
   const first = one("SELECT max(id) FROM trace_sessions") as number;
   let delivered = 0;
@@ -170,7 +170,7 @@ function personId(i: number): string {
 const repoOf = (i: number) => `github.com/acme/repo-${i % REPOS}`;
 
 async function people(core: Core, count: number): Promise<Sender[]> {
-  const team = await createTeam(core, "Bench", { tier: "enterprise", seats: count });
+  const team = await createTeam(core, "Bench", COMMAND_LINE, { tier: "enterprise", seats: count });
   const senders: Sender[] = [];
   for (let i = 0; i < count; i++) {
     const id = personId(i);
@@ -181,7 +181,7 @@ async function people(core: Core, count: number): Promise<Sender[]> {
       storeUser(core, { ...user, passwordHash: null, operator: owns ? 1 : 0, disabledAt: null }, COMMAND_LINE);
       storeMember(core, team.id, user, owns ? "owner" : "member", COMMAND_LINE);
     });
-    const { code } = await createCode(core, team.id, undefined, undefined, id);
+    const { code } = await createCode(core, team.id, COMMAND_LINE, undefined, id);
     const { deviceToken } = await bindDevice(core, code, "1", `laptop-${i}`);
     senders.push({ token: deviceToken, seq: 0 });
   }

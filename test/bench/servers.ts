@@ -10,6 +10,7 @@ import { createTeam } from "../../src/identity/teams/teams.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { databasePath, openFile, openStore } from "../../src/platform/store/store.ts";
 import { type Address, Wire } from "./load.ts";
 
@@ -205,10 +206,10 @@ export async function bindDevices(directory: string, count: number): Promise<str
   try {
     const config = readConfig({ data: directory }, {});
     const core: Core = { config, clock: systemClock, random: systemRandom, log: silentLog, store, state: new Map() };
-    const team = await createTeam(core, `Bench ${systemRandom(8).toString("hex")}`);
+    const team = await createTeam(core, `Bench ${systemRandom(8).toString("hex")}`, COMMAND_LINE);
     return await Promise.all(
       Array.from({ length: count }, async () => {
-        const { code } = await createCode(core, team.id);
+        const { code } = await createCode(core, team.id, COMMAND_LINE);
         return (await bindDevice(core, code, "1", null)).deviceToken;
       }),
     );

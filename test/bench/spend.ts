@@ -3,6 +3,7 @@
  * id that are repeated again and again: what the second half of all reports costs, by what the first cost.
  * Run alone: `node test/bench/spend.ts [ENTRIES]`. Times are processor time of one thread.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ import { catchUpSpend, GROUPINGS, spendReport } from "../../src/insight/spend/sp
 import { DAY_MS, systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { openStore } from "../../src/platform/store/store.ts";
 import { pack } from "../../src/record/telemetry/packed.ts";
 import type { Entry } from "../../src/record/telemetry/rules.ts";
@@ -103,7 +105,7 @@ function time(name: string, work: () => unknown): void {
 
 /** A team whose devices have streams to insert entries into, as telemetry stores them. */
 async function prepare(core: Core, name: string) {
-  const team = await createTeam(core, name, { tier: "team" });
+  const team = await createTeam(core, name, COMMAND_LINE, { tier: "team" });
   const { db } = core.store;
   const addStream = db.prepare(
     `INSERT INTO telemetry_streams (team_id, device_id, repo_key, max_seq, entry_count, conflict_count, created_at, updated_at)
@@ -116,7 +118,7 @@ async function prepare(core: Core, name: string) {
   const streams: number[] = [];
   let delivery = 0;
   for (let i = 0; i < DEVICES; i++) {
-    const { code } = await createCode(core, team.id);
+    const { code } = await createCode(core, team.id, COMMAND_LINE);
     const { deviceId } = await bindDevice(core, code, "1", null);
     for (let k = 0; k < REPOS; k++)
       streams.push(Number(addStream.run(team.id, deviceId, `github.com/acme/repo-${k}`).lastInsertRowid));

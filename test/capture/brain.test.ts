@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readStatus, runPass } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
 import { statusLines } from "../../src/surfaces/cli/agent-texts.ts";
 import { relay } from "../support/relay.ts";
@@ -362,11 +363,16 @@ describe("publishing a brain", () => {
       );
       const [{ id }] = machine.t.rows("SELECT id FROM teams");
       const policy = (mode: CaptureMode) =>
-        setPolicy(machine.t.instance.core, id, {
-          captureMode: mode,
-          watchlist: [],
-          actions: { requireApprovals: false },
-        });
+        setPolicy(
+          machine.t.instance.core,
+          id,
+          {
+            captureMode: mode,
+            watchlist: [],
+            actions: { requireApprovals: false },
+          },
+          COMMAND_LINE,
+        );
       let set: (() => Promise<unknown>) | undefined = () => policy(captureMode);
       machine.repository("shop", { [ERRORS]: "one" });
       await pass(machine);
@@ -432,7 +438,7 @@ describe("publishing a brain", () => {
     const { core } = machine.t.instance;
     machine.repository("shop", { [ERRORS]: entry("2026-11-20", "Login loop") });
     const [{ id }] = machine.t.rows("SELECT id FROM teams");
-    await setPolicy(core, id, { captureMode, watchlist: [], actions: { requireApprovals: false } });
+    await setPolicy(core, id, { captureMode, watchlist: [], actions: { requireApprovals: false } }, COMMAND_LINE);
     await pass(machine);
     expect(snapshots(machine)).toEqual([]);
     // Figures say nothing of what a brain says.

@@ -3,6 +3,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAuthorization } from "../../src/identity/device-flow/device-flow.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { serve } from "../faults/support/process.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance } from "../support/instance.ts";
@@ -14,10 +15,14 @@ const json = (data: string, ...args: string[]) => commandJson([...args, "--data"
 async function withAda(): Promise<{ data: string; userId: string }> {
   const data = newFolder();
   const t = await startInstance({ directory: data });
-  const { id } = await createUser(t.instance.core, {
-    email: "ada@example.com",
-    password: "a long enough pass phrase 7!",
-  });
+  const { id } = await createUser(
+    t.instance.core,
+    {
+      email: "ada@example.com",
+      password: "a long enough pass phrase 7!",
+    },
+    COMMAND_LINE,
+  );
   await t.close();
   return { data, userId: id };
 }

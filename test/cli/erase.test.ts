@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { rowsOf, withDirectory } from "../faults/support/data.ts";
 import { mountDisk, noPowerCut } from "../faults/support/disk.ts";
 import { launch, until } from "../faults/support/process.ts";
@@ -237,7 +238,7 @@ it("verifies the ledger once a person was erased, with the server gone", async (
     team: { id: team.id, role: "member" },
   });
   const device = await t.device(team);
-  await assignDevice(t.instance.core, device.deviceId, id);
+  await assignDevice(t.instance.core, device.deviceId, id, COMMAND_LINE);
   await deliverAll(t, device, "shop", "marigold");
   await t.close();
   expect((await run(t.directory, "erase", "--person", id, "--reason", "x", "--yes")).code).toBe(0);

@@ -167,7 +167,7 @@ it("tells somebody of their account, sign-ins and questions, and of the sessions
   t.clock.advance(SECOND_MS);
   await signIn(ada.id, "192.0.2.2");
   await signIn(eve.id, "192.0.2.3");
-  const { token } = await createReadToken(core, { userId: ada.id, name: "editor" });
+  const { token } = await createReadToken(core, { userId: ada.id, name: "editor" }, COMMAND_LINE);
   for (let i = 0; i < 201; i++) {
     t.clock.advance(SECOND_MS);
     expect((await t.get(`/api/me/brain/context?q=question+${i}`, { token })).status).toBe(200);
@@ -417,7 +417,7 @@ it("reads a team's deliveries once for somebody with hundreds of devices, not on
     writeFileSync(file, Buffer.concat(chunks));
     return 0;
   };
-  await exportArchive(core, resolveScope(core, { person: "ada@example.com" }), write);
+  await exportArchive(core, resolveScope(core, { person: "ada@example.com" }), write, COMMAND_LINE);
   const { user, system } = process.cpuUsage(before);
   expect(unpack(file).files.get("telemetry/00001.jsonl")?.trim().split("\n")).toHaveLength(1);
   // A look for each device took four seconds.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
 
@@ -133,8 +134,8 @@ describe("reckon spend", () => {
     await t.post("/api/telemetry/ingest", { token: other.token, json: { repoKey: "shop", entries } });
     const { core } = t.instance;
     const account = { email: "ann@acme.example", password: "plough-the-north-field" };
-    const ann = await createUser(core, { ...account, team: { id: device.team.id, role: "member" } });
-    await assignDevice(core, device.deviceId, ann.id);
+    const ann = await createUser(core, { ...account, team: { id: device.team.id, role: "member" } }, COMMAND_LINE);
+    await assignDevice(core, device.deviceId, ann.id, COMMAND_LINE);
     const byPerson = await spend(t, ...DAYS, "--by", "person", "--json");
     expect(JSON.parse(byPerson.stdout).groups).toMatchObject([
       { key: "ann@acme.example", personId: ann.id, usages: 2 },

@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { addIssuer } from "../../src/identity/sso/sso.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startInstance } from "../support/instance.ts";
 import { command } from "../support/remote.ts";
 
 it("makes SCIM tokens beside a running server, lists them, and ends them", async () => {
   const t = await startInstance();
   t.clock.jump(Date.now() - t.clock.now());
-  await addIssuer(t.instance.core, "acme", { issuer: "https://acme.example", clientId: "reckon" });
+  await addIssuer(t.instance.core, "acme", { issuer: "https://acme.example", clientId: "reckon" }, COMMAND_LINE);
   const run = (...args: string[]) => command(["sso", "scim", ...args, "--data", t.directory]);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
   const made = await run("acme");
@@ -35,7 +36,7 @@ it("makes SCIM tokens beside a running server, lists them, and ends them", async
 it("changes an issuer by what is named alone, and takes its word for addresses back", async () => {
   const t = await startInstance();
   const change = { issuer: "https://acme.example", clientId: "reckon", domains: ["acme.example"], trustEmail: true };
-  await addIssuer(t.instance.core, "acme", change);
+  await addIssuer(t.instance.core, "acme", change, COMMAND_LINE);
   const set = (...args: string[]) => command(["sso", "set", "acme", ...args, "--data", t.directory, "--json"]);
   const changes = () => t.rows("SELECT count(*) AS n FROM audit_events WHERE action = 'sso.changed'")[0].n;
   const nothing = await set();

@@ -16,7 +16,7 @@ import { reprice } from "../../src/insight/spend/price-sessions.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
-import { SYSTEM } from "../../src/platform/audit/audit.ts";
+import { COMMAND_LINE, SYSTEM } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys, signStatement } from "../../src/platform/transparency/transparency.ts";
 import { sealContents } from "../../src/record/brain/seal.ts";
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
@@ -47,7 +47,7 @@ const team = (t: TestInstance, ...argv: string[]) => ran(["team", ...argv, "--js
 
 /** Says that a team moved, and writes it into a file. */
 async function leave(t: TestInstance, name: string, file = join(newFolder(), "team")): Promise<string> {
-  await teamMoves.begin(t.instance.core, name, TO);
+  await teamMoves.begin(t.instance.core, name, TO, COMMAND_LINE);
   const done = await team(t, "export", name, "--out", file);
   expect([done.code, done.err]).toEqual([0, ""]);
   return file;
@@ -228,9 +228,12 @@ describe("a team that moves", () => {
   it("leaves behind what was erased, and stays held and kept for as long as it was said", async () => {
     const { t, robot } = await shop();
     const { core } = t.instance;
-    await carryOut(core, await requestErasure(core, resolveTarget(core, { person: "ada@example.com" }), "asked for"));
-    await placeHold(core, { device: robot.deviceId, reason: "claim" });
-    await setRetention(core, "Acme", "traces", 400);
+    await carryOut(
+      core,
+      await requestErasure(core, resolveTarget(core, { person: "ada@example.com" }), "asked for", COMMAND_LINE),
+    );
+    await placeHold(core, { device: robot.deviceId, reason: "claim" }, COMMAND_LINE);
+    await setRetention(core, "Acme", "traces", 400, COMMAND_LINE);
     const file = await leave(t, "Acme");
     const u = await startInstance();
     for (const text of ["marigold", "ada@example.com"]) expect(readFileSync(file).includes(text)).toBe(false);
@@ -254,7 +257,7 @@ describe("a team that moves", () => {
     await deliverAll(t, later, "shop", "peony");
     const { core } = t.instance;
     for (const request of [{ session: "peony-s1" }, { device: later.deviceId }])
-      await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for"));
+      await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for", COMMAND_LINE));
     await t.close();
     restore(file, t.directory, "then");
     const again = await startInstance({ directory: t.directory, clock: t.clock });
@@ -269,8 +272,8 @@ describe("a team that moves", () => {
     const { core } = t.instance;
     await deliverAll(t, stranger, "shop", "lavender", 20);
     const { id } = await personWith(t, stranger, "lou@example.com");
-    await setRole(core, ada.team.id, "lou@example.com", "member");
-    await assignDevice(core, robot.deviceId, "lou@example.com");
+    await setRole(core, ada.team.id, "lou@example.com", "member", COMMAND_LINE);
+    await assignDevice(core, robot.deviceId, "lou@example.com", COMMAND_LINE);
     // On a machine of somebody else's, their agent names them.
     const named = {
       repoKey: "till",
@@ -279,7 +282,7 @@ describe("a team that moves", () => {
     expect((await t.post("/api/agent-traces/ingest", { token: ada.token, json: named })).status).toBe(200);
     // Of all teams, and of somebody with devices in two.
     for (const target of [{ repo: "shop" }, { person: "lou@example.com" }])
-      await carryOut(core, await requestErasure(core, resolveTarget(core, target), "asked for"));
+      await carryOut(core, await requestErasure(core, resolveTarget(core, target), "asked for", COMMAND_LINE));
     const [acme, lavender] = [await leave(t, "Acme"), await leave(t, "Lavender")];
     const u = await startInstance();
     const before = join(newFolder(), "before");
@@ -462,7 +465,7 @@ describe("a move", () => {
   it("sends codes and rotations on as well", async () => {
     const { t, ada } = await shop();
     const code = await t.code(ada.team);
-    await teamMoves.begin(t.instance.core, "Acme", TO);
+    await teamMoves.begin(t.instance.core, "Acme", TO, COMMAND_LINE);
     const codes = t.count("connect_codes");
     const exchanged = await t.post("/api/connect/exchange", { json: { code, consent: { version: "1" } } });
     expect([exchanged.status, exchanged.body.error]).toEqual([404, expect.stringContaining(TO)]);
@@ -684,7 +687,7 @@ describe("a file", () => {
     await eraseNow(core, { person: erased.id });
     const view = { place: "/sessions", name: "hers", shared: true } as const;
     const { id } = getUser(core, "ada@example.com");
-    await saveView(core, ada.team.id, id, { ...view, query: `person=${id}&result=failed` });
+    await saveView(core, ada.team.id, id, { ...view, query: `person=${id}&result=failed` }, COMMAND_LINE);
     const file = await leave(t, "Acme");
     const u = await startInstance();
     const known = await makeAccount(u.instance.core, { email: "Ada@example.com" });
@@ -714,7 +717,7 @@ describe("a file", () => {
     await arrive(u, file);
     expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
     const target = resolveTarget(u.instance.core, { person: "ada@example.com" });
-    await carryOut(u.instance.core, await requestErasure(u.instance.core, target, "they wanted it"));
+    await carryOut(u.instance.core, await requestErasure(u.instance.core, target, "they wanted it", COMMAND_LINE));
     expect(filesWith(u.directory, "zinnia")).toEqual([]);
     expect(faults(u)).toEqual([]);
   });
@@ -745,7 +748,7 @@ describe("a file", () => {
   it("is made once what is being erased is gone", async () => {
     const { t, ada } = await shop();
     const { core } = t.instance;
-    const asked = await requestErasure(core, resolveTarget(core, { device: ada.deviceId }), "asked for");
+    const asked = await requestErasure(core, resolveTarget(core, { device: ada.deviceId }), "asked for", COMMAND_LINE);
     const file = join(newFolder(), "team");
     const early = await team(t, "export", "Acme", "--out", file);
     expect([early.code, early.err]).toEqual([1, expect.stringContaining("is being erased")]);

@@ -12,6 +12,7 @@ import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { makeAccount } from "../support/accounts.ts";
 import { apiToken } from "../support/api.ts";
@@ -150,7 +151,7 @@ const HELD: Record<string, Held> = {
     ...TELEMETRY,
     async of(t) {
       const { token, team } = await t.device();
-      return { token, end: () => updateTeam(t.instance.core, team.id, { tier: "none" }) };
+      return { token, end: () => updateTeam(t.instance.core, team.id, { tier: "none" }, COMMAND_LINE) };
     },
     status: 402,
   },
@@ -161,8 +162,8 @@ const HELD: Record<string, Held> = {
       const { core } = t.instance;
       const { token, team, deviceId } = await t.device();
       const { id } = await memberOf(t, team);
-      await assignDevice(core, deviceId, id);
-      return { token, end: () => setRole(core, team.id, id, "viewer") };
+      await assignDevice(core, deviceId, id, COMMAND_LINE);
+      return { token, end: () => setRole(core, team.id, id, "viewer", COMMAND_LINE) };
     },
     status: 403,
   },
@@ -185,7 +186,7 @@ const HELD: Record<string, Held> = {
       const device = await t.device();
       await publish(t, device, { ".claude/brain/errors.md": "## 2026-11-20 x\n\nx" }, { repoKey: "r" });
       const { id } = await memberOf(t, device.team);
-      return { token: (await readToken(t, id)).token, end: () => setDisabled(t.instance.core, id, true) };
+      return { token: (await readToken(t, id)).token, end: () => setDisabled(t.instance.core, id, true, COMMAND_LINE) };
     },
     status: 401,
   },
@@ -196,7 +197,7 @@ const HELD: Record<string, Held> = {
       const { core } = t.instance;
       const { token, issuer } = await startDirectory(t);
       const [{ id }] = t.rows("SELECT id FROM scim_tokens");
-      return { token, end: () => revokeScimToken(core, issuer, id) };
+      return { token, end: () => revokeScimToken(core, issuer, id, COMMAND_LINE) };
     },
     status: 401,
   },

@@ -1,12 +1,12 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { CONTRACT } from "../../src/app.ts";
-
 import { teamMoves } from "../../src/identity/teams/teams.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { systemRandom } from "../../src/kit/random.ts";
 import { newToken } from "../../src/kit/tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Endpoint, faultsOf } from "../../src/platform/http/endpoint.ts";
 import { type Fault, faultBody } from "../../src/platform/http/faults.ts";
 import { createApp } from "../../src/platform/http/serve.ts";
@@ -95,7 +95,7 @@ async function goodBody(t: TestInstance, { spec }: Endpoint, token: string | und
 async function goodRequest(t: TestInstance, endpoint: Endpoint): Promise<{ path: string; ask: Ask }> {
   const token = await credential(t, endpoint);
   if (endpoint.spec.id === "downloadLatest" && t.count("releases") === 0)
-    await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) });
+    await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) }, COMMAND_LINE);
   const body = await goodBody(t, endpoint, token);
   const query = new URLSearchParams(endpoint.spec.example?.query);
   if (endpoint.spec.id === "ledgerProof") {
@@ -273,7 +273,7 @@ describe("every endpoint behind a device token", () => {
       const t = await startInstance();
       const { token, team } = await t.device();
       const request = { ...(await goodRequest(t, endpoint)).ask, token };
-      await teamMoves.begin(t.instance.core, team.id, "https://new.example");
+      await teamMoves.begin(t.instance.core, team.id, "https://new.example", COMMAND_LINE);
       const written = t.instance.core.store.stats.changes;
       const answer = await t.call(endpoint.spec.method, endpoint.spec.path.replace("**:tile", "0/000"), request);
       expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("https://new.example")]);

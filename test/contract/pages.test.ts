@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { removeMember } from "../../src/identity/members/members.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { csrfToken } from "../../src/platform/http/cookies.ts";
 import { makeAccount } from "../support/accounts.ts";
 import {
@@ -217,7 +218,7 @@ it("sets no budget of another team's person, and tells nobody what they are call
   expect(t.count("budgets")).toBe(0);
   expect((await set(colleague.id, "5")).status).toBe(303);
   // Of somebody who has left it can still be changed.
-  await removeMember(core, own.id, colleague.id);
+  await removeMember(core, own.id, colleague.id, COMMAND_LINE);
   expect((await set(colleague.id, "7")).status).toBe(303);
   expect(t.rows("SELECT subject, amount_cents FROM budgets")).toEqual([{ subject: colleague.id, amount_cents: 700 }]);
 });

@@ -48,11 +48,17 @@ async function build(): Promise<Site> {
   const viewer = await somebody(t, team, "viewer");
   const member = await somebody(t, team, "member");
   const narrow = await somebody(t, team, "own_only");
-  await assignDevice(core, device.deviceId, owner.email);
-  await saveView(core, team.id, owner.id, { place: "/sessions", name: CANARY, query: `q=${CANARY}`, shared: true });
+  await assignDevice(core, device.deviceId, owner.email, COMMAND_LINE);
+  await saveView(
+    core,
+    team.id,
+    owner.id,
+    { place: "/sessions", name: CANARY, query: `q=${CANARY}`, shared: true },
+    COMMAND_LINE,
+  );
   const theirs = handles(t, team, owner).filter((id) => id !== team.id);
   const ownDevice = await t.device(team);
-  await assignDevice(core, ownDevice.deviceId, narrow.email);
+  await assignDevice(core, ownDevice.deviceId, narrow.email, COMMAND_LINE);
   await renameDevice(core, team.id, ownDevice.deviceId, `${OWN} device`, COMMAND_LINE);
   const usage = { input_tokens: 10, output_tokens: 1 };
   const payload = { type: "prompt", text: OWN, model: OWN, usage, sessionId: "other-session" };
@@ -285,26 +291,26 @@ it("tells no program of theirs more than they see", async () => {
   await readsNothing([token, ownDevice.token]);
   expect((await context()).body).toMatchObject({ total: 0, hits: [] });
   // A member's would: what was refused is what the role takes away.
-  await setRole(t.instance.core, teamId, narrow.id, "member");
+  await setRole(t.instance.core, teamId, narrow.id, "member", COMMAND_LINE);
   expect((await context()).body.total).toBeGreaterThan(0);
   for (const path of paths)
     expect([path, [200, 404].includes((await t.get(path, { token: ownDevice.token })).status)]).toEqual([path, true]);
   expect(JSON.stringify((await call("brain_search", { query: CANARY }, ownDevice.token)).body)).toContain(CANARY);
-  await setRole(t.instance.core, teamId, narrow.id, "own_only");
+  await setRole(t.instance.core, teamId, narrow.id, "own_only", COMMAND_LINE);
   expect(owner.id).not.toBe(narrow.id);
   // Leaving is open to every role, and the machine reports on: it must not gain by it.
   await ask(t, "POST", "/people/leave", { as: narrow, form: { _csrf: narrow.csrf } });
   expect(t.rows("SELECT 1 FROM memberships WHERE user_id = ?", narrow.id)).toEqual([]);
   await readsNothing();
-  await setRole(t.instance.core, teamId, narrow.id, "member");
-  await setDisabled(t.instance.core, narrow.id, true);
+  await setRole(t.instance.core, teamId, narrow.id, "member", COMMAND_LINE);
+  await setDisabled(t.instance.core, narrow.id, true, COMMAND_LINE);
   await readsNothing();
 });
 
 it("lets a viewer's machine report and read, and say nothing of causes", async () => {
   const { t, viewer, member, ownDevice } = await build();
   const { token } = ownDevice;
-  await assignDevice(t.instance.core, ownDevice.deviceId, viewer.email);
+  await assignDevice(t.instance.core, ownDevice.deviceId, viewer.email, COMMAND_LINE);
   const content = "## 2026-11-20 Ours\n\n**Prevention rule:** Look.\n";
   const brain = { repoKey: OWN, version: 7, files: [{ path: "errors.md", content }] };
   expect((await t.post("/api/brain/ingest", { token, json: brain })).status).toBe(200);
@@ -322,7 +328,7 @@ it("lets a viewer's machine report and read, and say nothing of causes", async (
   expect(t.rows("SELECT 1 FROM audit_events WHERE action = 'link.created'")).toEqual([]);
   for (const path of ["/api/causal-link", "/api/brain/metrics", `/api/brain/search?q=${CANARY}`])
     expect([path, (await t.get(path, { token })).status]).toEqual([path, 200]);
-  await assignDevice(t.instance.core, ownDevice.deviceId, member.email);
+  await assignDevice(t.instance.core, ownDevice.deviceId, member.email, COMMAND_LINE);
   expect(await says()).toEqual([[200, 200], [{ origin: "person" }]]);
 });
 
@@ -349,7 +355,7 @@ it("proves to their machines what those delivered and no more, and the audit to 
   expect(own.some((one) => one.startsWith("entry") && one.includes(OWN))).toBe(true);
   const session = await t.call("GET", `/ledger/proof?kind=session&id=${ownSession}`, { token: ownDevice.token });
   expect(session.status).toBe(200);
-  const give = (person: Somebody) => assignDevice(t.instance.core, ownDevice.deviceId, person.email);
+  const give = (person: Somebody) => assignDevice(t.instance.core, ownDevice.deviceId, person.email, COMMAND_LINE);
   await give(member);
   const all = await proved();
   expect(all.some((one) => one.startsWith("entry") && one.includes(CANARY))).toBe(true);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Device, rowsOf, withDirectory } from "./support/data.ts";
 import { ask, type RawReply, RawSocket, requestBytes } from "./support/http.ts";
 import type { Running } from "./support/process.ts";
@@ -35,8 +36,8 @@ async function twoTeams(): Promise<{
 }> {
   const { directory, devices } = await testData({ devices: 2 });
   const victim = await withDirectory(directory, async (core) => {
-    const team = await createTeam(core, "Victim");
-    return (await bindDevice(core, (await createCode(core, team.id)).code, "1", null)).deviceToken;
+    const team = await createTeam(core, "Victim", COMMAND_LINE);
+    return (await bindDevice(core, (await createCode(core, team.id, COMMAND_LINE)).code, "1", null)).deviceToken;
   });
   return { server: await testServer(directory), attackers: devices, victim, directory };
 }

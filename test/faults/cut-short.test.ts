@@ -3,6 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { newFolder } from "../support/folder.ts";
 import { startInstance, TestClock } from "../support/instance.ts";
 import { firstSchemaDirectory } from "../support/older.ts";
@@ -78,7 +79,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
     expect((await command(["backup", smaller, "--data", other.directory])).code).toBe(0);
     const used = await testData({ devices: 3, codes: 200 });
     expect((await command(["backup", join(used.directory, "copy.backup"), "--data", used.directory])).code).toBe(0);
-    await withDirectory(used.directory, (core) => createTeam(core, "Later"));
+    await withDirectory(used.directory, (core) => createTeam(core, "Later", COMMAND_LINE));
     let data = used;
     await cutEverywhere(
       async () => {
@@ -162,7 +163,7 @@ describe.skipIf(noStrace)("a command killed at any step", () => {
     let round = 0;
     await cutEverywhere(
       async () => {
-        await withDirectory(data.directory, (core) => createTeam(core, `Round ${++round}`));
+        await withDirectory(data.directory, (core) => createTeam(core, `Round ${++round}`, COMMAND_LINE));
         return ["backup", file, "--data", data.directory];
       },
       async (when) => {

@@ -9,6 +9,7 @@ import { createUser } from "../../src/identity/sign-in/sign-in.ts";
 import { countEntries } from "../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../src/insight/sessions/sessions.ts";
 import { catchUpSpend, spendReport } from "../../src/insight/spend/spend.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { checkLake } from "../../src/share/lake/check.ts";
 import { lakeStatus } from "../../src/share/lake/lake.ts";
@@ -298,9 +299,9 @@ async function survive(lake: Lake): Promise<void> {
   const [first] = shards as [Shard, ...Shard[]];
   await withDirectory(first.data.directory, async (core) => {
     const password = "a long enough pass phrase 7!";
-    await createUser(core, { email: "ada@example.com", name: "Ada", password });
-    await setRole(core, first.data.team.id, "ada@example.com", "member");
-    await assignDevice(core, first.data.devices[0]?.deviceId as string, "ada@example.com");
+    await createUser(core, { email: "ada@example.com", name: "Ada", password }, COMMAND_LINE);
+    await setRole(core, first.data.team.id, "ada@example.com", "member", COMMAND_LINE);
+    await assignDevice(core, first.data.devices[0]?.deviceId as string, "ada@example.com", COMMAND_LINE);
   });
 
   for (let round = 0; round < KILLS; round++) {
@@ -382,7 +383,7 @@ it.skipIf(noVersitygw)(
     await flowAll(t);
     const bucket = dirname(lake.files);
     renameSync(bucket, `${bucket}-away`);
-    await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for"));
+    await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for", COMMAND_LINE));
     await expect(flowAll(t)).rejects.toThrow("404 NoSuchBucket");
     expect(lakeStatus(core)?.waiting.removals).toBeGreaterThan(0);
     renameSync(`${bucket}-away`, bucket);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createCode } from "../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { deviceOf, expectAgreement, heldOf, startAgent, type TestAgent, type TestServer } from "../support/capture.ts";
 import { newFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
@@ -82,7 +83,8 @@ async function standing() {
   const known = {
     url: state.server.url,
     clock,
-    code: () => withDirectory(state.directory, async (core) => (await createCode(core, data.team.id)).code),
+    code: () =>
+      withDirectory(state.directory, async (core) => (await createCode(core, data.team.id, COMMAND_LINE)).code),
     rows: (sql: string, ...parameters: unknown[]) => rowsOf(state.directory, sql, ...parameters),
     // Judged apart, with all that the ledger says.
     verify: () => [],

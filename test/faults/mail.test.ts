@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { createChannel, messagesOf, testChannel } from "../../src/share/notifications/notifications.ts";
 import { makeCertificate, trust } from "../support/certificates.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -51,7 +52,7 @@ async function channelOf(t: TestInstance, name: string) {
     target: "ada@example.com, bob@example.com",
     events: ["gap"],
   };
-  return (await createChannel(t.instance.core, { ...desired, kind: "mail" })).channel;
+  return (await createChannel(t.instance.core, { ...desired, kind: "mail" }, COMMAND_LINE)).channel;
 }
 
 const start = (port: number, scheme = "smtp", more: Record<string, string> = {}) =>
@@ -82,7 +83,7 @@ describe("mail", () => {
     const box = await startMailServer({ ...certificate, ...auth, secure });
     const t = await start(box.port, scheme);
     const { id } = await channelOf(t, "one");
-    const outcome = await testChannel(t.instance.core, id);
+    const outcome = await testChannel(t.instance.core, id, COMMAND_LINE);
     expect(outcome).toMatchObject({ delivered: true, text: expect.stringMatching(/^250 /) });
     expect(box.envelopes).toEqual([["ada@example.com", "bob@example.com"]]);
     const [mail = ""] = box.mails;
@@ -102,7 +103,7 @@ describe("mail", () => {
     ] as const) {
       const box = await startMailServer({ ...certificate, ...auth });
       const t = await start(box.port);
-      const outcome = await testChannel(t.instance.core, (await channelOf(t, "two")).id);
+      const outcome = await testChannel(t.instance.core, (await channelOf(t, "two")).id, COMMAND_LINE);
       expect(outcome).toMatchObject({ delivered: false, text: expect.stringMatching(why) });
       expect([box.connections, box.mails]).toEqual([1, []]);
     }
@@ -111,7 +112,7 @@ describe("mail", () => {
   it("is not sent to a server that has no TLS", async () => {
     const box = await startMailServer({ disabledCommands: ["STARTTLS", "AUTH"] });
     const t = await start(box.port);
-    const outcome = await testChannel(t.instance.core, (await channelOf(t, "four")).id);
+    const outcome = await testChannel(t.instance.core, (await channelOf(t, "four")).id, COMMAND_LINE);
     expect(outcome.delivered).toBe(false);
     expect([box.connections, box.mails]).toEqual([1, []]);
   });
@@ -120,7 +121,7 @@ describe("mail", () => {
     const box = await startMailServer(makeCertificate());
     for (const outbound of ["mail.example.com", `localhost:${box.port}`]) {
       const t = await start(box.port, "smtp", { outbound });
-      const outcome = await testChannel(t.instance.core, (await channelOf(t, outbound)).id);
+      const outcome = await testChannel(t.instance.core, (await channelOf(t, outbound)).id, COMMAND_LINE);
       expect([outbound, outcome.delivered]).toEqual([outbound, false]);
       expect(outcome.text).toMatch(/RECKON_OUTBOUND does not (?:list localhost|have \+private)/);
     }
@@ -136,7 +137,7 @@ describe("mail", () => {
     };
     const box = await startMailServer({ ...certificate, ...auth, ...refusing });
     const t = await start(box.port);
-    const outcome = await testChannel(t.instance.core, (await channelOf(t, "five")).id);
+    const outcome = await testChannel(t.instance.core, (await channelOf(t, "five")).id, COMMAND_LINE);
     expect(outcome).toMatchObject({ delivered: false, text: expect.stringMatching(/^550 /) });
     expect(outcome.text).not.toMatch(/[\r\n]/);
   });
@@ -154,13 +155,13 @@ describe("mail", () => {
     });
     const t = await start(box.port);
     const { id } = await channelOf(t, "six");
-    const some = await testChannel(t.instance.core, id);
+    const some = await testChannel(t.instance.core, id, COMMAND_LINE);
     expect(some).toMatchObject({
       ...{ delivered: true, text: expect.stringMatching(/^1 of 2 addresses refused \(550 5\.1\.1 .*unknown\); 250 /) },
     });
     expect(box.envelopes).toEqual([["ada@example.com"]]);
     refuses = /./;
-    const none = await testChannel(t.instance.core, id);
+    const none = await testChannel(t.instance.core, id, COMMAND_LINE);
     expect(none).toMatchObject({ delivered: false, text: expect.stringMatching(/^550 /) });
     // What is kept of it would name a person who is erased from the channel.
     expect(`${some.text} ${none.text}`).not.toMatch(/@example/i);
@@ -185,7 +186,7 @@ describe("mail", () => {
     const device = await t.device();
     const desired = { teamId: device.team.id, kind: "mail", name: "Leads", events: ["session.failed"] } as const;
     const target = "ada@example.com, bob@example.com";
-    const { channel } = await createChannel(t.instance.core, { ...desired, target });
+    const { channel } = await createChannel(t.instance.core, { ...desired, target }, COMMAND_LINE);
     await t.post("/api/agent-traces/ingest", {
       token: device.token,
       json: { sessions: [{ id: "s", outcome: "failed", agent: "x", spans: [] }] },
@@ -215,7 +216,7 @@ describe("mail", () => {
       target: "ada@example.com",
       events: ["session.failed"],
     } as const;
-    await createChannel(t.instance.core, desired);
+    await createChannel(t.instance.core, desired, COMMAND_LINE);
     t.instance.core.store.db.prepare("UPDATE teams SET name = ?").run("Shop\r\nBcc: eve@example.com");
     const agent = "x\r\nBcc: eve@example.com\r\n\r\n.\r\nQUIT";
     await t.post("/api/agent-traces/ingest", {

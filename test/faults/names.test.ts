@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { newFolder } from "../support/folder.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -39,7 +40,11 @@ it.skipIf(cannot)("sends to whom it can while the names of others are never answ
   targets.push(`http://well.example.com:${receiver.port}/`);
   await withDirectory(directory, async (core) => {
     for (const target of targets)
-      await createChannel(core, { teamId: team.id, kind: "webhook", name: "One", target, events: ["gap"] });
+      await createChannel(
+        core,
+        { teamId: team.id, kind: "webhook", name: "One", target, events: ["gap"] },
+        COMMAND_LINE,
+      );
   });
   const outbound = `*.example.com,*.example.com:${receiver.port},+private`;
   const { url } = await testServer(directory, { under: mounts(files()), env: { RECKON_OUTBOUND: outbound } });
@@ -64,7 +69,11 @@ it.skipIf(cannot)(
     await withDirectory(directory, async (core) => {
       for (const host of ["one.example.com", "two.example.com"]) {
         const target = `http://${host}:${receiver.port}/`;
-        await createChannel(core, { teamId: team.id, kind: "webhook", name: host, target, events: ["gap"] });
+        await createChannel(
+          core,
+          { teamId: team.id, kind: "webhook", name: host, target, events: ["gap"] },
+          COMMAND_LINE,
+        );
       }
     });
     const hosts = [

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { type Device, withDirectory } from "./support/data.ts";
@@ -19,7 +20,11 @@ it("sends after a kill -9 what was noted before it, whether it was being sent or
   const { directory, team, devices } = await testData({ devices: 1 });
   const [device] = devices as [Device];
   await withDirectory(directory, (core) =>
-    createChannel(core, { teamId: team.id, kind: "webhook", name: "Ours", target: receiver.url, events: ["gap"] }),
+    createChannel(
+      core,
+      { teamId: team.id, kind: "webhook", name: "Ours", target: receiver.url, events: ["gap"] },
+      COMMAND_LINE,
+    ),
   );
   const env = { RECKON_OUTBOUND: `${receiver.host},+private` };
   const first = await testServer(directory, { env });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { createUser } from "../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { newFolder } from "../support/folder.ts";
 import { claudeCall, claudeLogs } from "../support/otlp.ts";
 import type { Asked, Got } from "./support/asks.ts";
@@ -58,8 +59,12 @@ it.skipIf(cannot)("opens no connection and asks no name, whatever is asked of it
   const { token: device } = data.devices[0] as { token: string };
   const api = await withDirectory(data.directory, async (core) => {
     const team = { id: data.team.id, role: "owner" } as const;
-    await createUser(core, { email: EMAIL, password: PASSWORD, operator: true, team });
-    return createApiToken(core, { teamId: null, userId: null, name: "x", scope: "admin", lifetimeMs: 3_600_000 });
+    await createUser(core, { email: EMAIL, password: PASSWORD, operator: true, team }, COMMAND_LINE);
+    return createApiToken(
+      core,
+      { teamId: null, userId: null, name: "x", scope: "admin", lifetimeMs: 3_600_000 },
+      COMMAND_LINE,
+    );
   });
   const trace = join(newFolder(), "trace");
   const server = await testServer(data.directory, {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { newFolder } from "../support/folder.ts";
 import { newMachine } from "../support/machine.ts";
 import { command } from "../support/remote.ts";
@@ -20,8 +21,8 @@ function file(): string {
 /** Another team beside the first, with devices of its own. */
 const besides = (directory: string, name: string): Promise<Data> =>
   withDirectory(directory, async (core) => {
-    const team = await createTeam(core, name);
-    const { code } = await createCode(core, team.id);
+    const team = await createTeam(core, name, COMMAND_LINE);
+    const { code } = await createCode(core, team.id, COMMAND_LINE);
     const { deviceId, deviceToken } = await bindDevice(core, code, "1", null);
     return { directory, team, devices: [{ deviceId, token: deviceToken }], codes: [] };
   });

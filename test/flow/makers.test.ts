@@ -39,7 +39,7 @@ async function twoOfOneAddress() {
   const first = await makeAccount(core, owner);
   const by: Actor = { kind: "user", id: first.id, label: FORMER, ip: null };
   await setPolicy(core, team.id, parsePolicy('{"captureMode":"full"}'), by);
-  await createCode(core, team.id, undefined, by);
+  await createCode(core, team.id, by);
   await createInvitation(core, { teamId: team.id, role: "member" }, by, "owner");
   await setBudget(core, team.id, { scope: "team", subject: "", period: "month", amountUsd: 5 }, by);
   await trace(t, device, [session("a", 20, { files: ["src/cart.ts"] }), session("b", 20)]);
@@ -132,7 +132,7 @@ it("erases who made something before whoever has their address since, and the ot
 it("forgets what a device is called that said what an error was caused by", async () => {
   const { t, device, viewer, entry } = await twoOfOneAddress();
   const { deviceId, token } = await t.device(device.team);
-  await renameDevice(t.instance.core, device.team.id, deviceId, "zinnia's laptop");
+  await renameDevice(t.instance.core, device.team.id, deviceId, "zinnia's laptop", COMMAND_LINE);
   const json = { repoKey: "shop", file: ERRORS, heading: "Cart", sessionId: "a" };
   const { body } = await t.post("/api/causal-link", { token, json });
   expect(body.link.evidence).toEqual([{ kind: "person", says: "zinnia's laptop said so." }]);

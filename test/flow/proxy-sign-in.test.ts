@@ -39,7 +39,7 @@ it("signs in whom the trusted proxy names, as long as it names them", async () =
     const other = await ask(jar, "/account", email);
     expect([email, other.status, other.headers.get("location")]).toEqual([email, 303, "/login?next=%2Faccount"]);
   }
-  await setDisabled(t.instance.core, ada.id, true);
+  await setDisabled(t.instance.core, ada.id, true, COMMAND_LINE);
   expect((await ask(new Jar(), "/login", "ada@example.com")).status).toBe(200);
 });
 
@@ -56,7 +56,7 @@ it("keeps nobody signed in who runs the installation since", async () => {
   const jar = new Jar();
   await ask(jar, "/login", ada.email);
   expect((await ask(jar, "/account", ada.email)).status).toBe(200);
-  await setOperator(t.instance.core, ada.id, true);
+  await setOperator(t.instance.core, ada.id, true, COMMAND_LINE);
   for (const path of ["/account", "/settings/people"]) {
     const reply = await ask(jar, path, ada.email);
     expect([reply.status, reply.headers.get("location")]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
@@ -67,7 +67,7 @@ it("brings nobody to an account whose password another chose by an invitation", 
   const { t, ada, ask, url } = await start("127.0.0.1");
   const { core } = t.instance;
   const team = await t.team();
-  await setRole(core, team.id, ada.email, "owner");
+  await setRole(core, team.id, ada.email, "owner", COMMAND_LINE);
   const accept = async (by: Actor, invited: string | null, email: string, named?: string) => {
     const { token } = await createInvitation(core, { teamId: team.id, role: "member", email: invited }, by, "owner");
     const jar = new Jar();

@@ -53,7 +53,7 @@ describe("whose account it is", () => {
     await makeAccount(core, { email: "root@acme.example", operator: true });
     const bob = await makeAccount(core, { email: "bob@acme.example" });
     await makeAccount(core, { email: "eve@else.example" });
-    await setDisabled(core, bob.id, true);
+    await setDisabled(core, bob.id, true, COMMAND_LINE);
     const post = (name: string) => directory.send("POST", "Users", oktaUser(name));
     expect((await post("ada@acme.example")).status).toBe(201);
     expect(t.rows("SELECT user_id FROM scim_users")).toEqual([{ user_id: ada.id }]);
@@ -83,7 +83,7 @@ describe("whose account it is", () => {
     const { core } = t.instance;
     const directory = await startDirectory(t);
     const [ada, bob] = await add(directory, "ada", "bob");
-    await setOperator(core, "ada@acme.example", true);
+    await setOperator(core, "ada@acme.example", true, COMMAND_LINE);
     const off = patch({ op: "replace", value: { active: false } });
     const on = patch({ op: "replace", value: { active: true } });
     for (const answer of [
@@ -93,21 +93,21 @@ describe("whose account it is", () => {
     ])
       expect([answer.status, answer.body.detail]).toEqual([403, expect.stringContaining("operators")]);
     expect(account(t, "ada@acme.example")).toMatchObject({ name: "Test User", open: 1 });
-    await setDisabled(core, "bob@acme.example", true);
+    await setDisabled(core, "bob@acme.example", true, COMMAND_LINE);
     expect((await directory.send("GET", `Users/${bob}`)).body.active).toBe(false);
     // What was closed by hand is not the directory's afterwards, because it says the same.
     expect((await directory.send("PATCH", `Users/${bob}`, off)).status).toBe(200);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
     expect((await directory.send("PUT", `Users/${bob}`, oktaUser("bob@acme.example"))).status).toBe(403);
     expect(account(t, "bob@acme.example").open).toBe(0);
-    await setDisabled(core, "bob@acme.example", false);
+    await setDisabled(core, "bob@acme.example", false, COMMAND_LINE);
     const renamed = patch({ op: "replace", value: { displayName: "Bob B." } });
     for (const change of [off, renamed])
       expect((await directory.send("PATCH", `Users/${bob}`, change)).body.active).toBe(false);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).body.active).toBe(true);
     // Nor is what was closed by hand after it was opened so, though the directory had closed it before.
     expect((await directory.send("PATCH", `Users/${bob}`, off)).body.active).toBe(false);
-    for (const disabled of [false, true]) await setDisabled(core, "bob@acme.example", disabled);
+    for (const disabled of [false, true]) await setDisabled(core, "bob@acme.example", disabled, COMMAND_LINE);
     expect((await directory.send("PATCH", `Users/${bob}`, on)).status).toBe(403);
     expect((await directory.send("DELETE", `Users/${bob}`)).status).toBe(204);
     expect((await directory.send("POST", "Users", oktaUser("bob@acme.example"))).status).toBe(409);
@@ -304,7 +304,7 @@ describe("signing in", () => {
   it("is the same account when somebody signed in before they were provisioned", async () => {
     const { t, directory } = await withTeams();
     const { core } = t.instance;
-    await changeIssuer(core, "acme", { jit: true });
+    await changeIssuer(core, "acme", { jit: true }, COMMAND_LINE);
     const claims = { emailVerified: true, groups: ["engineers"] };
     await enter(t, vouched("00u-ada", "lovelace@acme.example", claims));
     await enter(t, vouched("s-bob", "bob@acme.example", claims));
@@ -341,7 +341,7 @@ describe("signing in", () => {
     const issuer = getIssuer(core, "acme");
     for (const name of ["ada", "bob"]) {
       const { id, email } = await makeAccount(core, { email: `${name}@acme.example` });
-      await createReadToken(core, { userId: id, name });
+      await createReadToken(core, { userId: id, name }, COMMAND_LINE);
       await linkVouched(core, issuer, vouched(name === "ada" ? "00u-ada" : "s-bob", email), id, COMMAND_LINE);
     }
     await add(directory, "ada", "bob");
@@ -400,9 +400,9 @@ describe("signing in", () => {
       const mine = await Promise.all(
         ["ada@acme.example", "bob@acme.example"].map(async (email) => {
           const { id } = account(t, email);
-          await setRole(core, engines.id, id, "member");
+          await setRole(core, engines.id, id, "member", COMMAND_LINE);
           const device = await t.device(engines);
-          await assignDevice(core, device.deviceId, id);
+          await assignDevice(core, device.deviceId, id, COMMAND_LINE);
           return { read: (await readToken(t, id)).token, device: device.token };
         }),
       );
@@ -422,12 +422,12 @@ describe("signing in", () => {
     const { t, directory } = await withTeams();
     const [ada] = await add(directory, "ada");
     await directory.send("POST", "Groups", { displayName: "leads", members: [{ value: ada }] });
-    await changeIssuer(t.instance.core, "acme", { groups: ["leads=Guests:owner"] });
+    await changeIssuer(t.instance.core, "acme", { groups: ["leads=Guests:owner"] }, COMMAND_LINE);
     expect(t.rows("SELECT pending FROM scim_users")).toEqual([{ pending: 1 }]);
     // Whoever asks next, and else a job.
     await directory.send("POST", "Users", entraUser("bob"));
     expect(teamsOf(t, "ada@acme.example")).toEqual(["Guests:owner"]);
-    await removeIssuer(t.instance.core, "acme");
+    await removeIssuer(t.instance.core, "acme", COMMAND_LINE);
     expect(teamsOf(t, "ada@acme.example")).toEqual([]);
     for (const table of ["scim_users", "scim_groups", "scim_members", "scim_tokens"]) expect(t.count(table)).toBe(0);
     expect((await directory.send("GET", "Users")).status).toBe(401);
@@ -819,23 +819,23 @@ describe("tokens", () => {
     const { issuer, token, send } = await startDirectory(t);
     expect(token).toMatch(/^rkp_[0-9A-Za-z]{36}$/);
     expect(filesWith(t.directory, token)).toEqual([]);
-    const next = await createScimToken(core, issuer);
-    await expect(createScimToken(core, issuer)).rejects.toThrow("revoke one first");
+    const next = await createScimToken(core, issuer, COMMAND_LINE);
+    await expect(createScimToken(core, issuer, COMMAND_LINE)).rejects.toThrow("revoke one first");
     expect((await send("GET", "Users")).status).toBe(200);
     t.clock.advance(MINUTE_MS / 2);
     await send("GET", "Users");
     const first = listScimTokens(core, issuer.id).find(({ id }) => id !== next.id);
     expect(first?.lastUsedAt).toBe(t.clock.now() - MINUTE_MS / 2);
-    expect(await revokeScimToken(core, issuer, first?.id as string)).toBe(true);
-    expect(await revokeScimToken(core, issuer, first?.id as string)).toBe(false);
+    expect(await revokeScimToken(core, issuer, first?.id as string, COMMAND_LINE)).toBe(true);
+    expect(await revokeScimToken(core, issuer, first?.id as string, COMMAND_LINE)).toBe(false);
     expect((await send("GET", "Users")).status).toBe(401);
     expect((await send("GET", "Users", undefined, { token: next.token })).status).toBe(200);
     // Not either for what was on its way when it ended.
-    const ends = revokeScimToken(core, issuer, next.id);
+    const ends = revokeScimToken(core, issuer, next.id, COMMAND_LINE);
     const late = send("POST", "Users", oktaUser("late@acme.example"), { token: next.token });
     expect([await ends, (await late).status, t.count("users")]).toEqual([true, 401, 0]);
     const other = await startDirectory(t, "other");
-    await expect(revokeScimToken(core, other.issuer, next.id)).rejects.toThrow("no such SCIM token");
+    await expect(revokeScimToken(core, other.issuer, next.id, COMMAND_LINE)).rejects.toThrow("no such SCIM token");
   });
 });
 
@@ -844,14 +844,14 @@ it("forgets a person with their records, and every address they had", async () =
   const { core } = t.instance;
   const [zinnia] = await add(directory, "zinnia");
   const team = await t.team();
-  await setRole(core, team.id, "zinnia@acme.example", "owner");
+  await setRole(core, team.id, "zinnia@acme.example", "owner", COMMAND_LINE);
   const by = {
     kind: "user",
     id: account(t, "zinnia@acme.example").id,
     label: "zinnia@acme.example",
     ip: null,
   } as const;
-  await createCode(core, team.id, undefined, by);
+  await createCode(core, team.id, by);
   await directory.send("POST", "Groups", { displayName: "engineers", members: [{ value: zinnia }] });
   const to = { op: "replace", path: 'emails[type eq "work"].value', value: "marigold@acme.example" };
   await directory.send(
@@ -862,7 +862,7 @@ it("forgets a person with their records, and every address they had", async () =
   await core.store.reclaim();
   for (const text of ["zinnia", "marigold", "Lavender"]) expect(filesWith(t.directory, text)).not.toEqual([]);
   const target = resolveTarget(core, { person: "marigold@acme.example" });
-  await carryOut(core, await requestErasure(core, target, "they wanted it"));
+  await carryOut(core, await requestErasure(core, target, "they wanted it", COMMAND_LINE));
   for (const text of ["zinnia", "marigold", "Lavender"])
     expect([text, filesWith(t.directory, text)]).toEqual([text, []]);
   for (const table of ["scim_users", "scim_members", "former_addresses"]) expect(t.count(table)).toBe(0);
@@ -878,9 +878,9 @@ describe("an address that is another's now", () => {
     const email = "zinnia@acme.example";
     const acts = async (name: string, label: string, ip: string) => {
       const by = { kind: "user", id: account(t, label).id, label, ip } as const;
-      await createCode(core, engines.id, undefined, by);
+      await createCode(core, engines.id, by);
       await createInvitation(core, { teamId: engines.id, role: "member", email: `${name}@else.example` }, by);
-      await setRole(core, engines.id, by.id, "admin");
+      await setRole(core, engines.id, by.id, "admin", COMMAND_LINE);
       await createApiToken(core, { name, teamId: engines.id, userId: by.id }, by);
       return by.id;
     };
@@ -891,7 +891,7 @@ describe("an address that is another's now", () => {
     const former = await acts("since", "marigold@acme.example", "192.0.2.1");
     await directory.send("POST", "Users", oktaUser(email, { externalId: "00u-another" }));
     const holder = await acts("holder", email, "192.0.2.7");
-    await createInvitation(core, { teamId: engines.id, role: "owner", email });
+    await createInvitation(core, { teamId: engines.id, role: "owner", email }, COMMAND_LINE);
     const erase = async (person: string) => eraseNow(core, { person });
     const deeds = () =>
       t.rows(
@@ -955,7 +955,7 @@ describe("an address that is another's now", () => {
 it("forgets an invitation to somebody however their address was typed", async () => {
   const { t, engines } = await withTeams();
   const { core } = t.instance;
-  await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" });
+  await createInvitation(core, { teamId: engines.id, role: "member", email: "Ümit.Ölçer@else.example" }, COMMAND_LINE);
   const { id } = await makeAccount(core, { email: "ümit.ölçer@ELSE.example" });
   await eraseNow(core, { person: id });
   expect([t.count("one_time_links"), filesWith(t.directory, "mit.")]).toEqual([0, []]);

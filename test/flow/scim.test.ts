@@ -3,6 +3,7 @@ import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { storeSession } from "../../src/identity/web-sessions/web-sessions.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { cookieNames } from "../../src/platform/http/cookies.ts";
 import { cliToken } from "../support/cli.ts";
 import { startInstance, type TestInstance } from "../support/instance.ts";
@@ -30,12 +31,12 @@ const actions = (t: TestInstance, like = "%") =>
 /** What somebody has in their hands: each tells whether it still works. */
 async function belongings(t: TestInstance, userId: string, teamId: string): Promise<() => Promise<number[]>> {
   const { core } = t.instance;
-  await setRole(core, teamId, userId, "admin");
+  await setRole(core, teamId, userId, "admin", COMMAND_LINE);
   const session = await core.store.write(() => storeSession(core, userId, { ip: "127.0.0.1", userAgent: null }));
   const cookie = `${cookieNames(baseUrlOf(core.config)).session}=${session.token}`;
   const cli = (await cliToken(t, { id: userId, email: "" })).accessToken;
   const read = (await readToken(t, userId)).token;
-  const api = (await createApiToken(core, { teamId, userId, name: "report" })).token;
+  const api = (await createApiToken(core, { teamId, userId, name: "report" }, COMMAND_LINE)).token;
   return async () => [
     (await t.get("/sessions", { headers: { cookie } })).status,
     (await t.get("/api/cli/me", { token: cli })).status,

@@ -80,6 +80,7 @@ async function withIssuer(change: (team: string) => IssuerChange = () => ({}), m
     site.t.instance.core,
     "acme",
     acme(issuer, { groups: ["engineers=Engines:member"], ...change(team.id) }),
+    COMMAND_LINE,
   );
   issuer.people.set("s-ada", ADA);
   issuer.subject = "s-ada";
@@ -116,10 +117,10 @@ describe("signing in by an issuer", () => {
     expect(text).toContain("by acme");
     // What the team demands beside a password, the issuer asks for.
     const { core } = site.t.instance;
-    await setSecondFactorDemanded(core, site.team.id, true);
+    await setSecondFactorDemanded(core, site.team.id, true, COMMAND_LINE);
     expect((await jar.go(`${site.url}/sessions`)).url).toBe(`${site.url}/sessions`);
     // The subjects of another issuer would be other people.
-    const another = changeIssuer(core, "acme", { issuer: "https://id.other.example" });
+    const another = changeIssuer(core, "acme", { issuer: "https://id.other.example" }, COMMAND_LINE);
     await expect(another).rejects.toMatchObject({ status: 409 });
     expect(getIssuer(core, "acme").issuer).toBe(site.issuer.url);
   });
@@ -129,9 +130,14 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const guests = await site.t.team({ name: "Guests" });
     const other = await site.t.team({ name: "Other" });
-    await changeIssuer(core, "acme", {
-      groups: ["engineers=Engines:member", "leads=Engines:admin", "others=Other:member", `*=${guests.id}:member`],
-    });
+    await changeIssuer(
+      core,
+      "acme",
+      {
+        groups: ["engineers=Engines:member", "leads=Engines:admin", "others=Other:member", `*=${guests.id}:member`],
+      },
+      COMMAND_LINE,
+    );
     const jar = new Jar();
     const become = async (...groups: string[]) => {
       site.issuer.people.set("s-ada", { ...ADA, groups });
@@ -142,14 +148,16 @@ describe("signing in by an issuer", () => {
     };
     expect(await become("engineers", "leads")).toEqual(["Engines:admin", "Guests:member"]);
     expect(await become("engineers")).toEqual(["Engines:member", "Guests:member"]);
-    await setRole(core, other.id, "ada@acme.example", "owner");
+    await setRole(core, other.id, "ada@acme.example", "owner", COMMAND_LINE);
     // Nor by groups that would give less.
     expect(await become("others")).toEqual(["Guests:member", "Other:owner"]);
     expect(await become()).toEqual(["Guests:member", "Other:owner"]);
     // What groups gave is neither changed nor taken away by hand.
     const [{ id: ada }] = site.t.rows("SELECT id FROM users");
-    await expect(setRole(core, guests.id, "ada@acme.example", "owner")).rejects.toThrow("change their groups");
-    await expect(removeMember(core, guests.id, ada)).rejects.toThrow("change their groups");
+    await expect(setRole(core, guests.id, "ada@acme.example", "owner", COMMAND_LINE)).rejects.toThrow(
+      "change their groups",
+    );
+    await expect(removeMember(core, guests.id, ada, COMMAND_LINE)).rejects.toThrow("change their groups");
     const page = await jar.go(`${site.url}/sessions`);
     expect(page.text).not.toContain("Engines");
     expect(
@@ -206,17 +214,17 @@ describe("signing in by an issuer", () => {
     expect([refused.status, refused.text.includes("Your account")]).toEqual([403, true]);
     expect(site.t.count("sso_identities")).toBe(1);
     // A closed account stays closed.
-    await setDisabled(core, ada.id, true);
+    await setDisabled(core, ada.id, true, COMMAND_LINE);
     site.issuer.subject = "s-ada";
     const closed = await signIn(site);
     expect([closed.status, closed.text.includes("closed")]).toEqual([403, true]);
     // Also one that nobody was linked to, which keeps its password for when it is open again.
     const grace = await makeAccount(core, { email: "grace@acme.example" });
-    await setDisabled(core, grace.id, true);
+    await setDisabled(core, grace.id, true, COMMAND_LINE);
     site.issuer.people.set("s-grace", { ...ADA, email: "grace@acme.example" });
     site.issuer.subject = "s-grace";
     expect((await signIn(site)).status).toBe(403);
-    await setDisabled(core, grace.id, false);
+    await setDisabled(core, grace.id, false, COMMAND_LINE);
     // And nobody links to their own account whom the issuer knows as somebody else.
     const hers = { subject: "s-ada", email: null, emailVerified: null, name: null, groups: [] };
     await expect(linkVouched(core, getIssuer(core, "acme"), hers, grace.id, COMMAND_LINE)).rejects.toMatchObject({
@@ -234,7 +242,7 @@ describe("signing in by an issuer", () => {
     const { id } = await makeAccount(core, { email: ADA.email });
     await passwordSignIn(core, ADA.email, "plough-the-north-field", { ip: "192.0.2.7", userAgent: null });
     const [session] = site.t.rows("SELECT id FROM web_sessions");
-    await setPassword(core, id, "another-north-field");
+    await setPassword(core, id, "another-north-field", COMMAND_LINE);
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
     const linked = linkVouched(core, getIssuer(core, "acme"), mallory, id, COMMAND_LINE, session.id);
     await expect(linked).rejects.toMatchObject({ status: 401 });
@@ -246,7 +254,7 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     // Made before the domain was listed, by whoever held an invitation, or their admin.
     const chosen = { email: ADA.email, password: "plough-the-north-field" };
-    const { id } = await createUser(core, chosen);
+    const { id } = await createUser(core, chosen, COMMAND_LINE);
     const other = new Jar();
     const signInByPassword = async () => {
       const { text } = await other.go(`${site.url}/login`);
@@ -255,16 +263,16 @@ describe("signing in by an issuer", () => {
     };
     await signInByPassword();
     expect((await other.go(`${site.url}/account`)).url).toBe(`${site.url}/account`);
-    await createReadToken(core, { userId: id, name: "mine" });
+    await createReadToken(core, { userId: id, name: "mine" }, COMMAND_LINE);
     await createCliToken(core, { id, email: ADA.email }, COMMAND_LINE);
-    await setRole(core, site.team.id, id, "admin");
-    const { token } = await createApiToken(core, { teamId: site.team.id, userId: id, name: "mine" });
+    await setRole(core, site.team.id, id, "admin", COMMAND_LINE);
+    const { token } = await createApiToken(core, { teamId: site.team.id, userId: id, name: "mine" }, COMMAND_LINE);
     const read = () => site.t.call("GET", "/api/sessions", { token });
     expect((await read()).status).toBe(200);
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: [] };
-    await addIssuer(core, "other", { ...acme(site.issuer), issuer: "https://id.other.example" });
+    await addIssuer(core, "other", { ...acme(site.issuer), issuer: "https://id.other.example" }, COMMAND_LINE);
     await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
-    const reset = await createResetLink(core, id);
+    const reset = await createResetLink(core, id, COMMAND_LINE);
     const tool = await startAuthorization(core, { channel: null, ip: "192.0.2.7", userAgent: null });
     await decideAuthorization(core, tool.userCode, "approved", { id, email: ADA.email }, COMMAND_LINE);
     core.store.db
@@ -288,7 +296,7 @@ describe("signing in by an issuer", () => {
     await expect(redeemed).rejects.toMatchObject({ status: 400 });
     expect([site.t.count("second_factors"), site.t.count("cli_tokens")]).toEqual([0, 1]);
     // Hers is hers from then on: a password that she chooses stays.
-    await setPassword(core, id, "another-north-field");
+    await setPassword(core, id, "another-north-field", COMMAND_LINE);
     expect((await signIn(site)).status).toBe(200);
     expect(site.t.rows("SELECT password_hash FROM users")).not.toEqual([{ password_hash: null }]);
   });
@@ -298,14 +306,14 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const { id } = await makeAccount(core, { email: ADA.email });
     const other = { ...acme(site.issuer), issuer: "https://id.other.example", domains: ["other.example"] };
-    await addIssuer(core, "other", { ...other, groups: ["leads=Engines:admin"] });
+    await addIssuer(core, "other", { ...other, groups: ["leads=Engines:admin"] }, COMMAND_LINE);
     const mallory = { subject: "s-mallory", email: null, emailVerified: null, name: null, groups: ["leads"] };
     await linkVouched(core, getIssuer(core, "other"), mallory, id, COMMAND_LINE);
     expect(roles(site)).toEqual([{ email: ADA.email, role: "admin", bySso: 1 }]);
     // Nobody could have changed it any more, and no sign-in or removal of that issuer would have.
     expect((await signIn(site)).status).toBe(200);
     expect(roles(site)).toEqual([{ email: ADA.email, role: "member", bySso: 1 }]);
-    await removeIssuer(core, "acme");
+    await removeIssuer(core, "acme", COMMAND_LINE);
     expect(roles(site)).toEqual([]);
   });
 
@@ -315,8 +323,8 @@ describe("signing in by an issuer", () => {
     expect((await signIn(site)).status).toBe(200);
     const ada = site.t.rows("SELECT id FROM users")[0]?.id;
     const former = { subject: "s-ada", user_id: ada };
-    await setRole(core, (await site.t.team({ name: "Payroll" })).id, ada, "owner");
-    await createReadToken(core, { userId: ada, name: "hers" });
+    await setRole(core, (await site.t.team({ name: "Payroll" })).id, ada, "owner", COMMAND_LINE);
+    await createReadToken(core, { userId: ada, name: "hers" }, COMMAND_LINE);
     site.issuer.people.set("s-ada-the-second", { ...ADA, name: "Another Ada" });
     site.issuer.subject = "s-ada-the-second";
     const refused = await signIn(site);
@@ -337,24 +345,27 @@ describe("signing in by an issuer", () => {
     ]);
     expect(site.t.count("read_tokens WHERE revoked_at IS NULL")).toBe(0);
     expect(site.t.count(`web_sessions WHERE ended_at IS NULL AND user_id = '${ada}'`)).toBe(1);
-    await setOperator(core, ada, true);
-    await expect(waysIn.release(core, ADA.email)).rejects.toThrow("runs this installation");
+    await setOperator(core, ada, true, COMMAND_LINE);
+    await expect(waysIn.release(core, ADA.email, COMMAND_LINE)).rejects.toThrow("runs this installation");
   });
 
   it.each([
-    ["has a password since", async (core: Core, id: string) => setPassword(core, id, "another-north-field")],
+    [
+      "has a password since",
+      async (core: Core, id: string) => setPassword(core, id, "another-north-field", COMMAND_LINE),
+    ],
     [
       "ended that link",
       async (core: Core, id: string) => {
-        await setPassword(core, id, "another-north-field");
+        await setPassword(core, id, "another-north-field", COMMAND_LINE);
         await unlink(core, id, getIssuer(core, "acme").id, COMMAND_LINE);
       },
     ],
     [
       "was provisioned by the address since",
       async (core: Core, id: string) => {
-        await setPassword(core, id, "another-north-field");
-        const { token } = await createScimToken(core, getIssuer(core, "acme"));
+        await setPassword(core, id, "another-north-field", COMMAND_LINE);
+        const { token } = await createScimToken(core, getIssuer(core, "acme"), COMMAND_LINE);
         return { token };
       },
     ],
@@ -384,8 +395,8 @@ describe("signing in by an issuer", () => {
     const t = await startInstance();
     const { core } = t.instance;
     const change = { issuer: "https://id.acme.example", clientId: "reckon", domains: ["acme.example"] };
-    await addIssuer(core, "acme", change);
-    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" });
+    await addIssuer(core, "acme", change, COMMAND_LINE);
+    const { id } = await createUser(core, { email: ADA.email, password: "plough-the-north-field" }, COMMAND_LINE);
     const comes = ({ instance: { core } }: TestInstance, subject: string) =>
       acceptVouched(
         core,
@@ -394,7 +405,7 @@ describe("signing in by an issuer", () => {
         { ip: "192.0.2.7", userAgent: null },
       );
     await comes(t, "s-ada");
-    await setPassword(core, id, "another-north-field");
+    await setPassword(core, id, "another-north-field", COMMAND_LINE);
     await t.close();
     const db = new Sqlite(join(t.directory, "reckon.db"));
     db.exec(`${WITHOUT_BLOCKS} DROP TABLE sso_holders; PRAGMA user_version = 42;`);
@@ -404,7 +415,7 @@ describe("signing in by an issuer", () => {
     await unlink(later, id, getIssuer(later, "acme").id, COMMAND_LINE);
     await expect(comes(newer, "s-ada-the-second")).rejects.toMatchObject({ status: 403 });
     // Its subjects are its own.
-    await changeIssuer(later, "acme", { issuer: "https://id.moved.example" });
+    await changeIssuer(later, "acme", { issuer: "https://id.moved.example" }, COMMAND_LINE);
     await comes(newer, "s-ada-the-second");
     expect(newer.rows("SELECT user_id, subject FROM sso_identities")).toEqual([
       { user_id: id, subject: "s-ada-the-second" },
@@ -414,7 +425,7 @@ describe("signing in by an issuer", () => {
   it("finds who was provisioned, although nothing is said of the address", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
-    const { token } = await createScimToken(core, getIssuer(core, "acme"));
+    const { token } = await createScimToken(core, getIssuer(core, "acme"), COMMAND_LINE);
     const json = { userName: "ada@acme.example", displayName: "Ada" };
     const made = await site.t.post("/scim/v2/Users", { token, json });
     expect(made.status).toBe(201);
@@ -432,7 +443,7 @@ describe("signing in by an issuer", () => {
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
     expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
     // What the directory says of an account stays with it, whoever signs in to it.
-    await waysIn.release(core, "ada@acme.example");
+    await waysIn.release(core, "ada@acme.example", COMMAND_LINE);
     expect(site.t.count("sso_identities")).toBe(0);
     expect(roles(site)).toEqual([{ email: "ada@acme.example", role: "member", bySso: 1 }]);
     expect((await signIn(site, "acme", jar)).url).toBe(`${site.url}/sessions`);
@@ -512,7 +523,7 @@ describe("signing in by an issuer", () => {
     const { core } = site.t.instance;
     const { id } = await makeAccount(core, { email: ADA.email });
     await signIn(site);
-    await setPassword(core, id, "another-north-field");
+    await setPassword(core, id, "another-north-field", COMMAND_LINE);
     const issuer = getIssuer(core, "acme").id;
     const config = { ...core.config, passwords: "operators" } as const;
     await expect(unlink({ ...core, config }, id, issuer, COMMAND_LINE)).rejects.toMatchObject({ status: 403 });
@@ -531,7 +542,7 @@ describe("signing in by an issuer", () => {
     site.issuer.subject = "s-bob";
     const bob = new Jar();
     await signIn(site, "acme", bob);
-    await setPassword(core, id, "another-north-field");
+    await setPassword(core, id, "another-north-field", COMMAND_LINE);
     site.issuer.subject = "s-ada";
     await signIn(site, "acme", jar);
     const browser = { ip: "192.0.2.7", userAgent: "test" };
@@ -553,7 +564,8 @@ describe("signing in by an issuer", () => {
     const site = await startSite([issuer], port, { passwords: "operators" });
     const { core } = site.t.instance;
     const team = await site.t.team({ name: "Engines" });
-    const invite = (email: string | null) => createInvitation(core, { teamId: team.id, role: "viewer", email });
+    const invite = (email: string | null) =>
+      createInvitation(core, { teamId: team.id, role: "viewer", email }, COMMAND_LINE);
     const { token } = await invite("Ada@acme.example");
     const jar = new Jar();
     const csrf = (text: string) => /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? "";
@@ -568,7 +580,7 @@ describe("signing in by an issuer", () => {
       false,
       true,
     ]);
-    await addIssuer(core, "acme", acme(issuer, { jit: false }));
+    await addIssuer(core, "acme", acme(issuer, { jit: false }), COMMAND_LINE);
     const page = await open();
     expect([page.text.includes('type="password"'), page.text.includes("/sso/acme?next=%2Finvitation")]).toEqual([
       false,
@@ -612,8 +624,8 @@ describe("signing in by an issuer", () => {
     const origin = { ip: "192.0.2.7", userAgent: null };
     const chosen = { email: "ADA@acme.example", name: null, password: "plough-the-north-field" };
     const own = { team: { id: guests.id, role: "owner" }, password: chosen.password } as const;
-    const mallory = await createUser(core, { ...own, email: "mallory@example.com" });
-    const root = await createUser(core, { ...own, email: "root@example.com", operator: true });
+    const mallory = await createUser(core, { ...own, email: "mallory@example.com" }, COMMAND_LINE);
+    const root = await createUser(core, { ...own, email: "root@example.com", operator: true }, COMMAND_LINE);
     const invite = (by: { readonly id: string; readonly email: string }, email: string | null) => {
       const actor = { kind: "user", id: by.id, label: by.email, ip: null } as const;
       return createInvitation(core, { teamId: guests.id, role: "member", email }, actor, "owner");
@@ -644,24 +656,28 @@ describe("signing in by an issuer", () => {
   it("lets nobody in by an invitation that was taken back or has expired, or whose maker may not invite any more", async () => {
     const site = await withIssuer(() => ({ jit: false }));
     const { core } = site.t.instance;
-    const made = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email });
+    const made = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email }, COMMAND_LINE);
     site.t.clock.advance(LINK_LIFETIME_MS.invitation);
     expect((await signIn(site)).status).toBe(403);
-    const second = await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email });
+    const second = await createInvitation(
+      core,
+      { teamId: site.team.id, role: "member", email: ADA.email },
+      COMMAND_LINE,
+    );
     await revokeInvitation(core, site.team.id, second.id, COMMAND_LINE);
     expect((await signIn(site)).status).toBe(403);
     expect([site.t.count("users"), made.id === second.id]).toEqual([0, false]);
     const grace = await makeAccount(core, { email: "grace@other.example", team: { id: site.team.id, role: "admin" } });
     const by = { kind: "user", id: grace.id, label: grace.email, ip: null } as const;
     await createInvitation(core, { teamId: site.team.id, role: "member", email: ADA.email }, by, "admin");
-    await setRole(core, site.team.id, grace.id, "member");
+    await setRole(core, site.team.id, grace.id, "member", COMMAND_LINE);
     expect([(await signIn(site)).status, site.t.count("users")]).toEqual([403, 1]);
   });
 
   it("takes no issuer by the name that stands for a proxy, and none that is trusted with addresses of any domain", async () => {
     const { t, issuer } = await withIssuer();
-    expect(() => addIssuer(t.instance.core, "proxy", acme(issuer))).toThrow("stands for a proxy");
-    const trusting = addIssuer(t.instance.core, "other", acme(issuer, { domains: [], trustEmail: true }));
+    expect(() => addIssuer(t.instance.core, "proxy", acme(issuer), COMMAND_LINE)).toThrow("stands for a proxy");
+    const trusting = addIssuer(t.instance.core, "other", acme(issuer, { domains: [], trustEmail: true }), COMMAND_LINE);
     await expect(trusting).rejects.toThrow("trusted for listed domains only");
     expect(t.count("sso_issuers")).toBe(1);
   });
@@ -673,7 +689,7 @@ describe("signing in by an issuer", () => {
     await t.team({ name: twin.id });
     const meant = [odd, plain, twin].map(({ id }) => `g=${id}:member`);
     const change = { issuer: "https://acme.example/", clientId: "reckon", groups: meant };
-    await addIssuer(core, "acme", change);
+    await addIssuer(core, "acme", change, COMMAND_LINE);
     const { groups } = getIssuer(core, "acme");
     const root = await somebody(t, undefined, "member", true);
     const { text } = await ask(t, "GET", "/settings/sso/acme", { as: root });
@@ -694,7 +710,7 @@ describe("signing in by an issuer", () => {
     const site = await withIssuer();
     const jar = new Jar();
     await signIn(site, "acme", jar);
-    await removeIssuer(site.t.instance.core, "acme");
+    await removeIssuer(site.t.instance.core, "acme", COMMAND_LINE);
     expect((await jar.go(`${site.url}/sessions`)).url).toContain("/login");
     expect([site.t.count("memberships"), site.t.count("sso_identities"), site.t.count("users")]).toEqual([0, 0, 1]);
   });
@@ -705,7 +721,7 @@ describe("signing in by an issuer", () => {
     const site = await startSite([forger], port);
     const { core } = site.t.instance;
     await site.t.team({ name: "Engines" });
-    await addIssuer(core, "acme", acme(forger, { groups: ["engineers=Engines:admin"] }));
+    await addIssuer(core, "acme", acme(forger, { groups: ["engineers=Engines:admin"] }), COMMAND_LINE);
     forger.people.set("s-ada", ADA);
     forger.subject = "s-ada";
     /** Signs in at an issuer that answers only once something has happened. */
@@ -721,22 +737,26 @@ describe("signing in by an issuer", () => {
       return end;
     };
     // Whom one issuer vouched for is nobody whom another one at its place knows.
-    const replaced = await signInMeanwhile(() => changeIssuer(core, "acme", { issuer: "https://login.acme.example" }));
+    const replaced = await signInMeanwhile(() =>
+      changeIssuer(core, "acme", { issuer: "https://login.acme.example" }, COMMAND_LINE),
+    );
     expect([replaced.status, replaced.text.includes("lets nobody in here any more")]).toEqual([403, true]);
     expect([site.t.count("users"), site.t.count("sso_identities")]).toEqual([0, 0]);
-    await changeIssuer(core, "acme", { issuer: forger.url });
+    await changeIssuer(core, "acme", { issuer: forger.url }, COMMAND_LINE);
     const narrowed = await signInMeanwhile(() =>
-      changeIssuer(core, "acme", { groups: ["engineers=Engines:viewer"], sessionHours: 1 }),
+      changeIssuer(core, "acme", { groups: ["engineers=Engines:viewer"], sessionHours: 1 }, COMMAND_LINE),
     );
     expect([narrowed.status, narrowed.url]).toEqual([200, `${site.url}/sessions`]);
     expect(roles(site)).toEqual([{ email: ADA.email, role: "viewer", bySso: 1 }]);
     expect(site.t.rows("SELECT expires_at - created_at AS span FROM web_sessions")).toEqual([{ span: 60 * MINUTE_MS }]);
     forger.people.set("s-bob", { ...ADA, email: "bob@acme.example" });
     forger.subject = "s-bob";
-    const unlisted = await signInMeanwhile(() => changeIssuer(core, "acme", { domains: ["other.example"] }));
+    const unlisted = await signInMeanwhile(() =>
+      changeIssuer(core, "acme", { domains: ["other.example"] }, COMMAND_LINE),
+    );
     expect([unlisted.status, unlisted.text.includes("list the domain")]).toEqual([403, true]);
     forger.subject = "s-ada";
-    const removed = await signInMeanwhile(() => removeIssuer(core, "acme"));
+    const removed = await signInMeanwhile(() => removeIssuer(core, "acme", COMMAND_LINE));
     expect([removed.status, removed.text.includes("lets nobody in here any more")]).toEqual([403, true]);
     expect([site.t.count("users"), site.t.count("memberships"), site.t.count("sso_identities")]).toEqual([1, 0, 0]);
     expect(site.t.rows("SELECT id FROM web_sessions WHERE ended_at IS NULL")).toEqual([]);
@@ -760,7 +780,10 @@ describe("signing in by an issuer", () => {
     });
     add();
     let isDone = false;
-    const removals = Promise.allSettled([removeIssuer(core, "acme"), removeIssuer(core, "acme")]).finally(() => {
+    const removals = Promise.allSettled([
+      removeIssuer(core, "acme", COMMAND_LINE),
+      removeIssuer(core, "acme", COMMAND_LINE),
+    ]).finally(() => {
       isDone = true;
     });
     const seen = new Set<number>();
@@ -815,8 +838,8 @@ describe("an answer that proves nothing", () => {
     const site = await startSite([honest, other], port);
     const { core } = site.t.instance;
     await site.t.team({ name: "Engines" });
-    await addIssuer(core, "acme", acme(honest, { groups: ["engineers=Engines:owner"] }));
-    await addIssuer(core, "other", acme(other));
+    await addIssuer(core, "acme", acme(honest, { groups: ["engineers=Engines:owner"] }), COMMAND_LINE);
+    await addIssuer(core, "other", acme(other), COMMAND_LINE);
     for (const issuer of [honest, other]) {
       issuer.people.set("s-ada", ADA);
       issuer.subject = "s-ada";
@@ -838,8 +861,8 @@ describe("an answer that proves nothing", () => {
     const port = await freePort();
     const [honest, other] = [await startForger(), await startForger()];
     const site = await startSite([honest, other], port);
-    await addIssuer(site.t.instance.core, "acme", acme(honest));
-    await addIssuer(site.t.instance.core, "other", acme(other));
+    await addIssuer(site.t.instance.core, "acme", acme(honest), COMMAND_LINE);
+    await addIssuer(site.t.instance.core, "other", acme(other), COMMAND_LINE);
     const jar = new Jar();
     const { url: answer } = await jar.go(`${site.url}/sso/acme`, `${site.url}/sso/acme/callback`);
     const moved = await jar.go(answer.replace("/sso/acme/", "/sso/other/"));
@@ -867,7 +890,7 @@ describe("an answer that proves nothing", () => {
     const forger = await startForger();
     const site = await startSite([forger], port);
     await site.t.team({ name: "Engines" });
-    await addIssuer(site.t.instance.core, "acme", acme(forger, { groups: ["*=Engines:owner"] }));
+    await addIssuer(site.t.instance.core, "acme", acme(forger, { groups: ["*=Engines:owner"] }), COMMAND_LINE);
     forger.people.set("s-ada", ADA);
     forger.subject = "s-ada";
     forger.forgery = forgery;
@@ -893,16 +916,16 @@ describe("what is asked of an issuer", () => {
     const { core } = site.t.instance;
     await site.t.team({ name: "Engines" });
     const groups = ["engineers=Engines:member"];
-    await addIssuer(core, "acme", acme(issuer, { groups, clientSecret: "that of last year" }));
+    await addIssuer(core, "acme", acme(issuer, { groups, clientSecret: "that of last year" }), COMMAND_LINE);
     const outcome = async () => {
       const { status, text } = await signIn(site);
       return [status, text, site.t.count("web_sessions")];
     };
     const refused = "id or secret that stand here (invalid_client)";
     expect(await outcome()).toEqual([502, expect.stringContaining(refused), 0]);
-    await changeIssuer(core, "acme", { clientSecret: CLIENT.secret, issuer: `http://${alias}` });
+    await changeIssuer(core, "acme", { clientSecret: CLIENT.secret, issuer: `http://${alias}` }, COMMAND_LINE);
     expect(await outcome()).toEqual([502, expect.stringContaining(`calls itself ${issuer.url}, which`), 0]);
-    await changeIssuer(core, "acme", { issuer: issuer.url });
+    await changeIssuer(core, "acme", { issuer: issuer.url }, COMMAND_LINE);
     expect(await outcome()).toEqual([200, expect.anything(), 1]);
   });
 
@@ -910,7 +933,7 @@ describe("what is asked of an issuer", () => {
     const port = await freePort();
     const forger = await startForger();
     const site = await startSite([forger], port);
-    await addIssuer(site.t.instance.core, "acme", acme(forger));
+    await addIssuer(site.t.instance.core, "acme", acme(forger), COMMAND_LINE);
     const back = await Promise.all(
       Array.from({ length: 28 }, async () => {
         const jar = new Jar();
@@ -933,7 +956,7 @@ describe("what is asked of an issuer", () => {
     const port = await freePort();
     const issuer = await startIssuer([`http://127.0.0.1:${port}/sso/acme/callback`]);
     const site = await startSite([], port);
-    await addIssuer(site.t.instance.core, "acme", acme(issuer));
+    await addIssuer(site.t.instance.core, "acme", acme(issuer), COMMAND_LINE);
     const end = await signIn(site);
     expect([end.status, end.text.includes("RECKON_OUTBOUND does not list"), issuer.asked]).toEqual([502, true, []]);
     const before = site.t.rows("SELECT count(*) AS n FROM audit_events");

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { fillRecords } from "../support/api.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { ran } from "../support/remote.ts";
@@ -86,7 +87,7 @@ it("is for owners and admins, who see and end the tokens of their own team alone
   const [ada, bob] = [await site.person({ role: "owner" }), await site.person({ role: "member" })];
   const { core } = site.t.instance;
   const foreign = await site.t.team();
-  const { id, token } = await createApiToken(core, { teamId: foreign.id, userId: null, name: "canary" });
+  const { id, token } = await createApiToken(core, { teamId: foreign.id, userId: null, name: "canary" }, COMMAND_LINE);
   const { page, go } = await site.open(ada, { javaScript: false });
   await go("/api-tokens");
   expect(await page.content()).not.toContain("canary");
@@ -116,7 +117,7 @@ it("shows a token that works before any number of those that do not, and ends it
   const site = await startSite();
   const ada = await site.person({ role: "admin" });
   const { core } = site.t.instance;
-  await createApiToken(core, { teamId: ada.team.id, userId: ada.userId, name: "of last year" });
+  await createApiToken(core, { teamId: ada.team.id, userId: ada.userId, name: "of last year" }, COMMAND_LINE);
   core.store.db
     .prepare(
       `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 250)

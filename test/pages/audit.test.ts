@@ -5,7 +5,7 @@ import { createInvitation } from "../../src/identity/one-time-links/one-time-lin
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS, HOUR_MS } from "../../src/kit/clock.ts";
-import { type Actor, recordEvent } from "../../src/platform/audit/audit.ts";
+import { type Actor, COMMAND_LINE, recordEvent } from "../../src/platform/audit/audit.ts";
 import { type Person, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { TestClock } from "../support/instance.ts";
 
@@ -72,7 +72,7 @@ it("names whom and what a detail is about, and says what is made of parts in wor
   const owner = await site.person({ email: "ada@example.com" });
   const { team } = owner;
   const device = await site.t.device(team);
-  await renameDevice(core, team.id, device.deviceId, "build-7");
+  await renameDevice(core, team.id, device.deviceId, "build-7", COMMAND_LINE);
   const stranger = await site.person({ email: "eve@example.com" });
   const token = { userId: owner.userId, name: "editor", lifetimeMs: DAY_MS };
   await createReadToken(core, token, by("ada"));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { brains, describeReal } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -66,8 +67,8 @@ async function withBrain() {
   const site = await startSite();
   const ada = await site.person({ role: "member" });
   const device = await site.t.device(ada.team);
-  await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
-  await assignDevice(site.t.instance.core, device.deviceId, ada.userId);
+  await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop", COMMAND_LINE);
+  await assignDevice(site.t.instance.core, device.deviceId, ada.userId, COMMAND_LINE);
   const [first, second, third] = versions() as [never, never, never];
   await send(site, device, 1, first, REPO);
   await send(site, device, 2, second, REPO);
@@ -229,7 +230,7 @@ it("shows size and digest of a file whose text the policy withheld, and no text 
   const ada = await site.person({ role: "owner" });
   const device = await site.t.device(ada.team);
   const file = { path: "errors.md", content: "# Only the digest of this\n" };
-  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"metadata"}'));
+  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"metadata"}'), COMMAND_LINE);
   await send(site, device, 1, [file], REPO);
   await send(site, device, 2, [{ ...file, content: `${file.content}${file.content}` }], REPO);
   const { page, go, judge } = await site.open(ada);

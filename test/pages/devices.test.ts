@@ -20,7 +20,7 @@ async function bind(
   userAgent: string | null = null,
   personId: string | null = null,
 ) {
-  const { code } = await createCode(site.t.instance.core, team.id, undefined, COMMAND_LINE, personId);
+  const { code } = await createCode(site.t.instance.core, team.id, COMMAND_LINE, undefined, personId);
   const { deviceId, deviceToken } = await bindDevice(site.t.instance.core, code, "2026-01", label, userAgent);
   return { deviceId, token: deviceToken };
 }
@@ -72,8 +72,8 @@ it("revokes an open code, after which it connects nothing", async () => {
   const ada = await site.person();
   const other = await site.person();
   const { core } = site.t.instance;
-  const { code } = await createCode(core, ada.team.id);
-  const foreign = await createCode(core, other.team.id);
+  const { code } = await createCode(core, ada.team.id, COMMAND_LINE);
+  const foreign = await createCode(core, other.team.id, COMMAND_LINE);
   const { page, go, judge } = await site.open(ada);
   await go("/devices");
   await judge("devices-codes");
@@ -350,7 +350,7 @@ it("lets members connect, see, rename and revoke machines of their own, and no o
   const { core } = site.t.instance;
   const theirs = await bind(site, ada, "build-7", null, ada.userId);
   const shared = await bind(site, ada, "shared");
-  await createCode(core, ada.team.id);
+  await createCode(core, ada.team.id, COMMAND_LINE);
   const [foreign] = site.t.rows(
     "SELECT lower(hex(substr(code_hash, 1, 8))) AS id FROM connect_codes WHERE consumed_at IS NULL",
   );
@@ -496,7 +496,7 @@ it("warns owners and admins when more devices can report than there are seats, w
   await page.locator(".concerns").getByText("4 of 2 are taken").waitFor();
   await judge("overview-seats");
   await updateTeam(core, ada.team.id, { seats: 4 }, COMMAND_LINE, noteSeats);
-  await revokeDevice(core, second.deviceId);
+  await revokeDevice(core, second.deviceId, COMMAND_LINE);
   expect(events()).toHaveLength(1);
   await updateTeam(core, ada.team.id, { seats: 2 }, COMMAND_LINE, noteSeats);
   await updateTeam(core, ada.team.id, { seats: 1 }, COMMAND_LINE, noteSeats);
@@ -510,7 +510,7 @@ it("speaks neither of seats nor of licences where nobody pays", async () => {
   const site = await startSite({ settings: { billing: "off" } });
   const ada = await site.person({ team: await site.t.team({ seats: 0 }) });
   const device = await bind(site, ada, "build-7");
-  await revokeDevice(site.t.instance.core, (await bind(site, ada, "gone")).deviceId);
+  await revokeDevice(site.t.instance.core, (await bind(site, ada, "gone")).deviceId, COMMAND_LINE);
   const { page, go } = await site.open(ada);
   for (const path of ["/overview", "/devices", "/devices?state=all", `/devices/${device.deviceId}`]) {
     await go(path);
@@ -536,7 +536,7 @@ it("shows which device sends more than the policy lets be recorded", async () =>
   const site = await startSite();
   const ada = await site.person();
   const [heeds, ignores] = [await bind(site, ada, "heeds"), await bind(site, ada, "ignores")];
-  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"off"}'));
+  await setPolicy(site.t.instance.core, ada.team.id, parsePolicy('{"captureMode":"off"}'), COMMAND_LINE);
   for (const seqs of [[1, 2], [3]])
     expect((await send(site, ignores.token, "acme/shop", seqs)).body).toMatchObject({ accepted: 0 });
   const { page, go, judge } = await site.open(ada);

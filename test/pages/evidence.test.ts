@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { checkBundle } from "../../src/kit/transparency/check.ts";
 import { parseVkey } from "../../src/kit/transparency/note.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { ledgerKeys } from "../../src/platform/transparency/transparency.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
@@ -81,9 +82,14 @@ it("counts what is open, and shows holds and erasures with proofs to who manages
   await send(5, "fifth");
   await send(5, "another fifth");
   const entry = site.t.rows("SELECT min(id) AS id FROM telemetry_entries")[0]?.id;
-  const erasure = await requestErasure(core, resolveTarget(core, { entry: `${entry ?? 1}` }), "asked for on 3 May");
+  const erasure = await requestErasure(
+    core,
+    resolveTarget(core, { entry: `${entry ?? 1}` }),
+    "asked for on 3 May",
+    COMMAND_LINE,
+  );
   await carryOut(core, erasure);
-  await placeHold(core, { device: device.deviceId, reason: "A claim is open" });
+  await placeHold(core, { device: device.deviceId, reason: "A claim is open" }, COMMAND_LINE);
   const { page, go, judge } = await site.open(ada);
   await go("/evidence");
   expect(await page.locator(".verdict").textContent()).toContain("1 gap and 1 rollback are open, 3 entries missing");

@@ -15,7 +15,7 @@ const SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 async function start() {
   const t = await startInstance();
   const { core } = t.instance;
-  const team = await createTeam(core, "Acme");
+  const team = await createTeam(core, "Acme", COMMAND_LINE);
   const user = await makeAccount(core, {
     email: "ada@example.com",
     operator: true,
@@ -125,7 +125,7 @@ it("breaks a copy off once who takes it is signed out, or sees no longer what it
   ).toBe(200);
   const user = t.rows("SELECT id FROM users")[0].id as string;
   const { id } = t.rows("SELECT id FROM web_sessions")[0];
-  await setRole(core, team.id, (await makeAccount(core, { email: "bob@example.com" })).id, "owner");
+  await setRole(core, team.id, (await makeAccount(core, { email: "bob@example.com" })).id, "owner", COMMAND_LINE);
   /** Takes the first piece, and the others once something has happened. @returns how many lines came */
   const taken = async (path: string, happens: () => unknown) => {
     const reader = (await t.instance.fetch(new Request(`http://localhost${path}`, { headers }))).body?.getReader();
@@ -139,11 +139,13 @@ it("breaks a copy off once who takes it is signed out, or sees no longer what it
     }
   };
   const telemetry = "/telemetry/export?repo=shop";
-  const narrowed = taken(telemetry, () => setRole(core, team.id, user, "own_only"));
+  const narrowed = taken(telemetry, () => setRole(core, team.id, user, "own_only", COMMAND_LINE));
   await expect(narrowed).rejects.toMatchObject({ status: 403 });
-  await setRole(core, team.id, user, "member");
-  expect(await taken(telemetry, () => setRole(core, team.id, user, "admin"))).toBe(501);
-  await expect(taken(telemetry, () => removeMember(core, team.id, user))).rejects.toMatchObject({ status: 403 });
-  await setRole(core, team.id, user, "owner");
+  await setRole(core, team.id, user, "member", COMMAND_LINE);
+  expect(await taken(telemetry, () => setRole(core, team.id, user, "admin", COMMAND_LINE))).toBe(501);
+  await expect(taken(telemetry, () => removeMember(core, team.id, user, COMMAND_LINE))).rejects.toMatchObject({
+    status: 403,
+  });
+  await setRole(core, team.id, user, "owner", COMMAND_LINE);
   await expect(taken(telemetry, () => endSession(core, user, id, COMMAND_LINE))).rejects.toMatchObject({ status: 403 });
 });

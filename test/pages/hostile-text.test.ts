@@ -43,14 +43,14 @@ const ENTRIES = CORPUS.map((one) => `## ⚠️ 2026-11-21 ${one}\n\n${one}\n\n**
 it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }, async () => {
   const site = await startSite();
   const { core } = site.t.instance;
-  const team = await createTeam(core, CORPUS.slice(0, 4).join(" "));
+  const team = await createTeam(core, CORPUS.slice(0, 4).join(" "), COMMAND_LINE);
   const owner = await site.person({ team, operator: true, name: CORPUS[1] as string });
   await renameUser(core, owner.userId, CORPUS[2] as string, COMMAND_LINE);
   const device = await site.t.device(team);
   await renameDevice(core, team.id, device.deviceId, CORPUS[0] as string, COMMAND_LINE);
-  await createInvitation(core, { teamId: team.id, role: "member", email: null });
+  await createInvitation(core, { teamId: team.id, role: "member", email: null }, COMMAND_LINE);
   await setPolicy(core, team.id, { captureMode: "full", watchlist: CORPUS }, COMMAND_LINE);
-  await createReadToken(core, { userId: owner.userId, name: CORPUS[1] as string });
+  await createReadToken(core, { userId: owner.userId, name: CORPUS[1] as string }, COMMAND_LINE);
   const send = async (path: string, json: unknown) => {
     const { status, text } = await site.t.post(path, {
       token: device.token,
@@ -164,7 +164,7 @@ it("runs nothing that agents or people wrote, on any page", { timeout: 300_000 }
 
 it("lets a name that is written backwards turn nothing but itself", async () => {
   const site = await startSite();
-  const team = await createTeam(site.t.instance.core, "Acme");
+  const team = await createTeam(site.t.instance.core, "Acme", COMMAND_LINE);
   const owner = await site.person({ team });
   const { token } = await site.t.device(team);
   const backwards = "\u202etxt.exe";

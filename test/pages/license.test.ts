@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { verifyLicense } from "../../src/identity/license/license.ts";
 import { updateTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { rotateKey } from "../../src/platform/keys/keys.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { newFolder } from "../support/folder.ts";
@@ -58,7 +59,7 @@ it("caps a licence by the paid period and its grace, and refuses days that are n
   const site = await startSite();
   const ada = await site.person();
   const end = site.t.clock.now() - 4 * DAY;
-  await updateTeam(site.t.instance.core, ada.team.id, { periodEndAt: end });
+  await updateTeam(site.t.instance.core, ada.team.id, { periodEndAt: end }, COMMAND_LINE);
   const { page, go } = await site.open(ada, { javaScript: false });
   await go("/license");
   expect(await page.getByRole("main").textContent()).toContain("10 days of grace");
@@ -106,7 +107,7 @@ it("explains why there is no licence, to members as well, who cannot mint", asyn
   });
   expect(post.status).toBe(403);
   const says = async (change: Parameters<typeof updateTeam>[2]) => {
-    await updateTeam(core, member.team.id, change);
+    await updateTeam(core, member.team.id, change, COMMAND_LINE);
     await go("/license");
     return page.getByRole("main").textContent();
   };
@@ -124,7 +125,7 @@ it("says what switched off signing means, and keeps older keys at hand", async (
   const first = await startSite();
   const owner = await first.person();
   const before = (await first.t.get("/.well-known/jwks.json")).body.keys[0].kid;
-  await rotateKey(first.t.instance.core);
+  await rotateKey(first.t.instance.core, COMMAND_LINE);
   const { page, go } = await first.open(owner);
   await go("/license");
   expect(await page.getByRole("row").filter({ hasText: before }).textContent()).toContain("retired");

@@ -6,6 +6,7 @@ import {
 } from "../../src/identity/one-time-links/one-time-links.ts";
 import { findUser } from "../../src/identity/people/people.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Site, startSite, useBrowser } from "../support/browser.ts";
 import { startInstance } from "../support/instance.ts";
 import { openByForms } from "../support/links.ts";
@@ -19,7 +20,8 @@ function watch(page: import("playwright-core").Page): string[] {
   return seen;
 }
 
-const invite = (site: Site, teamId: string) => createInvitation(site.t.instance.core, { teamId, role: "member" });
+const invite = (site: Site, teamId: string) =>
+  createInvitation(site.t.instance.core, { teamId, role: "member" }, COMMAND_LINE);
 const audit = (site: Site, action: string) =>
   site.t.rows("SELECT actor_label AS who FROM audit_events WHERE action = ?", action);
 
@@ -72,7 +74,7 @@ it("open in a tab that shows another one already, and after one that does not wo
 it("open without script by pasting the link or its code, and explain themselves", async () => {
   const site = await startSite();
   const owner = await site.person();
-  const reset = await createResetLink(site.t.instance.core, owner.email);
+  const reset = await createResetLink(site.t.instance.core, owner.email, COMMAND_LINE);
   const plain = await site.open(undefined, { javaScript: false });
   const { page, go } = plain;
   await go(reset.path);
@@ -115,7 +117,7 @@ it("keep an invitation through signing in", async () => {
 it("of the form that is out there still work, and leave the address bar at once", async () => {
   const t = await startInstance({ settings: { baseUrl: "https://reckon.example.com/sub" } });
   const team = await t.team();
-  const { token } = await createInvitation(t.instance.core, { teamId: team.id, role: "member" });
+  const { token } = await createInvitation(t.instance.core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const old = await t.get(`/sub/invitation?token=${token}`);
   expect([old.status, old.headers.get("location"), old.text]).toEqual([303, "/sub/invitation", ""]);
   expect(old.headers.getSetCookie()).toEqual([
@@ -132,7 +134,7 @@ it("of the form that is out there still work, and leave the address bar at once"
 it("let the first person take over the team that the command line made, with what its machines sent", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
-  const acme = await createTeam(core, "Acme");
+  const acme = await createTeam(core, "Acme", COMMAND_LINE);
   const { token } = await site.t.device(acme);
   const entries = [{ seq: 1, payload: { type: "prompt", text: "Fix the login test" } }];
   await site.t.post("/api/telemetry/ingest", { token, json: { repoKey: "github.com/acme/shop", entries } });
@@ -175,7 +177,7 @@ it("set an installation with a team up by plain forms, in that team or in a new 
   ] as const) {
     const site = await startSite();
     const { core } = site.t.instance;
-    const acme = await createTeam(core, "Acme");
+    const acme = await createTeam(core, "Acme", COMMAND_LINE);
     const link = await createSetupLink(core);
     const { status, text, cookie, csrf } = await openByForms(site.url + link?.path);
     expect([status, text.includes("Take over Acme")]).toEqual([200, true]);

@@ -152,7 +152,7 @@ describe("a stream of a session", () => {
     const { site, ada, path } = await start();
     const { core } = site.t.instance;
     const second = await site.t.team();
-    await setRole(core, second.id, ada.userId, "member");
+    await setRole(core, second.id, ada.userId, "member", COMMAND_LINE);
     const stream = await follow(site, path, ada);
     await switchTeam(core, findSession(core, ada.token) as SessionPrincipal, second.id);
     expect(await stream.next()).toBeUndefined();
@@ -195,7 +195,7 @@ it("follows for who sees only their own what is theirs, and ends when what they 
   expect(await anothers.next()).toBeUndefined();
   own.run(narrow.userId, device.deviceId);
   const stream = await follow(site, path, narrow);
-  await setRole(core, ada.team.id, narrow.userId, "member");
+  await setRole(core, ada.team.id, narrow.userId, "member", COMMAND_LINE);
   expect(await stream.next()).toBeUndefined();
 });
 

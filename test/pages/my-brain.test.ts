@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { removeMember, setRole } from "../../src/identity/members/members.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { publish } from "../support/reads.ts";
 
@@ -105,8 +106,8 @@ it("shows reads by token and page by page, hostile text harmless, and a person o
   const { core } = site.t.instance;
   const device = await site.t.device(ada.team);
   await publish(site.t, device, { "notes.md": "cookie" });
-  const many = await createReadToken(core, { userId: ada.userId, name: "<b>many</b>" });
-  const few = await createReadToken(core, { userId: ada.userId, name: "few" });
+  const many = await createReadToken(core, { userId: ada.userId, name: "<b>many</b>" }, COMMAND_LINE);
+  const few = await createReadToken(core, { userId: ada.userId, name: "few" }, COMMAND_LINE);
   const ask = (token: string, q: string) => site.t.get(`/api/me/brain/context?q=${encodeURIComponent(q)}`, { token });
   await ask(few.token, "<img src=x onerror=alert(1)>");
   for (let i = 0; i < 27; i++) await ask(many.token, `cookie canary-${i}`);
@@ -128,8 +129,8 @@ it("shows reads by token and page by page, hostile text harmless, and a person o
   expect(await asked.count()).toBe(1);
   await go("/my-brain?token=rtk_nonsense&before=-1");
   expect(await asked.count()).toBe(25);
-  await setRole(core, ada.team.id, grace.email, "owner");
-  await removeMember(core, ada.team.id, ada.userId);
+  await setRole(core, ada.team.id, grace.email, "owner", COMMAND_LINE);
+  await removeMember(core, ada.team.id, ada.userId, COMMAND_LINE);
   await go("/my-brain");
   expect(await page.getByRole("main").textContent()).toContain("You are in no team");
   const other = await site.open(grace);

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Person, Site } from "../support/browser.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { fillUsage, SHOP } from "../support/usage.ts";
@@ -283,7 +284,7 @@ it("shows nothing of the team that another tab has gone over to under the name o
   const site = await startSite();
   const ada = await site.person();
   const other = await site.t.team({ name: "Other" });
-  await setRole(site.t.instance.core, other.id, ada.userId, "admin");
+  await setRole(site.t.instance.core, other.id, ada.userId, "admin", COMMAND_LINE);
   const { deviceId } = await site.t.device(ada.team);
   await site.t.device(other);
   const { page, context, go } = await site.open(ada);
@@ -306,7 +307,7 @@ it("leads who follows a link to what another of their teams has to it, with its 
   const site = await startSite();
   const ada = await site.person();
   const other = await site.t.team({ name: "Other" });
-  await setRole(site.t.instance.core, other.id, ada.userId, "admin");
+  await setRole(site.t.instance.core, other.id, ada.userId, "admin", COMMAND_LINE);
   const { deviceId } = await site.t.device(other);
   await site.t.device(await site.t.team({ name: "Strangers" }));
   const { page, go, judge } = await site.open(ada);

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { chooseEvents, createChannel, getChannel, messagesOf } from "../../src/share/notifications/notifications.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { addChannel, arrived } from "../support/notifications.ts";
@@ -69,15 +70,19 @@ it("sends a test and shows the receiver's reply as text, lists what was sent, an
   const device = await t.device(ada.team);
   const { channel } = await addChannel(t, receiver, ada.team.id, ["gap", "session.failed", "digest.weekly"]);
   await addChannel(t, { url: "https://hooks.slack.com/services/T0/B0/secret" }, ada.team.id, ["gap"], "slack");
-  await createChannel(t.instance.core, {
-    ...{
-      teamId: ada.team.id,
-      kind: "mail",
-      name: "Leads",
-      target: "ada@example.com, bob@example.com",
-      events: ["digest.weekly"],
+  await createChannel(
+    t.instance.core,
+    {
+      ...{
+        teamId: ada.team.id,
+        kind: "mail",
+        name: "Leads",
+        target: "ada@example.com, bob@example.com",
+        events: ["digest.weekly"],
+      },
     },
-  });
+    COMMAND_LINE,
+  );
   for (const seq of [1, 5, 9])
     await t.post("/api/telemetry/ingest", {
       token: device.token,
@@ -172,13 +177,17 @@ it("adds and takes away the events that somebody chose, whatever another chose w
   const site = await startSite();
   const ada = await site.person({ role: "admin" });
   const { core } = site.t.instance;
-  const { channel } = await createChannel(core, {
-    ...{ teamId: ada.team.id, kind: "mail", name: "Ops", target: "ops@example.com" },
-    events: ["device.quiet"],
-  });
+  const { channel } = await createChannel(
+    core,
+    {
+      ...{ teamId: ada.team.id, kind: "mail", name: "Ops", target: "ops@example.com" },
+      events: ["device.quiet"],
+    },
+    COMMAND_LINE,
+  );
   const { page, go } = await site.open(ada);
   await go(`/notifications/${channel.id}`);
-  await chooseEvents(core, { id: channel.id }, ["device.quiet", "defect.new"]);
+  await chooseEvents(core, { id: channel.id, by: COMMAND_LINE }, ["device.quiet", "defect.new"]);
   await page.getByLabel("Device went quiet").uncheck();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();

@@ -8,6 +8,7 @@ import type { Team } from "../../src/identity/teams/teams.ts";
 import { setMembersBind, updateTeam } from "../../src/identity/teams/teams.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { DAY_MS, isoInstant } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { digestJob } from "../../src/share/alarms/digest.ts";
 import { noteBackup } from "../../src/share/maintenance/last-backup.ts";
 import { noteReplicaCheck } from "../../src/share/maintenance/maintenance.ts";
@@ -51,7 +52,7 @@ it("leads from nothing to a first session and a first error by lines that work a
   await page.getByRole("button", { name: "Make a connect code" }).click();
   await page.getByText("shown once").waitFor();
 
-  const { code } = await createCode(core, ada.team.id);
+  const { code } = await createCode(core, ada.team.id, COMMAND_LINE);
   await go("/overview");
   const connect = (await line("Connect a device")).replace("THE-CODE", code);
   await machine.run(`${connect} --yes --json --label first`);
@@ -172,7 +173,11 @@ it("shows the days of a weekly digest to whoever follows its link, also days lat
   const { core } = site.t.instance;
   const team = await site.t.team();
   const target = "https://hooks.example.com/x";
-  await createChannel(core, { teamId: team.id, kind: "webhook", name: "Ours", target, events: ["digest.weekly"] });
+  await createChannel(
+    core,
+    { teamId: team.id, kind: "webhook", name: "Ours", target, events: ["digest.weekly"] },
+    COMMAND_LINE,
+  );
   await threeWeeks(site, team);
   site.t.clock.advance(Date.UTC(2026, 11, 16, 12) - site.t.clock.now());
   await digestJob.run(core);
@@ -513,8 +518,8 @@ it("names budgets that do not hold, and to operators what fails in the backgroun
   const device = await site.t.device(ada.team);
   await fillRecords(site.t, device);
   const month = { period: "month", subject: "", scope: "team" } as const;
-  await setBudget(core, ada.team.id, { ...month, amountUsd: 0.6 });
-  await setBudget(core, ada.team.id, { ...month, scope: "repo", subject: REPO, amountUsd: 0.5 });
+  await setBudget(core, ada.team.id, { ...month, amountUsd: 0.6 }, COMMAND_LINE);
+  await setBudget(core, ada.team.id, { ...month, scope: "repo", subject: REPO, amountUsd: 0.5 }, COMMAND_LINE);
   const { page, go, judge } = await site.open(ada);
   await go("/overview");
   const concerns = page.locator(".concerns > li");
@@ -556,7 +561,7 @@ it("says when the licence is in trouble and when seats are overdrawn", async () 
   const ada = await site.person();
   const { core } = site.t.instance;
   await site.t.device(ada.team);
-  await updateTeam(core, ada.team.id, { seats: 0, periodEndAt: site.t.clock.now() - DAY_MS });
+  await updateTeam(core, ada.team.id, { seats: 0, periodEndAt: site.t.clock.now() - DAY_MS }, COMMAND_LINE);
   const { page, go, judge } = await site.open(ada);
   await go("/overview");
   const concerns = page.locator(".concerns > li");
@@ -564,7 +569,7 @@ it("says when the licence is in trouble and when seats are overdrawn", async () 
     expect.stringMatching(/LicencePast due: works until 4 Dec 2026/),
     expect.stringMatching(/Seats1 of 0 are taken/),
   ]);
-  await updateTeam(core, ada.team.id, { suspended: true });
+  await updateTeam(core, ada.team.id, { suspended: true }, COMMAND_LINE);
   await go("/overview");
   await judge("overview-licence");
   expect(await concerns.first().getAttribute("class")).toBe("bad");
@@ -580,11 +585,11 @@ it("names what is about to expire, a replica that fails and a key a year old, ea
   await site.t.device(ada.team);
   noteBackup(core, "a.db", 1);
   const soon = site.t.clock.now() + 5 * DAY_MS;
-  await updateTeam(core, ada.team.id, { periodEndAt: soon });
+  await updateTeam(core, ada.team.id, { periodEndAt: soon }, COMMAND_LINE);
   const lifetimeMs = 7 * DAY_MS;
   const token = { teamId: ada.team.id, userId: ada.userId, name: "report", scope: "read", lifetimeMs } as const;
-  await createApiToken(core, token);
-  await createApiToken(core, { ...token, name: "fresh", lifetimeMs: 90 * DAY_MS });
+  await createApiToken(core, token, COMMAND_LINE);
+  await createApiToken(core, { ...token, name: "fresh", lifetimeMs: 90 * DAY_MS }, COMMAND_LINE);
   site.t.clock.advance(DAY_MS);
   noteReplicaCheck(core, "it is not whole");
   const seenBy = async (person: typeof ada) => {
@@ -640,7 +645,7 @@ it("asks for no brain of a team whose tier has none, and tells members whom to a
   await go("/overview");
   expect(await page.getByText("0 of 2 done.").count()).toBe(1);
   expect(await page.getByRole("button", { name: "Make a connect code" }).count()).toBe(1);
-  await setMembersBind(site.t.instance.core, team.id, false);
+  await setMembersBind(site.t.instance.core, team.id, false, COMMAND_LINE);
   await go("/overview");
   expect(await page.getByText("In this team only owners and admins connect machines: ask one").count()).toBe(1);
   expect(await page.getByRole("button", { name: "Make a connect code" }).count()).toBe(0);

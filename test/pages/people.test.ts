@@ -35,7 +35,7 @@ it("invites somebody by a link shown once, which the list knows and can take bac
     { kind: "invitation", role: "admin", email: "grace@example.com" },
   ]);
 
-  await createInvitation(core, { teamId: owner.team.id, role: "member" });
+  await createInvitation(core, { teamId: owner.team.id, role: "member" }, COMMAND_LINE);
   await go("/people");
   await page
     .getByRole("row", { name: /whoever has the link/ })
@@ -164,9 +164,9 @@ it("lists the machines of a member, and revokes those of this team alone with th
   const owner = await site.person({ email: "ada@example.com" });
   const bob = await site.person({ role: "member", team: owner.team, email: "bob@example.com" });
   const other = await site.t.team();
-  await setRole(core, other.id, bob.userId, "member");
+  await setRole(core, other.id, bob.userId, "member", COMMAND_LINE);
   const connect = async (teamId: string, label: string) => {
-    const { code } = await createCode(core, teamId, undefined, COMMAND_LINE, bob.userId);
+    const { code } = await createCode(core, teamId, COMMAND_LINE, undefined, bob.userId);
     return (await bindDevice(core, code, "1", label)).deviceToken;
   };
   const [here, there] = [await connect(owner.team.id, HOSTILE), await connect(other.id, "canary")];
@@ -230,7 +230,7 @@ it("keeps owners from admins, the last owner in place, and people of other teams
   const owner = await site.person();
   const admin = await site.person({ role: "admin", team: owner.team });
   const foreign = await site.person();
-  const foreignLink = await createInvitation(core, { teamId: foreign.team.id, role: "member" });
+  const foreignLink = await createInvitation(core, { teamId: foreign.team.id, role: "member" }, COMMAND_LINE);
   for (const [person, path, fields, status] of [
     [admin, `/people/${owner.userId}/role`, { role: "member" }, 403],
     [admin, `/people/${owner.userId}/remove`, {}, 403],

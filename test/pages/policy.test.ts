@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { currentPolicy, parsePolicy, setPolicy } from "../../src/record/policy/policy.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
@@ -16,6 +17,7 @@ it("shows the default, changes it, keeps what the form does not show, and brings
     core,
     ada.team.id,
     parsePolicy('{"captureMode":"full","actions":{"requireApprovals":false,"maxCost":5}}'),
+    COMMAND_LINE,
   );
   await go("/policy");
   await page.getByLabel("Metadata").check();
@@ -90,7 +92,7 @@ it("does not overwrite what somebody else changed meanwhile, and shows both", as
   const { core } = site.t.instance;
   const { page, go, judge } = await site.open(ada);
   await go("/policy");
-  await setPolicy(core, ada.team.id, parsePolicy('{"captureMode":"off","watchlist":["infra/**"]}'));
+  await setPolicy(core, ada.team.id, parsePolicy('{"captureMode":"off","watchlist":["infra/**"]}'), COMMAND_LINE);
   await page.getByLabel("Watchlist").fill("/wrong");
   await page.getByRole("button", { name: "Put in force" }).click();
   await page.locator("#f-watchlist-error").waitFor();
@@ -117,6 +119,7 @@ it("lets members read and only admins change, each their own team's, page by pag
       core,
       member.team.id,
       parsePolicy(JSON.stringify({ captureMode: "off", watchlist: [`canary-${i}/**`] })),
+      COMMAND_LINE,
     );
   const { page, go } = await site.open(member);
   await go("/policy");

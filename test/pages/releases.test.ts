@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import { type Site, sendForm, startSite, useBrowser } from "../support/browser.ts";
 import { installer } from "../support/site.ts";
@@ -11,7 +12,7 @@ const PATH = "/settings/releases";
 
 async function add(site: Site, version: string, url?: string) {
   const file = installer(site.t, `Setup ${version}.exe`, Buffer.from(version));
-  return addRelease(site.t.instance.core, { platform: "win32", version, url, file });
+  return addRelease(site.t.instance.core, { platform: "win32", version, url, file }, COMMAND_LINE);
 }
 
 it("says on an empty page how an installer is registered", async () => {

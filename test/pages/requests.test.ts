@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { changeRequest, mergeRequest } from "../../src/share/feature-requests/feature-requests.ts";
 import { type Site, sendForm, startSite, useBrowser } from "../support/browser.ts";
 
@@ -46,8 +47,9 @@ it("lists requests, finds them as one types, and by status", async () => {
   const { site, operator, ids } = await start();
   const { core } = site.t.instance;
   const statuses = ["shipped", "declined", "planned", undefined, "in_progress"] as const;
-  for (const [i, status] of statuses.entries()) if (status) await changeRequest(core, ids[i] as string, { status });
-  await mergeRequest(core, ids[3], ids[2]);
+  for (const [i, status] of statuses.entries())
+    if (status) await changeRequest(core, ids[i] as string, { status }, COMMAND_LINE);
+  await mergeRequest(core, ids[3], ids[2], COMMAND_LINE);
   await file(site, { message: `${"A very long request without an end. ".repeat(40)}${"x".repeat(300)}` });
   const { page, go, judge } = await site.open(operator);
   await go("/requests");
@@ -149,7 +151,7 @@ it("knows no request that is not there, and takes nothing that is none", async (
   expect(
     (await sendForm(site, operator, `/requests/${ids[0]}`, { status: "planned", note: "x".repeat(2_001) })).status,
   ).toBe(400);
-  await mergeRequest(site.t.instance.core, ids[0], ids[1]);
+  await mergeRequest(site.t.instance.core, ids[0], ids[1], COMMAND_LINE);
   expect((await sendForm(site, operator, `/requests/${ids[0]}`, { status: "shipped" })).status).toBe(409);
   expect((await sendForm(site, operator, `/requests/${ids[1]}/merge`, { into: ids[0] })).status).toBe(409);
   expect(site.t.rows("SELECT DISTINCT status, note FROM product_requests")).toEqual([
@@ -172,7 +174,7 @@ it("shows hostile text as text, wherever it stands", async () => {
   const id = await file(site, { text: HOSTILE, [HOSTILE]: [HOSTILE], nul: "\0\u202e" });
   const other = await file(site, { text: `${HOSTILE} again` });
   const { core } = site.t.instance;
-  await changeRequest(core, id, { note: `</textarea>${HOSTILE}` });
+  await changeRequest(core, id, { note: `</textarea>${HOSTILE}` }, COMMAND_LINE);
   const { page, go, complaints } = await site.open(operator);
   const paths = [`/requests?q=${encodeURIComponent(HOSTILE)}`, `/requests/${id}`, `/requests/${other}`, "/audit?all=1"];
   for (const path of paths) {
@@ -180,7 +182,7 @@ it("shows hostile text as text, wherever it stands", async () => {
     expect([path, await page.title()]).toEqual([path, expect.stringMatching(/ · Reckon$/)]);
     expect(await page.locator("main img").count()).toBe(0);
   }
-  await mergeRequest(core, other, id);
+  await mergeRequest(core, other, id, COMMAND_LINE);
   for (const path of [`/requests/${id}`, `/requests/${other}`]) {
     await go(path);
     expect([path, await page.title()]).toEqual([path, expect.stringMatching(/ · Reckon$/)]);
@@ -215,12 +217,12 @@ it("changes of a request what an operator changed, and nothing back that another
   const { page, go } = await site.open(operator);
   const row = () => site.t.rows("SELECT status, note FROM product_requests WHERE id = ?", ids[0]);
   await go(`/requests/${ids[0]}`);
-  await changeRequest(core, ids[0], { note: "Asked for by three teams" });
+  await changeRequest(core, ids[0], { note: "Asked for by three teams" }, COMMAND_LINE);
   await page.getByLabel("Status").selectOption("planned");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   expect(row()).toEqual([{ status: "planned", note: "Asked for by three teams" }]);
-  await changeRequest(core, ids[0], { status: "shipped" });
+  await changeRequest(core, ids[0], { status: "shipped" }, COMMAND_LINE);
   await page.getByLabel("Status").selectOption("declined");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Somebody changed this meanwhile: the status is “Shipped” now.").waitFor();

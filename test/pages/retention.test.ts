@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { placeHold, setRetention } from "../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../src/share/erasure/nightly.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
@@ -30,8 +31,8 @@ it("shows that all is kept, takes days, warns below half a year, tells of holds 
     { who: ada.email, what: "traces", detail: '{"from":"forever","to":90}' },
     { who: ada.email, what: "audit", detail: '{"from":"forever","to":400}' },
   ]);
-  await placeHold(core, { team: ada.team.id, reason: "A claim is open" });
-  await setRetention(core, ada.team.id, "traces", null);
+  await placeHold(core, { team: ada.team.id, reason: "A claim is open" }, COMMAND_LINE);
+  await setRetention(core, ada.team.id, "traces", null, COMMAND_LINE);
   site.t.clock.advance(3_600_000);
   await retentionJob.run(core);
   await go("/retention");
@@ -48,9 +49,9 @@ it("changes back nothing that somebody else changed while the form stood open", 
   const { page, go } = await site.open(ada);
   const keep = () => page.getByRole("button", { name: "Keep it so long" }).click();
   const rules = () => site.t.rows("SELECT kind, days FROM retention_rules ORDER BY kind");
-  await setRetention(core, ada.team.id, "telemetry", 30);
+  await setRetention(core, ada.team.id, "telemetry", 30, COMMAND_LINE);
   await go("/retention");
-  await setRetention(core, ada.team.id, "telemetry", 400);
+  await setRetention(core, ada.team.id, "telemetry", 400, COMMAND_LINE);
   await page.getByLabel("Audit, days").fill("365");
   await keep();
   await page.getByText("It is kept so long from now on.").waitFor();
@@ -59,7 +60,7 @@ it("changes back nothing that somebody else changed while the form stood open", 
     { kind: "telemetry", days: 400 },
   ];
   expect(rules()).toEqual(both);
-  await setRetention(core, ada.team.id, "telemetry", null);
+  await setRetention(core, ada.team.id, "telemetry", null, COMMAND_LINE);
   await page.getByLabel("Telemetry, days").fill("200");
   await keep();
   expect(await page.getByRole("alert").textContent()).toContain("Telemetry is kept for ever now. Nothing was changed");

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { setSecondFactorDemanded } from "../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, type Person, type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { freePort } from "../support/free-port.ts";
 
@@ -177,7 +178,7 @@ it("leads who has none to set one up where the team demands it, and lets an oper
   const ada = await site.person();
   const root = await site.person({ operator: true });
   const visit = await site.open(ada);
-  await setSecondFactorDemanded(site.t.instance.core, ada.team.id, true);
+  await setSecondFactorDemanded(site.t.instance.core, ada.team.id, true, COMMAND_LINE);
   for (const path of ["/overview", "/devices", "/my-brain", "/account"]) {
     await visit.go(path);
     expect([path, new URL(visit.page.url()).pathname]).toEqual([path, "/account/second-factor"]);

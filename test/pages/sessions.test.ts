@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { assignDevice, renameDevice } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { sessionOf } from "../real/convert.ts";
 import { describeReal, transcripts } from "../real/data.ts";
 import { type Site, startSite, useBrowser } from "../support/browser.ts";
@@ -95,7 +96,7 @@ async function withSessions() {
   const site = await startSite();
   const ada = await site.person({ role: "member" });
   const device = await site.t.device(ada.team);
-  await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
+  await renameDevice(site.t.instance.core, ada.team.id, device.deviceId, "ada-laptop", COMMAND_LINE);
   await send(site, device, [checkout()], {
     labels: [
       { sessionId: "ses-checkout", name: "review", value: "good", comment: "Small and tested." },
@@ -187,7 +188,7 @@ it("names who was signed in for each session, or whose machine it ran on, and na
     });
   const { page, go, judge } = await site.open(ada);
   await go("/sessions");
-  await assignDevice(site.t.instance.core, own.deviceId, ada.userId);
+  await assignDevice(site.t.instance.core, own.deviceId, ada.userId, COMMAND_LINE);
   await go("/sessions");
   await judge("sessions-people");
   const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });

@@ -79,7 +79,7 @@ it("makes, changes, suspends and restores teams", async () => {
 it("gives a team without an owner one again, by an invitation, without JavaScript", async () => {
   const site = await startSite();
   const operator = await site.person({ operator: true });
-  const team = await createTeam(site.t.instance.core, "Orphan");
+  const team = await createTeam(site.t.instance.core, "Orphan", COMMAND_LINE);
   const { page, go } = await site.open(operator, { javaScript: false });
   await go(`/settings/teams/${team.id}`);
   await page.getByText("Nobody is in this team").waitFor();
@@ -97,7 +97,7 @@ it("lists the machines of somebody who leaves, and revokes those that still repo
   const operator = await site.person({ operator: true, email: "ada@example.com" });
   const bob = await site.person({ role: "member", email: "bob@example.com" });
   const connect = async (label: string) => {
-    const { code } = await createCode(core, bob.team.id, undefined, COMMAND_LINE, bob.userId);
+    const { code } = await createCode(core, bob.team.id, COMMAND_LINE, undefined, bob.userId);
     return (await bindDevice(core, code, "1", label)).deviceToken;
   };
   const [old, laptop] = [await connect("old"), await connect("laptop")];
@@ -197,7 +197,7 @@ it("pages through lists by the key they are sorted by", async () => {
   const site = await startSite();
   const { core } = site.t.instance;
   const operator = await site.person({ operator: true, email: "a@example.com" });
-  for (let i = 0; i < 60; i++) await createTeam(core, `Team no. ${String(i).padStart(2, "0")}`);
+  for (let i = 0; i < 60; i++) await createTeam(core, `Team no. ${String(i).padStart(2, "0")}`, COMMAND_LINE);
   const { page, go } = await site.open(operator);
   await go("/settings/teams?q=no.");
   const names = () => page.locator("#teams tbody th").allInnerTexts();
@@ -235,18 +235,18 @@ it("changes back nothing of a team that somebody else changed while the form sto
   const site = await startSite();
   const operator = await site.person({ operator: true });
   const { core } = site.t.instance;
-  const { id } = await createTeam(core, "Engine", { seats: 5 });
+  const { id } = await createTeam(core, "Engine", COMMAND_LINE, { seats: 5 });
   const { page, go } = await site.open(operator);
   const periodEndAt = Date.UTC(2027, 0, 31, 18);
   await go(`/settings/teams/${id}`);
-  await updateTeam(core, id, { seats: 50, periodEndAt });
+  await updateTeam(core, id, { seats: 50, periodEndAt }, COMMAND_LINE);
   const save = () => page.getByRole("button", { name: "Save" }).click();
   const row = () => site.t.rows("SELECT name, seats, period_end_at AS until FROM teams WHERE id = ?", id)[0];
   await page.getByLabel("Name", { exact: true }).fill("Engines");
   await save();
   await page.getByText("Saved.").waitFor();
   expect(row()).toEqual({ name: "Engines", seats: 50, until: periodEndAt });
-  await updateTeam(core, id, { seats: 60 });
+  await updateTeam(core, id, { seats: 60 }, COMMAND_LINE);
   await page.getByLabel("Seats").fill("55");
   await save();
   await page.getByText("the number of seats is 60 now. Nothing was changed").waitFor();
@@ -260,21 +260,21 @@ it("changes back nothing either where the form comes back with an error first", 
   const site = await startSite();
   const operator = await site.person({ operator: true });
   const { core } = site.t.instance;
-  const { id } = await createTeam(core, "Engine", { seats: 5, tier: "team" });
+  const { id } = await createTeam(core, "Engine", COMMAND_LINE, { seats: 5, tier: "team" });
   const { page, go } = await site.open(operator);
   const save = () => page.getByRole("button", { name: "Save" }).click();
   const row = () => site.t.rows("SELECT name, seats, tier, subscription FROM teams WHERE id = ?", id)[0];
   await go(`/settings/teams/${id}`);
-  await updateTeam(core, id, { seats: 50, tier: "enterprise" });
+  await updateTeam(core, id, { seats: 50, tier: "enterprise" }, COMMAND_LINE);
   await page.getByLabel("Seats").fill("20");
   await save();
   await page.getByText("the number of seats is 50 now. Nothing was changed").waitFor();
   await save();
   await page.getByText("Saved.").waitFor();
   expect(row()).toMatchObject({ seats: 20, tier: "enterprise" });
-  await createTeam(core, "Taken");
+  await createTeam(core, "Taken", COMMAND_LINE);
   await page.getByLabel("Name", { exact: true }).fill("Taken");
-  await updateTeam(core, id, { subscription: "past_due" });
+  await updateTeam(core, id, { subscription: "past_due" }, COMMAND_LINE);
   await save();
   await page.locator(".flash.wrong").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Engines");
@@ -287,11 +287,16 @@ it("takes a form that is sent twice, whatever stands around what was typed", asy
   const site = await startSite();
   const operator = await site.person({ operator: true });
   const { core } = site.t.instance;
-  const { id } = await createTeam(core, "Engine", { seats: 5, tier: "team" });
-  const { issuer, clientId, label, scopes, groupsClaim } = await addIssuer(core, "acme", {
-    issuer: "https://login.example.com",
-    clientId: "reckon",
-  });
+  const { id } = await createTeam(core, "Engine", COMMAND_LINE, { seats: 5, tier: "team" });
+  const { issuer, clientId, label, scopes, groupsClaim } = await addIssuer(
+    core,
+    "acme",
+    {
+      issuer: "https://login.example.com",
+      clientId: "reckon",
+    },
+    COMMAND_LINE,
+  );
   const typed = { issuer: ` ${issuer}x `, clientId: ` ${clientId}x `, scopes: ` ${scopes} a `, groupsClaim: " roles " };
   const forms = {
     [`/settings/teams/${id}`]: {

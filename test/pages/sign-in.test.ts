@@ -4,6 +4,7 @@ import {
   createResetLink,
   createSetupLink,
 } from "../../src/identity/one-time-links/one-time-links.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { PASSWORD, startSite, useBrowser } from "../support/browser.ts";
 
 useBrowser();
@@ -115,11 +116,15 @@ it("lets an invited person make an account, and a member choose a new password b
   const site = await startSite();
   const owner = await site.person();
   const { core } = site.t.instance;
-  const invitation = await createInvitation(core, {
-    teamId: owner.team.id,
-    role: "member",
-    email: "grace@example.com",
-  });
+  const invitation = await createInvitation(
+    core,
+    {
+      teamId: owner.team.id,
+      role: "member",
+      email: "grace@example.com",
+    },
+    COMMAND_LINE,
+  );
   const { page, go, judge } = await site.open();
   await go(invitation.path);
   await page.getByRole("button", { name: "Make an account and join" }).waitFor();
@@ -131,7 +136,7 @@ it("lets an invited person make an account, and a member choose a new password b
   expect(
     site.t.rows("SELECT u.email, m.role FROM memberships m JOIN users u ON u.id = m.user_id WHERE role = 'member'"),
   ).toEqual([{ email: "grace@example.com", role: "member" }]);
-  const reset = await createResetLink(core, "grace@example.com");
+  const reset = await createResetLink(core, "grace@example.com", COMMAND_LINE);
   await go(reset.path);
   await page.getByRole("button", { name: "Change the password" }).waitFor();
   await judge("reset-password");

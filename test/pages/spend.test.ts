@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Site, startSite, useBrowser, type Visit } from "../support/browser.ts";
 import { fillUsage, HOSTILE, LONE, TILL, UNPRICED } from "../support/usage.ts";
 
@@ -210,7 +211,7 @@ it("sums by person, whose machines they are now, narrows to one, and leads to th
   await rowsIn(visit).first().getByRole("link").click();
   await page.waitForURL((url) => url.pathname === "/sessions" && url.searchParams.get("person") === ada.userId);
 
-  await assignDevice(core, device.deviceId, bob.userId);
+  await assignDevice(core, device.deviceId, bob.userId, COMMAND_LINE);
   await go("/spend?by=person");
   expect(await people()).toEqual(["Bob", "nobody’s"]);
   await go(`/spend?by=person&person=${ada.userId}`);

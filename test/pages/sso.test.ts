@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { addIssuer, changeIssuer, getIssuer } from "../../src/identity/sso/sso.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 import { freePort } from "../support/free-port.ts";
 import { CLIENT, startIssuer } from "../support/oidc.ts";
@@ -78,17 +79,17 @@ it("changes back nothing of an issuer that somebody else changed while the form 
   const root = await site.person({ operator: true, team });
   const { core } = site.t.instance;
   const change = { issuer: "https://login.example.com", clientId: "reckon", groups: ["a=Engines:owner"] };
-  await addIssuer(core, "acme", change);
+  await addIssuer(core, "acme", change, COMMAND_LINE);
   const { page, go } = await site.open(root);
   await go("/settings/sso/acme");
-  await changeIssuer(core, "acme", { groups: ["a=Engines:viewer"], sessionHours: 12 });
+  await changeIssuer(core, "acme", { groups: ["a=Engines:viewer"], sessionHours: 12 }, COMMAND_LINE);
   const save = () => page.getByRole("button", { name: "Save" }).click();
   await page.getByLabel("E-mail domains").fill("acme.example");
   await save();
   await page.getByText("Saved.").waitFor();
   const now = () => getIssuer(core, "acme");
   expect(now()).toMatchObject({ domains: ["acme.example"], sessionHours: 12, groups: [{ role: "viewer" }] });
-  await changeIssuer(core, "acme", { groups: [] });
+  await changeIssuer(core, "acme", { groups: [] }, COMMAND_LINE);
   await page.locator("[name=groups]").fill("a=Engines:member");
   await save();
   await page.getByText("Groups is other than it was. Nothing was changed").waitFor();
@@ -104,7 +105,7 @@ it("takes the form of an issuer with as many groups as it may have", async () =>
   const root = await site.person({ operator: true, team });
   const { core } = site.t.instance;
   const groups = Array.from({ length: 1_000 }, (_, i) => `CN=Team ${i},OU=Groups,DC=acme,DC=example=Engines:member`);
-  await addIssuer(core, "acme", { issuer: "https://login.example.com", clientId: "reckon", groups });
+  await addIssuer(core, "acme", { issuer: "https://login.example.com", clientId: "reckon", groups }, COMMAND_LINE);
   const { page, go } = await site.open(root);
   await go("/settings/sso/acme");
   await page.getByLabel("Label").fill("Acme");

@@ -124,7 +124,7 @@ it("says that it is done to who clicked twice, not that it was done before", asy
   const site = await startSite();
   const ada = await site.person();
   const { core } = site.t.instance;
-  await createInvitation(core, { teamId: ada.team.id, role: "member", email: "grace@example.com" });
+  await createInvitation(core, { teamId: ada.team.id, role: "member", email: "grace@example.com" }, COMMAND_LINE);
   const { page, url, clickTwice } = await openSlowly(site, ada);
   await page.goto(`${url}/people`);
   await page.locator("summary", { hasText: "Revoke" }).click();
@@ -148,7 +148,7 @@ it("signs out who is out already, as by another tab", async () => {
 it("brings in who accepts an invitation by two clicks", async () => {
   const site = await startSite();
   const ada = await site.person();
-  const { token } = await createInvitation(site.t.instance.core, { teamId: ada.team.id, role: "member" });
+  const { token } = await createInvitation(site.t.instance.core, { teamId: ada.team.id, role: "member" }, COMMAND_LINE);
   const { page, url, clickTwice } = await openSlowly(site);
   await page.goto(`${url}/invitation#${token}`);
   await page.getByLabel("E-mail address").fill("grace@example.com");

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { saveView } from "../../src/identity/saved-views/saved-views.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { fillRecords } from "../support/api.ts";
 import { startSite, useBrowser } from "../support/browser.ts";
 
@@ -93,9 +94,15 @@ it("leads back to the list that a view was deleted from in another tab", async (
   const site = await startSite();
   const ada = await site.person();
   await fillRecords(site.t, await site.t.device(ada.team));
-  await saveView(site.t.instance.core, ada.team.id, ada.userId, {
-    ...{ place: "/telemetry", name: "Of mine", query: "type=note", shared: false },
-  });
+  await saveView(
+    site.t.instance.core,
+    ada.team.id,
+    ada.userId,
+    {
+      ...{ place: "/telemetry", name: "Of mine", query: "type=note", shared: false },
+    },
+    COMMAND_LINE,
+  );
   const { page, go, judge } = await site.open(ada);
   await go("/telemetry?type=usage");
   site.t.instance.core.store.db.prepare("DELETE FROM saved_views").run();

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { get as httpGet } from "node:http";
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { addRelease, removeRelease } from "../../src/share/releases/releases.ts";
 import { readRange } from "../../src/surfaces/web/site/files.ts";
 import { startInstance } from "../support/instance.ts";
@@ -13,7 +14,11 @@ async function serving() {
   const t = await startInstance({ settings: { port: "0" } });
   const url = await t.instance.listen();
   const bytes = randomBytes(SIZE);
-  await addRelease(t.instance.core, { platform: "win32", version: "2.4.1", file: installer(t, undefined, bytes) });
+  await addRelease(
+    t.instance.core,
+    { platform: "win32", version: "2.4.1", file: installer(t, undefined, bytes) },
+    COMMAND_LINE,
+  );
   const ask = async (headers: Record<string, string> = {}, method = "GET") => {
     const reply = await fetch(url + PATH, { method, headers });
     return { status: reply.status, headers: reply.headers, body: Buffer.from(await reply.arrayBuffer()) };
@@ -77,10 +82,10 @@ describe("an installer that lies here", () => {
     const { core } = t.instance;
     const before = await ask();
     const etag = before.headers.get("etag") as string;
-    await removeRelease(core, "win32", "2.4.1");
+    await removeRelease(core, "win32", "2.4.1", COMMAND_LINE);
     expect((await ask({ "if-none-match": etag })).status).toBe(404);
     const bytes = randomBytes(77);
-    await addRelease(core, { platform: "win32", version: "2.4.1", file: installer(t, undefined, bytes) });
+    await addRelease(core, { platform: "win32", version: "2.4.1", file: installer(t, undefined, bytes) }, COMMAND_LINE);
     const after = await ask({ "if-none-match": etag });
     expect([after.status, after.body.equals(bytes), after.headers.get("cache-control")]).toEqual([
       200,

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { createApiToken } from "../../src/identity/api-tokens/api-tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
 export const REPO = "github.com/acme/shop";
@@ -8,7 +9,7 @@ const SHA = "3f2a9c1e5b7d4a60918273645f5e6d7c8b9a0f1e";
 
 /** Makes an API token. @param teamId null for one of all teams */
 export const apiToken = async (t: TestInstance, teamId: string | null): Promise<string> =>
-  (await createApiToken(t.instance.core, { teamId, userId: null, name: "report" })).token;
+  (await createApiToken(t.instance.core, { teamId, userId: null, name: "report" }, COMMAND_LINE)).token;
 
 /** Sends something of everything that the read API shows: a session with two spans, entries, an errors file of two classes. */
 export async function fillRecords(t: TestInstance, { token }: TestDevice, word = "login"): Promise<void> {

@@ -9,6 +9,7 @@ import { readCredentials, writeSetting } from "../../src/capture/state.ts";
 import { createFleetCodes } from "../../src/identity/devices/devices.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Listener, listen } from "../../src/platform/http/listen.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
 import { verifyLedger } from "../../src/share/maintenance/maintenance.ts";
@@ -108,14 +109,14 @@ export async function startServer(): Promise<TestServer> {
     verify: () => verifyLedger(local.local.core, undefined, () => {}).faults,
     code: async (bindsForMs) => {
       const how = { count: 1, uses: 1, lifetimeMs: DAY_MS, bindsForMs: bindsForMs ?? null };
-      return (await createFleetCodes(local.local.core, teamId, how))[0]?.code as string;
+      return (await createFleetCodes(local.local.core, teamId, how, COMMAND_LINE))[0]?.code as string;
     },
     revoke: async (deviceId) => local.control(`/_dev/devices/${deviceId}`, { action: "revoke" }),
     erase: async (device) => {
       const { core } = local.local;
       await eraseNow(core, { device });
     },
-    policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode })),
+    policy: async (captureMode) => void (await setPolicy(local.local.core, teamId, { captureMode }, COMMAND_LINE)),
     rows: (sql, ...parameters) => {
       const { db } = local.local.core.store;
       return withEntries(db, sql, () => db.prepare(sql).all(...parameters));

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { renameDevice } from "../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Person, Site } from "./browser.ts";
 import type { TestDevice } from "./instance.ts";
 
@@ -118,7 +119,7 @@ const sessions = [
 export async function fillDefects(site: Site, ada: Person): Promise<TestDevice> {
   const { t } = site;
   const device = await t.device(ada.team);
-  await renameDevice(t.instance.core, ada.team.id, device.deviceId, "ada-laptop");
+  await renameDevice(t.instance.core, ada.team.id, device.deviceId, "ada-laptop", COMMAND_LINE);
   const send = async (path: string, json: object) =>
     expect((await t.post(path, { token: device.token, json })).status).toBe(200);
   await send("/api/agent-traces/ingest", { repoKey: SHOP, sessions });

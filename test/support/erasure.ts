@@ -4,6 +4,7 @@ import type { Core } from "../../src/core.ts";
 import { assignDevice } from "../../src/identity/devices/devices.ts";
 import { setRole } from "../../src/identity/members/members.ts";
 import { sha256Hex } from "../../src/kit/hash.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { makeAccount } from "./accounts.ts";
 import { noteOf } from "./git-ai.ts";
@@ -76,11 +77,11 @@ export async function deliverAll(t: TestInstance, { token }: TestDevice, repoKey
 /** Somebody in a team whose the device is. */
 export async function personWith(t: TestInstance, device: TestDevice, email: string) {
   const user = await makeAccount(t.instance.core, { email, name: `${email} name` });
-  await setRole(t.instance.core, device.team.id, email, "member");
-  await assignDevice(t.instance.core, device.deviceId, email);
+  await setRole(t.instance.core, device.team.id, email, "member", COMMAND_LINE);
+  await assignDevice(t.instance.core, device.deviceId, email, COMMAND_LINE);
   return user;
 }
 
 /** Erases what is asked for, to the end. @returns what was erased, by kind */
 export const eraseNow = async (core: Core, request: Parameters<typeof resolveTarget>[1]) =>
-  carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it"));
+  carryOut(core, await requestErasure(core, resolveTarget(core, request), "they wanted it", COMMAND_LINE));

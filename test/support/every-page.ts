@@ -90,10 +90,10 @@ export async function fill(t: TestInstance, team: Team): Promise<{ device: TestD
   const device = await t.device(team);
   const owner = await somebody(t, team, "owner");
   await renameDevice(core, team.id, device.deviceId, `${CANARY} device`, COMMAND_LINE);
-  await createCode(core, team.id);
-  await createInvitation(core, { teamId: team.id, role: "member", email: `new@${CANARY}.example` });
+  await createCode(core, team.id, COMMAND_LINE);
+  await createInvitation(core, { teamId: team.id, role: "member", email: `new@${CANARY}.example` }, COMMAND_LINE);
   await setPolicy(core, team.id, { captureMode: "full", watchlist: [`${CANARY}/**`] }, COMMAND_LINE);
-  await createReadToken(core, { userId: owner.id, name: `${CANARY} token` });
+  await createReadToken(core, { userId: owner.id, name: `${CANARY} token` }, COMMAND_LINE);
   await createCliToken(core, owner, COMMAND_LINE);
   const repoKey = `${CANARY}/repo`;
   const send = (path: string, json: unknown) => t.post(path, { token: device.token, json });

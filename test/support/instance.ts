@@ -11,6 +11,7 @@ import { createTeam, type Team } from "../../src/identity/teams/teams.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { systemRandom } from "../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Endpoint, faultsOf } from "../../src/platform/http/endpoint.ts";
 import { SHAPE_SCHEMAS } from "../../src/platform/http/faults.ts";
 import { databasePath, openStore } from "../../src/platform/store/store.ts";
@@ -204,14 +205,14 @@ export async function startInstance(options: TestOptions = {}): Promise<TestInst
     call,
     get: (path, ask) => call("GET", path, ask),
     post: (path, ask) => call("POST", path, ask),
-    team: ({ name, ...rest } = {}) => createTeam(instance.core, name ?? `Team ${++teams}`, rest),
+    team: ({ name, ...rest } = {}) => createTeam(instance.core, name ?? `Team ${++teams}`, COMMAND_LINE, rest),
     async device(team) {
       const of = team ?? (await self.team());
-      const { code } = await createCode(instance.core, of.id);
+      const { code } = await createCode(instance.core, of.id, COMMAND_LINE);
       const bound = await bindDevice(instance.core, code, "1", null);
       return { deviceId: bound.deviceId, token: bound.deviceToken, team: of };
     },
-    code: async (team) => (await createCode(instance.core, team.id)).code,
+    code: async (team) => (await createCode(instance.core, team.id, COMMAND_LINE)).code,
     rows: (sql, ...parameters) => {
       const { db } = instance.core.store;
       return withEntries(db, sql, () => db.prepare(sql).all(...parameters));

@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from "vitest";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
 import { sendingJob } from "../../src/share/notifications/send.ts";
 import { startInstance, type TestInstance, type TestOptions } from "./instance.ts";
@@ -33,7 +34,7 @@ export const addChannel = (
   teamId: string | null,
   events: readonly string[],
   kind: "webhook" | "slack" | "teams" = "webhook",
-) => createChannel(instance.core, { teamId, kind, name: "Ours", target: receiver.url, events });
+) => createChannel(instance.core, { teamId, kind, name: "Ours", target: receiver.url, events }, COMMAND_LINE);
 
 /** Waits for what a receiver was sent. */
 export async function arrived(receiver: Receiver, count: number): Promise<Received[]> {

@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { draftPack, type PackRequest, publishPack } from "../../src/share/packs/packs.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
@@ -30,7 +31,7 @@ export async function pushBrain(t: TestInstance, device: TestDevice, files = FIL
 /** Publishes a pack from a brain that was pushed before. */
 export async function publish(t: TestInstance, teamId: string, wanted: Partial<PackRequest> & { name: string }) {
   const draft = await draftPack(t.instance.core, teamId, { repoKey: REPO, version: "1.0.0", ...wanted });
-  await publishPack(t.instance.core, draft);
+  await publishPack(t.instance.core, draft, COMMAND_LINE);
   return draft;
 }
 

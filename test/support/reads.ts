@@ -2,19 +2,20 @@ import { expect } from "vitest";
 import { setRole } from "../../src/identity/members/members.ts";
 import type { ReadScope } from "../../src/identity/read-tokens/read-tokens.ts";
 import { createReadToken } from "../../src/identity/read-tokens/read-tokens.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { person } from "./cli.ts";
 import type { TestDevice, TestInstance } from "./instance.ts";
 
 /** Makes somebody who is in these teams. */
 export async function memberOf(t: TestInstance, ...teams: readonly { readonly id: string }[]) {
   const user = await person(t);
-  for (const team of teams) await setRole(t.instance.core, team.id, user.id, "member");
+  for (const team of teams) await setRole(t.instance.core, team.id, user.id, "member", COMMAND_LINE);
   return user;
 }
 
 /** Makes a read token. */
 export const readToken = (t: TestInstance, userId: string, scope: Partial<ReadScope> = {}, lifetimeMs?: number) =>
-  createReadToken(t.instance.core, { userId, name: "assistant", scope, lifetimeMs: lifetimeMs ?? null });
+  createReadToken(t.instance.core, { userId, name: "assistant", scope, lifetimeMs: lifetimeMs ?? null }, COMMAND_LINE);
 
 /** Sends a snapshot of a repository, which is taken. */
 export async function publish(

@@ -7,6 +7,7 @@ import { addIssuer } from "../../src/identity/sso/sso.ts";
 import { setBudget } from "../../src/insight/budgets/budgets.ts";
 import { entriesProjection } from "../../src/insight/defects/defects.ts";
 import { unwatched } from "../../src/kit/steps.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { catchUp } from "../../src/platform/projections/projections.ts";
 import { placeHold } from "../../src/share/erasure/erasure.ts";
 import { createChannel } from "../../src/share/notifications/notifications.ts";
@@ -95,10 +96,10 @@ async function makeEverything() {
   const foreign = await next(() => t.device(other));
   await next(() => fillRecords(t, device));
   await next(() => publish(t, acme.id, { name: "cookies" }));
-  const code = await next(() => createCode(core, acme.id, 86_400_000));
+  const code = await next(() => createCode(core, acme.id, COMMAND_LINE, 86_400_000));
   const { id: readTokenId } = await next(() => readToken(t, bob.id));
   const report = { teamId: acme.id, userId: null, name: "report" };
-  const { id: apiTokenId } = await next(() => createApiToken(core, report));
+  const { id: apiTokenId } = await next(() => createApiToken(core, report, COMMAND_LINE));
   const hook = {
     teamId: acme.id,
     kind: "webhook",
@@ -106,18 +107,18 @@ async function makeEverything() {
     target: "https://hooks.example.com/y",
     events: ["gap"],
   };
-  const made = await next(() => createChannel(core, { ...hook, kind: "webhook" }));
+  const made = await next(() => createChannel(core, { ...hook, kind: "webhook" }, COMMAND_LINE));
   const { userCode } = await next(() => waiting(t));
   await next(() => cliToken(t, bob));
   const request = (text: string) =>
     next(async () => (await t.post("/api/requests/ingest", { json: { text } })).body.id as string);
   const requests = [await request("Match whole phrases."), await request("Whole phrases, please.")] as const;
   const release = { platform: "win32", version: "1.0.0", url: "https://example.com/a.exe", sha512: "ab".repeat(64) };
-  await next(() => addRelease(core, release));
-  const hold = await next(() => placeHold(core, { team: other.id, reason: "a case" }));
+  await next(() => addRelease(core, release, COMMAND_LINE));
+  const hold = await next(() => placeHold(core, { team: other.id, reason: "a case" }, COMMAND_LINE));
   const whole = { scope: "team", subject: "", period: "month", amountUsd: 50 } as const;
-  const budget = await next(() => setBudget(core, acme.id, whole));
-  await next(() => addIssuer(core, "corp", { issuer: "https://id.example.com", clientId: "reckon" }));
+  const budget = await next(() => setBudget(core, acme.id, whole, COMMAND_LINE));
+  await next(() => addIssuer(core, "corp", { issuer: "https://id.example.com", clientId: "reckon" }, COMMAND_LINE));
   await t.instance.settle();
   await catchUp(core, entriesProjection);
   t.clock.advance(1);
@@ -152,7 +153,11 @@ export type Everything = Awaited<ReturnType<typeof everything>>;
 
 /** An admin's token, of all teams unless another is asked for. */
 export const adminToken = (t: TestInstance, more: Partial<NewApiToken> = {}) =>
-  createApiToken(t.instance.core, {
-    ...{ teamId: null, userId: null, name: "ops", scope: "admin", lifetimeMs: 3_600_000 },
-    ...more,
-  });
+  createApiToken(
+    t.instance.core,
+    {
+      ...{ teamId: null, userId: null, name: "ops", scope: "admin", lifetimeMs: 3_600_000 },
+      ...more,
+    },
+    COMMAND_LINE,
+  );

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { createScimToken } from "../../src/identity/directory/directory.ts";
 import { addIssuer, type Issuer, type IssuerChange } from "../../src/identity/sso/sso.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type Answer, type Ask, startInstance, type TestInstance } from "./instance.ts";
 
 /** An issuer's directory, as it provisions. */
@@ -16,13 +17,18 @@ export interface Directory {
 /** Adds an issuer with a SCIM token. */
 export async function startDirectory(t: TestInstance, name = "acme", change: IssuerChange = {}): Promise<Directory> {
   const { core } = t.instance;
-  const issuer = await addIssuer(core, name, {
-    issuer: `https://${name}.example/`,
-    clientId: "reckon",
-    domains: ["acme.example"],
-    ...change,
-  });
-  const { token } = await createScimToken(core, issuer);
+  const issuer = await addIssuer(
+    core,
+    name,
+    {
+      issuer: `https://${name}.example/`,
+      clientId: "reckon",
+      domains: ["acme.example"],
+      ...change,
+    },
+    COMMAND_LINE,
+  );
+  const { token } = await createScimToken(core, issuer, COMMAND_LINE);
   const send: Directory["send"] = (method, path, json, ask = {}) => {
     const body = json === undefined ? {} : { body: JSON.stringify(json) };
     const sends = json !== undefined || ask.body !== undefined;

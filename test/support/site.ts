@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifyTeam } from "../../src/identity/teams/teams.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { curatePack } from "../../src/share/packs/packs.ts";
 import { addRelease } from "../../src/share/releases/releases.ts";
 import type { TestInstance } from "./instance.ts";
@@ -45,8 +46,8 @@ export async function fillSite(t: TestInstance): Promise<void> {
     license: "MIT",
     tags: ["typescript", "express", "security"],
   });
-  await verifyTeam(core, acme.id, true);
-  await curatePack(core, "cookie-rules", { act: "feature" });
+  await verifyTeam(core, acme.id, true, COMMAND_LINE);
+  await curatePack(core, "cookie-rules", { act: "feature" }, COMMAND_LINE);
   t.clock.advance(40 * DAY_MS);
   await publish(t, acme.id, {
     name: "cookie-rules",
@@ -71,12 +72,20 @@ export async function fillSite(t: TestInstance): Promise<void> {
     const { token } = await t.device();
     await download(t, archiveOf("cookie-rules", "1.1.0"), { authorization: `Bearer ${token}` });
   }
-  await addRelease(core, { platform: "win32", version: "2.4.1", file: installer(t) });
-  await addRelease(core, { platform: "win32", version: "2.4.0", file: installer(t, "Reckon Setup 2.4.0.exe") });
-  await addRelease(core, {
-    platform: "win32",
-    version: "2.5.0-beta.1",
-    url: "https://dl.example.com/reckon-2.5.0-beta.1.exe",
-    file: installer(t, "beta.exe"),
-  });
+  await addRelease(core, { platform: "win32", version: "2.4.1", file: installer(t) }, COMMAND_LINE);
+  await addRelease(
+    core,
+    { platform: "win32", version: "2.4.0", file: installer(t, "Reckon Setup 2.4.0.exe") },
+    COMMAND_LINE,
+  );
+  await addRelease(
+    core,
+    {
+      platform: "win32",
+      version: "2.5.0-beta.1",
+      url: "https://dl.example.com/reckon-2.5.0-beta.1.exe",
+      file: installer(t, "beta.exe"),
+    },
+    COMMAND_LINE,
+  );
 }

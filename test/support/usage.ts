@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { bindDevice, createCode, renameDevice } from "../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import type { Person, Site } from "./browser.ts";
 import type { TestDevice } from "./instance.ts";
 
@@ -33,9 +34,9 @@ export const LONE = { model: "claude-opus-4-6", branch: "topic/lone", usd: 5.025
 async function deviceOf(site: Site, person: Person, label: string): Promise<TestDevice> {
   const { core } = site.t.instance;
   const by = { kind: "user", id: person.userId, label: person.email, ip: null } as const;
-  const { code } = await createCode(core, person.team.id, undefined, by, person.userId);
+  const { code } = await createCode(core, person.team.id, by, undefined, person.userId);
   const { deviceId, deviceToken } = await bindDevice(core, code, "1", null);
-  await renameDevice(core, person.team.id, deviceId, label);
+  await renameDevice(core, person.team.id, deviceId, label, COMMAND_LINE);
   return { deviceId, token: deviceToken, team: person.team };
 }
 

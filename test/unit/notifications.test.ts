@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { NOTICE_TYPES, notify } from "../../src/platform/notices/notices.ts";
 import { readRetryAfter } from "../../src/platform/outbound/outbound.ts";
 import { fanOut } from "../../src/share/notifications/fan-out.ts";
@@ -85,7 +86,11 @@ describe("what was told in a month", () => {
     const { id: teamId } = await t.team();
     const target = url ?? "https://hooks.example.com/x";
     const kind = url === undefined ? "slack" : "webhook";
-    const { channel } = await createChannel(core, { teamId, kind, name: "Ours", target, events: ["gap"] });
+    const { channel } = await createChannel(
+      core,
+      { teamId, kind, name: "Ours", target, events: ["gap"] },
+      COMMAND_LINE,
+    );
     core.store.db
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < @count)

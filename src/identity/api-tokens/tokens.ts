@@ -5,7 +5,7 @@ import { newId } from "../../kit/ids.ts";
 import { conflict, fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { readName } from "../../kit/read-name.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
 import { redactText } from "../../redact/redact.ts";
 import { roleIn } from "../members/members.ts";
@@ -57,7 +57,7 @@ export interface IssuedApiToken {
 export async function createApiToken(
   core: Core,
   { teamId, userId, name: typed, lifetimeMs, scope = "read" }: NewApiToken,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<IssuedApiToken> {
   const name = redactText(readName(typed, "An API token's", MAX_NAME_CHARS)).text;
   const lives = readLifetime(scope, lifetimeMs);
@@ -168,7 +168,7 @@ export const expiringApiTokens = (core: Core, teamId: string | null, until: numb
  * @returns false when it was revoked before
  * @throws Problem 404 when there is none such
  */
-export function revokeApiToken(core: Core, id: string, by: Actor = COMMAND_LINE, teamId?: string): Promise<boolean> {
+export function revokeApiToken(core: Core, id: string, by: Actor, teamId?: string): Promise<boolean> {
   return core.store.write(() => {
     const row = rows(core.store).token.get(id);
     if (!row || (teamId !== undefined && row.teamId !== teamId)) fail(notFound, "There is no such API token.");

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { roleIn } from "../members/members.ts";
 import { findUser, findUsers, type ListedUser } from "../people/people.ts";
 import { getTeam, type Team } from "../teams/teams.ts";
@@ -54,7 +54,7 @@ export function assignDevice(
   core: Core,
   deviceId: string,
   idOrEmail: string | null,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   teamId?: string,
 ): Promise<boolean> {
   return core.store.write(() => {

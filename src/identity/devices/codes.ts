@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { DAY_MS, isoInstant, MINUTE_MS } from "../../kit/clock.ts";
 import { conflict, fail } from "../../kit/problem.ts";
 import { newConnectCode, normalizeConnectCode, tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { makers } from "../people/people.ts";
 import { findTeam } from "../teams/teams.ts";
 import { type OpenCode, rows } from "./rows.ts";
@@ -38,15 +38,15 @@ export const CODE_LIMITS = {
 
 /**
  * Mints a connect code for one machine of a team.
- * @param lifetimeMs how long it may be exchanged
  * @param by who mints it; people are shown their name
+ * @param lifetimeMs how long it may be exchanged
  * @param personId whose the machine becomes that is connected with it; null for nobody's
  */
 export function createCode(
   core: Core,
   teamId: string,
+  by: Actor,
   lifetimeMs: number = CODE_LIMITS.lifetimeMs,
-  by: Actor = COMMAND_LINE,
   personId: string | null = null,
 ): Promise<ConnectCode> {
   return core.store.write(() => storeCode(core, teamId, { lifetimeMs, uses: 1, personId, bindsForMs: null }, by));
@@ -67,7 +67,7 @@ export function createFleetCodes(
   core: Core,
   teamId: string,
   { count, ...how }: FleetCodes,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<ConnectCode[]> {
   return core.store.write(() =>
     Array.from({ length: count }, () => storeCode(core, teamId, { ...how, personId: null }, by)),
@@ -132,7 +132,7 @@ export async function revokeCode(
   core: Core,
   teamId: string,
   id: string,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   personId: string | null = null,
 ): Promise<boolean> {
   if (!/^[0-9a-f]{16}$/.test(id)) return false;

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { withoutMisleading } from "../../kit/escape-invisible.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { redactText } from "../../redact/redact.ts";
 import { type DevicePerson, knownDevice, peopleOf } from "./assign.ts";
 import { endBinding } from "./binding.ts";
@@ -80,13 +80,7 @@ const MAX_LABEL_CHARS = 200;
  * Gives a device of a team another label, free of secrets and of signs that are not seen; blank takes the label away.
  * @returns false when the team has no such device
  */
-export function renameDevice(
-  core: Core,
-  teamId: string,
-  deviceId: string,
-  label: string,
-  by: Actor = COMMAND_LINE,
-): Promise<boolean> {
+export function renameDevice(core: Core, teamId: string, deviceId: string, label: string, by: Actor): Promise<boolean> {
   const printable = withoutMisleading(label.toWellFormed().replace(/\p{Cc}+/gu, " ")).trim();
   const clean = redactText(printable).text.slice(0, MAX_LABEL_CHARS).toWellFormed() || null;
   return core.store.write(() => {
@@ -110,11 +104,6 @@ export function renameDevice(
  * @returns false when it had ended before
  * @throws Problem 404 for an unknown device
  */
-export function revokeDevice(
-  core: Core,
-  deviceId: string,
-  by: Actor = COMMAND_LINE,
-  teamId?: string,
-): Promise<boolean> {
+export function revokeDevice(core: Core, deviceId: string, by: Actor, teamId?: string): Promise<boolean> {
   return core.store.write(() => endBinding(core, knownDevice(core, deviceId, teamId), by, "device.revoked"));
 }

@@ -4,7 +4,7 @@ import { StoreUnavailable } from "../../kit/errors.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, notFound, unauthorized } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
 import { rows, type TokenRow } from "./rows.ts";
 
@@ -34,7 +34,7 @@ const USED_EVERY_MS = MINUTE_MS;
 export function createScimToken(
   core: Core,
   issuer: Owner,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<{ readonly id: string; readonly token: string }> {
   const token = newToken("rkp", core.random);
   const id = newId("stk", core.clock, core.random);
@@ -54,7 +54,7 @@ export const listScimTokens = (core: Core, issuerId: string): ScimTokenFacts[] =
     .filter(({ revokedAt }) => revokedAt === null);
 
 /** Ends a token. @returns false when it was revoked before @throws Problem 404 for none of the issuer's */
-export function revokeScimToken(core: Core, issuer: Owner, id: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+export function revokeScimToken(core: Core, issuer: Owner, id: string, by: Actor): Promise<boolean> {
   return core.store.write(() => {
     const sql = rows(core.store);
     if (!sql.tokensOf.all(issuer.id).some((one) => one.id === id)) fail(notFound, "There is no such SCIM token.");

@@ -7,7 +7,7 @@ import type { Core } from "../../core.ts";
 import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { conflict, fail, forbidden, notFound } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { emailKey, findUser, findUsers, getListedUser, getUser, type ListedUser, type User } from "../people/people.ts";
 import { storeTeam, type Team, type TeamPlan, teamsById } from "../teams/teams.ts";
 import { type MembershipRow, type Role, rows } from "./rows.ts";
@@ -204,13 +204,7 @@ export function requireRank(actor: Role | undefined, subject: Role | undefined, 
 }
 
 /** Puts an existing account into a team, or gives it another role there, as an operator or the command line, who may everything. */
-export function setRole(
-  core: Core,
-  teamId: string,
-  idOrEmail: string,
-  role: Role,
-  by: Actor = COMMAND_LINE,
-): Promise<void> {
+export function setRole(core: Core, teamId: string, idOrEmail: string, role: Role, by: Actor): Promise<void> {
   return core.store.write(() => storeRole(core, teamId, getUser(core, idOrEmail), role, by));
 }
 
@@ -242,13 +236,7 @@ function storeRole(core: Core, teamId: string, user: Person, role: Role, by: Act
 }
 
 /** Takes somebody out of a team; what their read tokens may read shrinks with it at once. @throws Problem */
-export function removeMember(
-  core: Core,
-  teamId: string,
-  userId: string,
-  by: Actor = COMMAND_LINE,
-  actorRole?: Role,
-): Promise<void> {
+export function removeMember(core: Core, teamId: string, userId: string, by: Actor, actorRole?: Role): Promise<void> {
   return core.store.write(() => {
     const row = rows(core.store).membership.get(teamId, userId);
     if (row === undefined) fail(notFound, "This person is not in the team.");

@@ -10,7 +10,7 @@ import { newId } from "../../kit/ids.ts";
 import { keysetPage, MAX_PAGE, type Page } from "../../kit/page.ts";
 import { conflict, fail, forbidden, gone, notFound } from "../../kit/problem.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import {
   findMember,
   getMember,
@@ -81,7 +81,7 @@ export function createSetupLink(core: Core): Promise<OneTimeLink | undefined> {
 export function createInvitation(
   core: Core,
   invitation: Pick<NewLink, "email" | "makerId"> & { readonly teamId: string; readonly role: Role },
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   actorRole?: Role,
 ): Promise<OneTimeLink> {
   const { teamId, role } = invitation;
@@ -136,7 +136,7 @@ export function revokeInvitation(core: Core, teamId: string, id: string, by: Act
 }
 
 /** A link with which a person chooses a new password; an earlier one stops working. For operators and the command line. */
-export function createResetLink(core: Core, idOrEmail: string, by: Actor = COMMAND_LINE): Promise<OneTimeLink> {
+export function createResetLink(core: Core, idOrEmail: string, by: Actor): Promise<OneTimeLink> {
   return core.store.write(() => storeResetLink(core, getUser(core, idOrEmail), by, null));
 }
 

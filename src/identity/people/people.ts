@@ -7,7 +7,7 @@ import { type Core, slot } from "../../core.ts";
 import { misleadingSign } from "../../kit/escape-invisible.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { emailKey, hasControls, soughtText } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type User } from "./rows.ts";
 
 export { emailKey, type User };
@@ -182,12 +182,7 @@ export const makers = {
 };
 
 /** Makes somebody an operator, or no longer one. @throws Problem for the last one */
-export function setOperator(
-  core: Core,
-  idOrEmail: string,
-  operator: boolean,
-  by: Actor = COMMAND_LINE,
-): Promise<boolean> {
+export function setOperator(core: Core, idOrEmail: string, operator: boolean, by: Actor): Promise<boolean> {
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     if ((user.operator === 1) === operator) return false;

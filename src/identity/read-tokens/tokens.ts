@@ -5,7 +5,7 @@ import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { readName } from "../../kit/read-name.ts";
 import { isWellFormedToken, newToken, tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, type Event, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, type Event, recordEvent } from "../../platform/audit/audit.ts";
 import { credential } from "../../platform/http/credential.ts";
 import { redactText } from "../../redact/redact.ts";
 import { membershipsOf } from "../members/members.ts";
@@ -48,11 +48,7 @@ export interface IssuedReadToken {
  * Makes a read token for a person.
  * @throws Problem when the account is closed, or the name, the lifetime or the scope will not do
  */
-export async function createReadToken(
-  core: Core,
-  request: NewReadToken,
-  by: Actor = COMMAND_LINE,
-): Promise<IssuedReadToken> {
+export async function createReadToken(core: Core, request: NewReadToken, by: Actor): Promise<IssuedReadToken> {
   const name = redactText(readName(request.name, "A read token's", MAX_NAME_CHARS)).text;
   const lifetimeMs = request.lifetimeMs ?? DEFAULT_LIFETIME_MS;
   if (!(lifetimeMs >= MINUTE_MS && lifetimeMs <= MAX_LIFETIME_MS))

@@ -3,7 +3,7 @@ import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type ViewRow } from "./rows.ts";
 
 /** Pages of which views are saved. */
@@ -64,7 +64,7 @@ export async function saveView(
   teamId: string,
   userId: string,
   { place, name, query, shared }: { place: ViewPlace; name: string; query: string; shared: boolean },
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<SavedView> {
   const called = name.trim();
   if (called === "" || called.length > MAX_NAME || hasControls(called))
@@ -104,7 +104,7 @@ export function deleteView(
   userId: string,
   id: string,
   manages: boolean,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<SavedView> {
   return core.store.write(() => {
     const row = rows(core.store).byId.get(id, teamId);

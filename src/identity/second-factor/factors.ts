@@ -3,7 +3,7 @@ import { base32, newId } from "../../kit/ids.ts";
 import { conflict, fail, forbidden, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
 import { tokenDigest } from "../../kit/tokens.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { getUser } from "../people/people.ts";
 import { endSessionsOf, forgetSecondFactor, markSecondFactor, requireLive } from "../web-sessions/web-sessions.ts";
 import { newChallenge, openPending, sealPending, takeChallenge } from "./challenges.ts";
@@ -200,7 +200,7 @@ export function removeFactor(core: Core, userId: string, id: string, by: Actor, 
  * Removes all second factors of somebody who lost them, and ends their sign-ins.
  * @returns whether there were any
  */
-export function resetFactors(core: Core, idOrEmail: string, by: Actor = COMMAND_LINE): Promise<boolean> {
+export function resetFactors(core: Core, idOrEmail: string, by: Actor): Promise<boolean> {
   return core.store.write(() => {
     const { id, email } = getUser(core, idOrEmail);
     if (eraseFactors(core, id) === 0) return false;

@@ -2,7 +2,7 @@ import { ConfigError } from "../../config.ts";
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { Problem } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, SYSTEM } from "../../platform/audit/audit.ts";
 import { withdrawApprovals } from "../device-flow/device-flow.ts";
 import { revokeDevicesOf } from "../devices/devices.ts";
 import { directoryRecords } from "../directory/directory.ts";
@@ -55,7 +55,7 @@ export async function prepareUser(core: Core, account: NewUser, teams: readonly 
 }
 
 /** Makes an account. @throws Problem when the address or the password will not do */
-export async function createUser(core: Core, account: NewUser, by: Actor = COMMAND_LINE): Promise<User> {
+export async function createUser(core: Core, account: NewUser, by: Actor): Promise<User> {
   const team = account.team && findTeam(core, account.team.id);
   const user = await prepareUser(core, account, team ? [team.name] : []);
   await core.store.write(() => {
@@ -80,7 +80,7 @@ export async function setPassword(
   core: Core,
   userId: string,
   password: string,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   keepSessionId?: string,
   alongside: (user: User, by: Actor) => void = () => {},
 ): Promise<void> {
@@ -112,7 +112,7 @@ export function setDisabled(
   core: Core,
   idOrEmail: string,
   disabled: boolean,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   revokeDevices = false,
 ): Promise<boolean> {
   return core.store.write(() => {

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { judgeUrl, listLine, OutboundRefused } from "../../platform/outbound/outbound.ts";
 import { forgetDirectory, reviewDirectory } from "../directory/directory.ts";
 import { ROLES, type Role, removeMembersFrom, roleNamed } from "../members/members.ts";
@@ -93,7 +93,7 @@ const rowOf = ({ groups: _, ...issuer }: Issuer): IssuerRow => ({
 });
 
 /** Adds an issuer. Nothing is asked of it yet. @throws Problem for what will not do */
-export function addIssuer(core: Core, name: string, change: IssuerChange, by: Actor = COMMAND_LINE): Promise<Issuer> {
+export function addIssuer(core: Core, name: string, change: IssuerChange, by: Actor): Promise<Issuer> {
   if (!/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/.test(name))
     fail(invalid, "A name has up to 40 lower-case letters, digits and hyphens: it stands in addresses.");
   // A sign-in keeps the name of who vouched for it: one by this would pass for one by a trusted proxy, and end at once.
@@ -127,12 +127,7 @@ export function addIssuer(core: Core, name: string, change: IssuerChange, by: Ac
 }
 
 /** Changes an issuer; whom it vouches for keeps their account. @throws Problem */
-export function changeIssuer(
-  core: Core,
-  name: string,
-  change: IssuerChange,
-  by: Actor = COMMAND_LINE,
-): Promise<Issuer> {
+export function changeIssuer(core: Core, name: string, change: IssuerChange, by: Actor): Promise<Issuer> {
   return core.store.write(() => {
     const before = getIssuer(core, name);
     const after = changed(core, before, change);
@@ -154,7 +149,7 @@ export function changeIssuer(
  * few lose their memberships at a time: others get their turn between, and where the process ends meanwhile, it is done again.
  * @throws Problem 404
  */
-export async function removeIssuer(core: Core, name: string, by: Actor = COMMAND_LINE): Promise<void> {
+export async function removeIssuer(core: Core, name: string, by: Actor): Promise<void> {
   const sql = rows(core.store);
   const issuer = await core.store.write(() => {
     const found = getIssuer(core, name);

@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { conflict, fail } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { endApiTokens } from "../api-tokens/api-tokens.ts";
 import { endCliTokens, withdrawApprovals } from "../device-flow/device-flow.ts";
 import { directoryGroups } from "../directory/directory.ts";
@@ -45,7 +45,7 @@ function endWays(core: Core, user: User, by: Actor): void {
  * Leaves an account to whom an issuer names by its address next: all ways into it end.
  * @throws Problem 409 for an operator's, to whom no address leads
  */
-function release(core: Core, idOrEmail: string, by: Actor = COMMAND_LINE): Promise<void> {
+function release(core: Core, idOrEmail: string, by: Actor): Promise<void> {
   return core.store.write(() => {
     const user = getUser(core, idOrEmail);
     const { id, email } = user;

@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { conflict, fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { readServerUrl } from "../../kit/reach.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { movedTeams, rows, type Team } from "./rows.ts";
 
 /** Its body names the address as `movedTo`, where the shape of the endpoint's refusals has room for it. */
@@ -30,7 +30,7 @@ const requireHere = (core: Core, teamId: string): void => requireNotMoved(rows(c
  * @param address https, or http on this machine @param insecure whether http elsewhere will do as well
  * @throws Problem where it has moved already, or the address will not do
  */
-function begin(core: Core, team: string, address: string, insecure = false, by: Actor = COMMAND_LINE): Promise<Team> {
+function begin(core: Core, team: string, address: string, by: Actor, insecure = false): Promise<Team> {
   const to = readAddress(address, insecure);
   // Devices would be sent back to where they are refused.
   if (to === readServerUrl(baseUrlOf(core.config), true))
@@ -46,7 +46,7 @@ function begin(core: Core, team: string, address: string, insecure = false, by: 
 }
 
 /** Takes that back: the team is served here as before. @throws Problem where it has not moved, or that was confirmed */
-function cancel(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Team> {
+function cancel(core: Core, team: string, by: Actor): Promise<Team> {
   return core.store.write(() => {
     const before = teamOf(core, team);
     if (before.movedTo === null) fail(conflict, `${before.name} has not moved.`);
@@ -61,7 +61,7 @@ function cancel(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Tea
 }
 
 /** Notes that the other instance has the team: from then on the move cannot be taken back. @throws Problem where it has not moved */
-function confirm(core: Core, team: string, by: Actor = COMMAND_LINE): Promise<Team> {
+function confirm(core: Core, team: string, by: Actor): Promise<Team> {
   return core.store.write(() => {
     const before = teamOf(core, team);
     if (before.movedTo === null) fail(conflict, `${before.name} has not moved.`);

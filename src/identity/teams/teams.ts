@@ -8,7 +8,7 @@ import { newId } from "../../kit/ids.ts";
 import { conflict, fail, notFound, problem } from "../../kit/problem.ts";
 import { readName } from "../../kit/read-name.ts";
 import { soughtText } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { rows, type Subscription, type Team, type Tier } from "./rows.ts";
 
 export { teamMoves } from "./moved.ts";
@@ -68,7 +68,7 @@ export interface TeamPlan {
 }
 
 /** Makes a team with an active subscription. @throws Problem when the name is taken or is not one line of text. */
-export function createTeam(core: Core, name: string, plan: TeamPlan = {}, by: Actor = COMMAND_LINE): Promise<Team> {
+export function createTeam(core: Core, name: string, by: Actor, plan: TeamPlan = {}): Promise<Team> {
   return core.store.write(() => storeTeam(core, name, plan, by));
 }
 
@@ -166,7 +166,7 @@ export function updateTeam(
   core: Core,
   idOrName: string,
   change: TeamChange,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   alongside: (core: Core, before: Team, after: Team) => void = () => {},
 ): Promise<Team> {
   return core.store.write(() => {
@@ -199,25 +199,15 @@ export function updateTeam(
 }
 
 /** Says of a team that the operators know who it is, or takes that back. @returns false when it was so already */
-export const verifyTeam = (core: Core, team: string, verified: boolean, by: Actor = COMMAND_LINE): Promise<boolean> =>
+export const verifyTeam = (core: Core, team: string, verified: boolean, by: Actor): Promise<boolean> =>
   setSince(core, team, "verifiedAt", verified, verified ? "team.verified" : "team.unverified", by);
 
 /** Lets a team's members connect machines of their own, or no longer. @returns false when it was so already */
-export const setMembersBind = (
-  core: Core,
-  team: string,
-  allowed: boolean,
-  by: Actor = COMMAND_LINE,
-): Promise<boolean> =>
+export const setMembersBind = (core: Core, team: string, allowed: boolean, by: Actor): Promise<boolean> =>
   setSince(core, team, "bindingClosedAt", !allowed, allowed ? "team.binding_opened" : "team.binding_closed", by);
 
 /** Demands a second factor of a team's people who sign in with a password, or no longer. @returns false when it was so already */
-export function setSecondFactorDemanded(
-  core: Core,
-  team: string,
-  demanded: boolean,
-  by: Actor = COMMAND_LINE,
-): Promise<boolean> {
+export function setSecondFactorDemanded(core: Core, team: string, demanded: boolean, by: Actor): Promise<boolean> {
   const action = demanded ? "team.second_factor_demanded" : "team.second_factor_optional";
   return setSince(core, team, "secondFactorSince", demanded, action, by);
 }

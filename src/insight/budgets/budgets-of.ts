@@ -5,7 +5,7 @@ import { dateOfDay } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, invalid, notFound, problem } from "../../kit/problem.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { forecast } from "./forecast.ts";
 import { measure } from "./measure.ts";
 import { type BudgetRow, type Period, rows, type Scope } from "./rows.ts";
@@ -118,12 +118,7 @@ export interface NewBudget {
  * Sets what a team, or one of its repositories, people (by id) or models, is to spend in a week or a month; another amount replaces it.
  * @throws Problem invalid, tooManyBudgets
  */
-export async function setBudget(
-  core: Core,
-  teamId: string,
-  budget: NewBudget,
-  by: Actor = COMMAND_LINE,
-): Promise<Budget> {
+export async function setBudget(core: Core, teamId: string, budget: NewBudget, by: Actor): Promise<Budget> {
   const { scope, period, amountUsd, thresholds = DEFAULT_THRESHOLDS } = budget;
   const subject = scope === "team" ? "" : budget.subject;
   const amountCents = Math.round(amountUsd * 100);
@@ -168,7 +163,7 @@ export async function setBudget(
 }
 
 /** Removes a budget. @throws Problem notFound */
-export function removeBudget(core: Core, teamId: string, id: string, by: Actor = COMMAND_LINE): Promise<Budget> {
+export function removeBudget(core: Core, teamId: string, id: string, by: Actor): Promise<Budget> {
   return core.store.write(() => {
     const sql = rows(core.store);
     const row = sql.byId.get(id, teamId);

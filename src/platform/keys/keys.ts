@@ -8,7 +8,7 @@ import { type Core, slot } from "../../core.ts";
 import { DataDirectoryError, StoreUnavailable } from "../../kit/errors.ts";
 import { makeFolder, syncDirectory, syncFile, writeFileAtomically } from "../../kit/files.ts";
 import { ALG, generateSigningPem, publicJwk, readSigningKey, type SigningKey } from "../../kit/jwt.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../audit/audit.ts";
+import { type Actor, recordEvent } from "../audit/audit.ts";
 import { type KeyRow, rows } from "./rows.ts";
 
 export { activePublicPem, keyIds } from "./rows.ts";
@@ -121,7 +121,7 @@ export async function ensureSigningKey(core: Core): Promise<SigningKey> {
  * Makes a new signing key and retires the old one, whose public half stays published so that what it signed still verifies.
  * Running servers take the new key up by themselves.
  */
-export async function rotateKey(core: Core, by: Actor = COMMAND_LINE): Promise<KeyRow> {
+export async function rotateKey(core: Core, by: Actor): Promise<KeyRow> {
   const { directory } = core.store;
   await ensureSigningKey(core);
   const pem = await generateSigningPem();

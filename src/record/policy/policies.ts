@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Core } from "../../core.ts";
 import { makers } from "../../identity/people/people.ts";
 import { fail, problem } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { comparePolicies } from "./changes.ts";
 import { DEFAULT_POLICY, type Policy } from "./document.ts";
 import { forgetCaptureMode } from "./mode.ts";
@@ -62,7 +62,7 @@ export function setPolicy(
   core: Core,
   teamId: string,
   policy: Policy,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   { basedOn, restores }: Basis = {},
 ): Promise<boolean> {
   return core.store.write(() => {

@@ -3,7 +3,7 @@ import { DataDirectoryError } from "../../kit/errors.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
 import { requireGoing } from "./cut-short.ts";
@@ -76,7 +76,7 @@ export async function requestErasure(
   core: Core,
   { target: asked, teamId }: Pick<Resolved, "target" | "teamId">,
   reason: string,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<Erasure> {
   const target = await withNamed(core, asked);
   const erasure: Erasure = {

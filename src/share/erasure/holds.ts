@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type HoldRow, holdRows } from "./hold-rows.ts";
 import { oneDevice, oneSession } from "./targets.ts";
 
@@ -30,7 +30,7 @@ export function readReason(typed: string): string {
 }
 
 /** Places a hold. @throws Problem when there is nothing of that name */
-export async function placeHold(core: Core, request: HoldRequest, by: Actor = COMMAND_LINE): Promise<Hold> {
+export async function placeHold(core: Core, request: HoldRequest, by: Actor): Promise<Hold> {
   const reason = readReason(request.reason);
   const place = placeOf(core, request);
   const id = newId("hold", core.clock, core.random);
@@ -60,7 +60,7 @@ function getHold(core: Core, id: string): Hold {
 }
 
 /** Ends a hold: what was to go meanwhile goes with the next nightly run, or is asked for again. @throws Problem */
-export function releaseHold(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<Hold> {
+export function releaseHold(core: Core, id: string, by: Actor): Promise<Hold> {
   return core.store.write(() => {
     const hold = getHold(core, id);
     if (holdRows(core.store).release.run(by.label, core.clock.now(), id).changes === 0)

@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { getTeam } from "../../identity/teams/teams.ts";
 import { fail, invalid } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { RETENTION_KINDS, type RetentionKind, retentionRows } from "./retention-rows.ts";
 
 /** Retention: for how many days what is kept. Without a rule it is kept for ever. */
@@ -36,7 +36,7 @@ export function setRetention(
   team: string,
   kind: RetentionKind,
   days: number | null,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<boolean> {
   if (days !== null && !(Number.isInteger(days) && days >= 1 && days <= MAX_DAYS))
     fail(invalid, `Days are a whole number from 1 to ${MAX_DAYS}.`);

@@ -6,7 +6,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { TAR_END, tarMember } from "../../kit/tar.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { type Actor, COMMAND_LINE, type Event, recordAct } from "../../platform/audit/audit.ts";
+import { type Actor, type Event, recordAct } from "../../platform/audit/audit.ts";
 import { ledgerKeys } from "../../platform/transparency/transparency.ts";
 import { partsOf } from "./parts.ts";
 import type { ExportScope } from "./scope.ts";
@@ -37,8 +37,8 @@ export async function exportArchive(
   core: Core,
   scope: ExportScope,
   write: (archive: AsyncIterable<Uint8Array>) => Promise<number>,
+  by: Actor,
   onFile: (files: number) => void = () => {},
-  by: Actor = COMMAND_LINE,
 ): Promise<ExportResult> {
   const archive = new Archive(core.clock.now(), onFile);
   const content = async function* () {

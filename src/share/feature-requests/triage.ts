@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type RequestRow, rows, type Status } from "./rows.ts";
 
 export const MAX_NOTE_CHARS = 2_000;
@@ -33,12 +33,7 @@ export interface RequestChange {
  * Sets a request's status or note.
  * @throws Problem 404 for an unknown id, 409 for the status of a merged request, 400 for a note that is too long
  */
-export function changeRequest(
-  core: Core,
-  id: string,
-  { status, note }: RequestChange,
-  by: Actor = COMMAND_LINE,
-): Promise<RequestRow> {
+export function changeRequest(core: Core, id: string, { status, note }: RequestChange, by: Actor): Promise<RequestRow> {
   const text = note?.replaceAll("\r\n", "\n").trim().toWellFormed();
   if (text !== undefined && text.length > MAX_NOTE_CHARS)
     fail(invalid, `A note has at most ${MAX_NOTE_CHARS} characters.`);
@@ -66,7 +61,7 @@ export function changeRequest(
  * where that one went; no chain can come back to where it began.
  * @throws Problem 404 for an unknown id, 409 when the other one is this one or merged into it
  */
-export function mergeRequest(core: Core, id: string, into: string, by: Actor = COMMAND_LINE): Promise<RequestRow> {
+export function mergeRequest(core: Core, id: string, into: string, by: Actor): Promise<RequestRow> {
   return core.store.write(() => {
     const before = known(core, id);
     const root = rows(core.store).root.get(into);
@@ -78,7 +73,7 @@ export function mergeRequest(core: Core, id: string, into: string, by: Actor = C
 }
 
 /** Takes a merge back: the request has its own status again. @throws Problem 404 for an unknown id */
-export function unmergeRequest(core: Core, id: string, by: Actor = COMMAND_LINE): Promise<RequestRow> {
+export function unmergeRequest(core: Core, id: string, by: Actor): Promise<RequestRow> {
   return core.store.write(() => {
     const before = known(core, id);
     return store(core, by, before, { ...before, mergedInto: null }, "request.unmerged", { from: before.mergedInto });

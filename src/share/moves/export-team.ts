@@ -8,7 +8,7 @@ import { isoInstant } from "../../kit/clock.ts";
 import { whereFull } from "../../kit/errors.ts";
 import { syncFile } from "../../kit/files.ts";
 import { conflict, fail, unavailable } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordAct } from "../../platform/audit/audit.ts";
+import { type Actor, recordAct } from "../../platform/audit/audit.ts";
 import { areCaughtUp } from "../../platform/projections/projections.ts";
 import { CURRENT_SCHEMA, local, removeDatabase, type Store } from "../../platform/store/store.ts";
 import {
@@ -64,7 +64,7 @@ export async function exportTeam(
   team: string,
   file: string,
   onProgress: (share: number) => void,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
 ): Promise<ExportedTeam> {
   const { id, name, movedTo } = getTeam(core, team);
   if (ledgerKeys.vkey(core) === undefined) fail(unavailable, "no server started on this database yet");

@@ -5,7 +5,7 @@ import { DERIVED, deriveAll } from "../../insight/derived/derived.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, unavailable } from "../../kit/problem.ts";
 import { hasControls } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { areCaughtUp, passOver } from "../../platform/projections/projections.ts";
 import { logImports, nextLeaf, recordImport } from "../../platform/transparency/transparency.ts";
 import { leaveLastDigest } from "../alarms/alarms.ts";
@@ -63,8 +63,8 @@ export async function importTeam(
   core: Core,
   file: string,
   checked: CheckedFile,
+  by: Actor,
   options: ImportOptions = {},
-  by: Actor = COMMAND_LINE,
 ): Promise<ImportedTeam> {
   const there = importedBefore(core, checked);
   if (there) return there;

@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../kit/clock.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, rateLimited } from "../../kit/problem.ts";
 import { oneLine } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, SYSTEM } from "../../platform/audit/audit.ts";
+import { type Actor, SYSTEM } from "../../platform/audit/audit.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
 import { findNotices, type StoredNotice } from "../../platform/notices/notices.ts";
 import { OutboundFailed, OutboundRefused, post, readRetryAfter } from "../../platform/outbound/outbound.ts";
@@ -79,12 +79,7 @@ const TESTS: Quota = { count: 10, seconds: 60 };
 const tests = slot(() => new Buckets());
 
 /** Sends a test at once. @throws Problem 404; 429 after too many */
-export async function testChannel(
-  core: Core,
-  id: string,
-  teamId?: string | null,
-  by: Actor = COMMAND_LINE,
-): Promise<Outcome> {
+export async function testChannel(core: Core, id: string, by: Actor, teamId?: string | null): Promise<Outcome> {
   const row = getRow(core, id, teamId);
   const { allowed, retryAfterSeconds } = tests(core).take(id, core.clock.monotonic(), TESTS);
   if (!allowed) fail(rateLimited, { message: "That were many tests. Try again in a minute.", retryAfterSeconds });

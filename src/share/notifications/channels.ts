@@ -5,7 +5,7 @@ import { MAX_ERASED_ROWS } from "../../kit/erase-steps.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { readName } from "../../kit/read-name.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { NOTICE_TYPES, type NoticeName } from "../../platform/notices/notices.ts";
 import { redactText } from "../../redact/redact.ts";
 import { spellSecret } from "./formats.ts";
@@ -60,7 +60,7 @@ export interface MadeChannel {
 }
 
 /** Makes a channel. @throws Problem when a part of it will not do */
-export async function createChannel(core: Core, typed: NewChannel, by: Actor = COMMAND_LINE): Promise<MadeChannel> {
+export async function createChannel(core: Core, typed: NewChannel, by: Actor): Promise<MadeChannel> {
   const { teamId, kind } = typed;
   const row = {
     id: newId("chn", core.clock, core.random),
@@ -145,15 +145,11 @@ interface Act {
   readonly id: string;
   /** Whose it must be, as for `getChannel`. */
   readonly teamId?: string | null | undefined;
-  readonly by?: Actor | undefined;
+  readonly by: Actor;
 }
 
 /** Chooses other events. @returns false when these were chosen before */
-export function chooseEvents(
-  core: Core,
-  { id, teamId, by = COMMAND_LINE }: Act,
-  events: readonly string[],
-): Promise<boolean> {
+export function chooseEvents(core: Core, { id, teamId, by }: Act, events: readonly string[]): Promise<boolean> {
   return core.store.write(() => {
     const channel = getChannel(core, id, teamId);
     const chosen = readEvents(channel.teamId, events);
@@ -165,11 +161,7 @@ export function chooseEvents(
 }
 
 /** Stops sending to a channel, or begins again. What waits is not sent after a pause. @returns false when it was so before */
-export async function pauseChannel(
-  core: Core,
-  { id, teamId, by = COMMAND_LINE }: Act,
-  paused: boolean,
-): Promise<boolean> {
+export async function pauseChannel(core: Core, { id, teamId, by }: Act, paused: boolean): Promise<boolean> {
   const isChanged = await core.store.write(() => {
     const channel = getChannel(core, id, teamId);
     if ((channel.disabledAt !== null) === paused) return false;
@@ -212,7 +204,7 @@ export const previousSecrets = ({ previousSecret, rotatedAt }: ChannelRow, now: 
  * @returns the secret, shown once
  * @throws Problem where nothing is signed
  */
-export function rotateSecret(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<string> {
+export function rotateSecret(core: Core, { id, teamId, by }: Act): Promise<string> {
   const secret = spellSecret(core.random(SECRET_BYTES));
   return core.store.write(() => {
     const row = getRow(core, id, teamId);
@@ -226,7 +218,7 @@ export function rotateSecret(core: Core, { id, teamId, by = COMMAND_LINE }: Act)
 }
 
 /** Removes a channel; what waits is not sent. @throws Problem 404 */
-export async function removeChannel(core: Core, { id, teamId, by = COMMAND_LINE }: Act): Promise<void> {
+export async function removeChannel(core: Core, { id, teamId, by }: Act): Promise<void> {
   await core.store.write(() => {
     const channel = getChannel(core, id, teamId);
     rows(core.store).remove.run(core.clock.now(), id);

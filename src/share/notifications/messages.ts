@@ -1,6 +1,6 @@
 import type { Core } from "../../core.ts";
 import { conflict, fail, notFound } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE } from "../../platform/audit/audit.ts";
+import type { Actor } from "../../platform/audit/audit.ts";
 import { getChannel, record } from "./channels.ts";
 import { type MessageRow, rows } from "./rows.ts";
 
@@ -22,7 +22,7 @@ export const messagesOf = (core: Core, channelId: string, limit: number): Messag
     .map(read);
 
 /** Sends a message again that was delivered or given up, with all the tries it had. @throws Problem when it waits, or is not there */
-export function sendAgain(core: Core, id: number, teamId: string | null, by: Actor = COMMAND_LINE): Promise<void> {
+export function sendAgain(core: Core, id: number, teamId: string | null, by: Actor): Promise<void> {
   return core.store.write(() => {
     const sql = rows(core.store);
     const message = Number.isSafeInteger(id) ? sql.message.get(id) : undefined;

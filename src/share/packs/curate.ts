@@ -2,7 +2,7 @@ import type { Core } from "../../core.ts";
 import { findTeamIds, teamsById } from "../../identity/teams/teams.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
 import { soughtText } from "../../kit/strings.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { type OwnPack, packRows, toEntry, toOwn } from "./list.ts";
 import { rows, type StoredPack } from "./rows.ts";
 import { readLine } from "./rules.ts";
@@ -24,7 +24,7 @@ export async function curatePack(
   core: Core,
   name: string,
   curation: Curation,
-  by: Actor = COMMAND_LINE,
+  by: Actor,
   teamId?: string,
 ): Promise<boolean> {
   const reason = curation.act === "remove" ? readLine(curation.reason, "the reason", MAX_REASON) : null;

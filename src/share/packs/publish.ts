@@ -1,7 +1,7 @@
 import type { Core } from "../../core.ts";
 import { newId } from "../../kit/ids.ts";
 import { fail, unprocessable } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import type { PackDraft } from "./draft.ts";
 import { forgetPacks } from "./list.ts";
 import { currentVersion, requirePublishable } from "./offer.ts";
@@ -11,7 +11,7 @@ import { rows, type StoredPack } from "./rows.ts";
  * Publishes what was drafted, for everybody.
  * @throws Problem when it holds a certain secret (422), or somebody was faster (409)
  */
-export async function publishPack(core: Core, draft: PackDraft, by: Actor = COMMAND_LINE): Promise<void> {
+export async function publishPack(core: Core, draft: PackDraft, by: Actor): Promise<void> {
   if (draft.refusal !== null) fail(unprocessable, draft.refusal);
   const { teamId, name, version, title, summary, license, readme, rules, archive, sha256 } = draft;
   const classes = JSON.stringify(draft.classes);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Core } from "../../core.ts";
 import { conflict, fail, invalid, notFound } from "../../kit/problem.ts";
-import { type Actor, COMMAND_LINE, recordEvent } from "../../platform/audit/audit.ts";
+import { type Actor, recordEvent } from "../../platform/audit/audit.ts";
 import { dropFile, keepFile, type Summed, sumFile } from "./files.ts";
 import { removeLeftovers } from "./leftovers.ts";
 import { type Release, toRelease } from "./list.ts";
@@ -28,8 +28,8 @@ export interface NewRelease {
 export async function addRelease(
   core: Core,
   release: NewRelease,
+  by: Actor,
   onProgress: (share: number) => void = () => {},
-  by: Actor = COMMAND_LINE,
 ): Promise<Release> {
   const platform = platformOf(release.platform);
   if (!platform) fail(invalid, "the platform must be win32 (or win)");
@@ -72,12 +72,7 @@ export async function addRelease(
 }
 
 /** Withdraws an installer, its file included. @throws Problem (404) when it is not registered */
-export async function removeRelease(
-  core: Core,
-  platformName: string,
-  version: string,
-  by: Actor = COMMAND_LINE,
-): Promise<void> {
+export async function removeRelease(core: Core, platformName: string, version: string, by: Actor): Promise<void> {
   const platform = platformOf(platformName) ?? "";
   const removed = await core.store.write(() => {
     const row = rows(core.store).byVersion.get(platform, version);

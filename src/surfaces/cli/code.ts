@@ -80,7 +80,7 @@ function addCreate(code: Command, cli: Cli): void {
               { count: count ?? 1, uses: uses ?? 1, lifetimeMs, bindsForMs: ephemeral ?? null },
               caller.by,
             )
-          : [await createCode(core, teamId, lifetimeMs, caller.by)];
+          : [await createCode(core, teamId, caller.by, lifetimeMs)];
         const all = made.map((one) => ({ ...one, expiresAt: isoInstant(one.expiresAt) }));
         const [first] = all;
         output.result(count === undefined ? first : all, () =>

@@ -32,7 +32,7 @@ export function exportCommand(program: Command, cli: Cli): void {
         const write = (archive: AsyncIterable<Uint8Array>) => cli.place.writeArchive(file, archive);
         const done = {
           file,
-          ...(await exportArchive(core, resolveScope(core, options), write, filesOf(output), by)),
+          ...(await exportArchive(core, resolveScope(core, options), write, by, filesOf(output))),
         };
         output.result(
           done,

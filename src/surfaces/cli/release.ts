@@ -30,7 +30,7 @@ export function releaseCommands(program: Command, cli: Cli): void {
     .action(
       (options: CommonOptions & { platform: string; version: string; file?: string; url?: string; sha512?: string }) =>
         withCore(cli, options, async (core, output, { by }) => {
-          const added = await addRelease(core, options, output.steps("reading the installer"), by);
+          const added = await addRelease(core, options, by, output.steps("reading the installer"));
           output.result(shown(added), () =>
             facts([
               ["platform", added.platform],

@@ -168,15 +168,15 @@ function addScim(sso: Command, cli: Cli): void {
     .option("--list", "list those that work instead")
     .option("--revoke <id>", "end one instead")
     .action((name: string, options: CommonOptions & { list?: true; revoke?: string }) =>
-      withCore(cli, options, async (core, output) => {
+      withCore(cli, options, async (core, output, { by }) => {
         const issuer = getIssuer(core, name);
         const { revoke: id } = options;
         if (options.list) return listTokens(core, issuer, output);
         if (id !== undefined) {
-          const changed = await revokeScimToken(core, issuer, id);
+          const changed = await revokeScimToken(core, issuer, id, by);
           return output.result({ id, changed }, () => revokedText(id, changed));
         }
-        const made = await createScimToken(core, issuer);
+        const made = await createScimToken(core, issuer, by);
         output.result({ ...made, url: `${baseUrlOf(core.config)}${SCIM_PATH}` }, () => made.token);
         output.note(`Shown once; its id is ${made.id}. Tenant URL: ${baseUrlOf(core.config)}${SCIM_PATH}`);
         noteGuessedAddress(core, output);

@@ -38,7 +38,7 @@ function addMove(team: Command, cli: Cli): void {
       return withCore(cli, options, async (core, output, caller) => {
         const { id } = teamNamed(core, caller, name);
         if (to !== undefined) {
-          const moved = await teamMoves.begin(core, id, to, insecure, caller.by);
+          const moved = await teamMoves.begin(core, id, to, caller.by, insecure);
           output.result(movedJson(moved), () => movedText(moved));
           output.note(
             `Next: ${output.reckon(`team export ${shellWord(moved.name)} --out FILE`)}, and at the other server: reckon team import FILE`,
@@ -127,7 +127,7 @@ function addImport(team: Command, cli: Cli): void {
         const checked = await checkFile(core, file, options.originKey, output.steps("verifying the file"));
         if (options.dryRun) return showChecked(output, checked);
         output.steps("taking the team in");
-        const done = await importTeam(core, file, checked, options, by);
+        const done = await importTeam(core, file, checked, by, options);
         showImported(output, checked, done);
       });
     });

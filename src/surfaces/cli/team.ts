@@ -71,7 +71,7 @@ function addCreate(team: Command, cli: Cli): void {
         cli,
         options,
         async (core, output, { by }) => {
-          const made = await createTeam(core, name, options, by);
+          const made = await createTeam(core, name, by, options);
           output.result(asJson(made), () => asText(made));
           output.note(`Next: ${output.reckon(`code create --team ${shellWord(made.name)}`)}`);
         },

@@ -116,7 +116,7 @@ function addTest(webhook: Command, cli: Cli): void {
     webhook.command("test").argument("<id>", "id of the channel").description("send a test to a channel at once"),
   ).action((id: string, options: CommonOptions) =>
     withCore(cli, options, async (core, output, { by, teamId }) => {
-      const { delivered, text, reply, add } = await testChannel(core, id, teamId ?? undefined, by);
+      const { delivered, text, reply, add } = await testChannel(core, id, by, teamId ?? undefined);
       output.result(
         { id, delivered, outcome: text, reply },
         () => `${delivered ? "delivered" : "not delivered"}: ${text}`,

@@ -36,7 +36,7 @@ export function mintIn(local: LocalInstance, kind: Kind, state: string): Promise
 }
 
 async function mintDevice(local: LocalInstance, core: Core, state: string): Promise<object> {
-  const { code } = await createCode(core, local.credentials.teamId, MINUTE_MS, SYSTEM);
+  const { code } = await createCode(core, local.credentials.teamId, SYSTEM, MINUTE_MS);
   const { deviceId, deviceToken, expiresAt } = await bindDevice(core, code, "dev", `${state} device`);
   local.deviceTokens.set(deviceId, deviceToken);
   const made = { deviceId, deviceToken, expiresAt: isoInstant(expiresAt) };
@@ -47,7 +47,7 @@ async function mintDevice(local: LocalInstance, core: Core, state: string): Prom
 }
 
 async function mintCode(local: LocalInstance, core: Core, state: string): Promise<object> {
-  const { code, expiresAt } = await createCode(core, local.credentials.teamId, 30 * DAY_MS, SYSTEM);
+  const { code, expiresAt } = await createCode(core, local.credentials.teamId, SYSTEM, 30 * DAY_MS);
   if (state === "used") await bindDevice(core, code, "dev", "device of a used code");
   return { connectCode: code, expiresAt: isoInstant(expiresAt) };
 }

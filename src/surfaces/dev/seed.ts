@@ -61,7 +61,7 @@ export async function createTeamAndOwner(
   others: Random | undefined,
 ): Promise<CreatedTeam> {
   clock.set(startAt - TEAM_AGE_MS);
-  const team = await createTeam(core, TEAM, { seats: 10 }, SYSTEM);
+  const team = await createTeam(core, TEAM, SYSTEM, { seats: 10 });
   const password = newPassword(core);
   const owner = { email: EMAIL, name: "Ines", password, operator: true };
   const user = await createUser(core, { ...owner, team: { id: team.id, role: "owner" } }, SYSTEM);
@@ -94,9 +94,9 @@ export async function mintCredentials(
 ): Promise<Credentials> {
   const cliToken = await createCliToken(core, user, SYSTEM);
   const readToken = await createReadToken(core, { userId: user.id, name: "demo" }, SYSTEM);
-  const spent = await createCode(core, teamId, MINUTE_MS, SYSTEM);
+  const spent = await createCode(core, teamId, SYSTEM, MINUTE_MS);
   const { deviceId, deviceToken } = await bindDevice(core, spent.code, "dev", "demo device");
-  const open = await createCode(core, teamId, CODE_LIFETIME_MS, SYSTEM);
+  const open = await createCode(core, teamId, SYSTEM, CODE_LIFETIME_MS);
   return {
     baseUrl,
     teamId,

@@ -9,6 +9,7 @@ import { createTeam, type Team } from "../../../src/identity/teams/teams.ts";
 import { systemClock } from "../../../src/kit/clock.ts";
 import { createLog } from "../../../src/kit/log.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { openStore } from "../../../src/platform/store/store.ts";
 import { withEntries } from "../../support/entries.ts";
 
@@ -57,15 +58,15 @@ export interface DataOptions {
 export async function makeData(options: DataOptions = {}): Promise<Data> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "reckon-fault-"));
   const made = await withDirectory(directory, async (core) => {
-    const team = await createTeam(core, "Acme");
+    const team = await createTeam(core, "Acme", COMMAND_LINE);
     const devices: Device[] = [];
     for (let i = 0; i < (options.devices ?? 1); i++) {
-      const { code } = await createCode(core, team.id);
+      const { code } = await createCode(core, team.id, COMMAND_LINE);
       const bound = await bindDevice(core, code, "1", null);
       devices.push({ deviceId: bound.deviceId, token: bound.deviceToken });
     }
     const codes: string[] = [];
-    for (let i = 0; i < (options.codes ?? 0); i++) codes.push((await createCode(core, team.id)).code);
+    for (let i = 0; i < (options.codes ?? 0); i++) codes.push((await createCode(core, team.id, COMMAND_LINE)).code);
     return { directory, team, devices, codes };
   });
   if (options.keyPem !== undefined)

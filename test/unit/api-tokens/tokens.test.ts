@@ -27,7 +27,7 @@ async function started() {
   const team = await t.team();
   const user = await memberOf(t, team);
   const by: Actor = { kind: "user", id: user.id, label: user.email, ip: "192.0.2.7" };
-  await setRole(core, team.id, user.id, "admin");
+  await setRole(core, team.id, user.id, "admin", COMMAND_LINE);
   const make = (wanted: Partial<NewApiToken> = {}) =>
     createApiToken(core, { teamId: team.id, userId: user.id, name: "report", ...wanted }, by);
   return { t, core, team, user, by, make };
@@ -74,11 +74,11 @@ describe("making an API token", () => {
     const made = await Promise.all(Array.from({ length: 100 }, () => make({ name: `for ${secret}` })));
     expect(JSON.stringify(t.rows("SELECT name FROM api_tokens"))).not.toContain(secret);
     await expect(make()).rejects.toThrow(/100 API tokens/);
-    await revokeApiToken(core, made[0]?.id as string);
+    await revokeApiToken(core, made[0]?.id as string, COMMAND_LINE);
     await make();
-    await setRole(core, team.id, user.id, "member");
+    await setRole(core, team.id, user.id, "member", COMMAND_LINE);
     await expect(make()).rejects.toThrow(/owners and admins/);
-    await setDisabled(core, user.id, true);
+    await setDisabled(core, user.id, true, COMMAND_LINE);
     await expect(make()).rejects.toThrow(/closed/);
   });
 });
@@ -112,7 +112,7 @@ describe("an API token", () => {
     const status = async (team: string) => (await t.call("GET", `/api/sessions?team=${team}`, { token })).status;
     expect([await status(other.id), await status("Other")]).toEqual([404, 404]);
     const reading = findApiPrincipal(core, token) as ApiPrincipal;
-    await revokeApiToken(core, id);
+    await revokeApiToken(core, id, COMMAND_LINE);
     const days = t.rows("SELECT * FROM api_token_days");
     await expect(recordApiRead(core, reading, "apiListSessions")).rejects.toMatchObject({ status: 401 });
     expect(t.rows("SELECT * FROM api_token_days")).toEqual(days);
@@ -140,23 +140,23 @@ describe("an API token", () => {
     const { core, team, user, make } = await started();
     const [theirs, nobodys] = [await make(), await make({ userId: null })];
     const works = ({ token }: { readonly token: string }) => findApiPrincipal(core, token) !== undefined;
-    await setRole(core, team.id, user.id, "member");
+    await setRole(core, team.id, user.id, "member", COMMAND_LINE);
     expect([works(theirs), works(nobodys)]).toEqual([false, true]);
     expect(listApiTokens(core, team.id).map(({ status }) => status)).toEqual(["active", "suspended"]);
-    await setRole(core, team.id, user.id, "admin");
+    await setRole(core, team.id, user.id, "admin", COMMAND_LINE);
     expect(works(theirs)).toBe(true);
-    await setDisabled(core, user.id, true);
+    await setDisabled(core, user.id, true, COMMAND_LINE);
     expect([works(theirs), works(nobodys)]).toEqual([false, true]);
     expect(listApiTokens(core, team.id).map(({ status }) => status)).toEqual(["active", "suspended"]);
-    await setDisabled(core, user.id, false);
+    await setDisabled(core, user.id, false, COMMAND_LINE);
     expect(works(theirs)).toBe(true);
-    await removeMember(core, team.id, user.id);
+    await removeMember(core, team.id, user.id, COMMAND_LINE);
     expect(works(theirs)).toBe(false);
-    await setOperator(core, user.id, true);
+    await setOperator(core, user.id, true, COMMAND_LINE);
     expect(works(theirs)).toBe(true);
     const all = await make({ teamId: null });
     expect(findApiPrincipal(core, all.token)).toEqual({ tokenId: all.id, teamId: null, scope: "read" });
-    await setOperator(core, user.id, false);
+    await setOperator(core, user.id, false, COMMAND_LINE);
     expect(works(all)).toBe(false);
   });
 

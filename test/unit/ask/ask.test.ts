@@ -3,6 +3,7 @@ import { removeMember } from "../../../src/identity/members/members.ts";
 import { findReader } from "../../../src/identity/read-tokens/tokens.ts";
 import { askBrains } from "../../../src/insight/ask/search.ts";
 import { systemClock } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 import { memberOf, publish, readToken } from "../../support/reads.ts";
 
@@ -21,7 +22,7 @@ it("shows nothing of a team that the owner left while its index was being built"
   const principal = findReader(core, token);
   if (!principal) throw new Error("the token is not found");
   const asking = askBrains(core, principal, "zebra");
-  await removeMember(core, left.team.id, user.id);
+  await removeMember(core, left.team.id, user.id, COMMAND_LINE);
   const { total, hits } = await asking;
   expect([total, hits.map(({ filePath }) => filePath)]).toEqual([1, ["kept.md"]]);
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { createCode, revokeDevice } from "../../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { rotateKey } from "../../../src/platform/keys/keys.ts";
 import { parsePolicy, setPolicy } from "../../../src/record/policy/policy.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -57,10 +58,10 @@ it("nothing when nothing was done: refused exchanges, lost races, bindings that 
   expect(again.status).toBe(400);
   const races = await Promise.all(Array.from({ length: 10 }, () => t.post("/api/connect/rotate", { token })));
   expect(races.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
-  expect([await revokeDevice(t.instance.core, deviceId), await revokeDevice(t.instance.core, deviceId)]).toEqual([
-    true,
-    false,
-  ]);
+  expect([
+    await revokeDevice(t.instance.core, deviceId, COMMAND_LINE),
+    await revokeDevice(t.instance.core, deviceId, COMMAND_LINE),
+  ]).toEqual([true, false]);
   expect(events(t, "device.%").map(({ action, kind }) => `${kind} ${action}`)).toEqual([
     "device device.connected",
     "device device.rotated",
@@ -72,9 +73,9 @@ it("what is done from the command line: codes, policies, keys", async () => {
   const t = await start();
   const { core } = t.instance;
   const team = await t.team();
-  await createCode(core, team.id);
-  await setPolicy(core, team.id, parsePolicy('{"captureMode":"full"}'));
-  const { kid } = await rotateKey(core);
+  await createCode(core, team.id, COMMAND_LINE);
+  await setPolicy(core, team.id, parsePolicy('{"captureMode":"full"}'), COMMAND_LINE);
+  const { kid } = await rotateKey(core, COMMAND_LINE);
   const by = { kind: "command", who: "command line", ip: null };
   expect(events(t, "code.%")).toMatchObject([{ ...by, action: "code.created", team: team.id }]);
   expect(events(t, "policy.%")).toMatchObject([{ ...by, action: "policy.changed", team: team.id }]);

@@ -1,5 +1,6 @@
 import { zstdDecompressSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { diffSnapshotFile, listVersions, readFile } from "../../../src/record/brain/brain.ts";
 import { brainExport } from "../../../src/record/brain/export.ts";
 import { sealContents } from "../../../src/record/brain/seal.ts";
@@ -111,7 +112,7 @@ describe("sealing of brains", () => {
 describe("erasing what lies in blocks", () => {
   const erase = async (target: Parameters<typeof resolveTarget>[1]) => {
     const { core } = t.instance;
-    return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it"));
+    return carryOut(core, await requestErasure(core, resolveTarget(core, target), "they wanted it", COMMAND_LINE));
   };
 
   it("packs what others have of a block anew, and nothing is left of the rest in any file", async () => {

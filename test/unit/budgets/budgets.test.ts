@@ -4,6 +4,7 @@ import { budgetStandings, removeBudget, setBudget } from "../../../src/insight/b
 import { checkBudgets } from "../../../src/insight/budgets/check.ts";
 import { forecast, spanAt } from "../../../src/insight/budgets/forecast.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
 
@@ -36,20 +37,25 @@ describe("a budget", () => {
       operator: false,
       team: { id: team, role: "owner" },
     });
-    await assignDevice(core, one.deviceId, ada.id);
+    await assignDevice(core, one.deviceId, ada.id, COMMAND_LINE);
     await spend(t, one, 30);
     await spend(t, robot, 12, "till");
-    await setBudget(core, team, { ...whole, amountUsd: 100 });
-    await setBudget(core, team, { ...whole, scope: "repo", subject: "till", amountUsd: 10.5 });
-    await setBudget(core, team, { ...whole, scope: "person", subject: ada.id, amountUsd: 100 });
-    await setBudget(core, team, {
-      ...whole,
-      scope: "model",
-      subject: "claude-opus-4-6",
-      period: "week",
-      amountUsd: 1,
-    });
-    await setBudget(core, team, { ...whole, scope: "model", subject: "none", amountUsd: 1 });
+    await setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE);
+    await setBudget(core, team, { ...whole, scope: "repo", subject: "till", amountUsd: 10.5 }, COMMAND_LINE);
+    await setBudget(core, team, { ...whole, scope: "person", subject: ada.id, amountUsd: 100 }, COMMAND_LINE);
+    await setBudget(
+      core,
+      team,
+      {
+        ...whole,
+        scope: "model",
+        subject: "claude-opus-4-6",
+        period: "week",
+        amountUsd: 1,
+      },
+      COMMAND_LINE,
+    );
+    await setBudget(core, team, { ...whole, scope: "model", subject: "none", amountUsd: 1 }, COMMAND_LINE);
     const found = new Map(budgetStandings(core, team).map((one) => [`${one.scope} ${one.subject}`, one]));
     expect(other).toBeUndefined();
     expect(found.get("team ")).toMatchObject({ usedUsd: 42, from: "2026-11-01", to: "2026-11-30", state: "on track" });
@@ -57,7 +63,7 @@ describe("a budget", () => {
     expect(found.get(`person ${ada.id}`)).toMatchObject({ usedUsd: 30 });
     expect(found.get("model claude-opus-4-6")).toMatchObject({ usedUsd: 42, from: "2026-11-16", to: "2026-11-22" });
     expect(found.get("model none")).toMatchObject({ usedUsd: 0, state: "on track" });
-    await assignDevice(core, robot.deviceId, ada.id);
+    await assignDevice(core, robot.deviceId, ada.id, COMMAND_LINE);
     expect(budgetStandings(core, team).find(({ scope }) => scope === "person")).toMatchObject({ usedUsd: 42 });
   });
 
@@ -66,7 +72,7 @@ describe("a budget", () => {
     const { core } = t.instance;
     const device = await t.device();
     const team = device.team.id;
-    const { id } = await setBudget(core, team, { ...whole, amountUsd: 100 });
+    const { id } = await setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE);
     const reached = () =>
       t.rows("SELECT threshold FROM budget_crossings ORDER BY day, threshold").map((row) => row.threshold);
     const told = () =>
@@ -90,9 +96,9 @@ describe("a budget", () => {
     await spend(t, device, 90);
     await checkBudgets(core);
     expect(reached()).toEqual([80, 100, 80]);
-    await removeBudget(core, team, id);
+    await removeBudget(core, team, id, COMMAND_LINE);
     expect([t.count("budgets"), t.count("budget_crossings")]).toEqual([0, 0]);
-    await expect(removeBudget(core, team, id)).rejects.toThrow("no such budget");
+    await expect(removeBudget(core, team, id, COMMAND_LINE)).rejects.toThrow("no such budget");
   });
 
   it("is told of for a day after its period, unless it was made or set otherwise since", async () => {
@@ -101,15 +107,15 @@ describe("a budget", () => {
     const device = await t.device();
     const team = device.team.id;
     const told = () => t.rows("SELECT data FROM notices ORDER BY id").map((row) => JSON.parse(row.data));
-    await setBudget(core, team, { ...whole, amountUsd: 100 });
-    await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 1_000 });
+    await setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE);
+    await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 1_000 }, COMMAND_LINE);
     await spend(t, device, 60);
     await checkBudgets(core);
     // 1 December, 00:00:10 UTC: what was spent the evening before arrives.
     t.clock.advance(Date.UTC(2026, 11, 1, 0, 0, 10) - t.clock.now());
     await spend(t, device, 25, "shop", 0.1);
-    await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 10 });
-    await setBudget(core, team, { ...whole, scope: "model", subject: "claude-opus-4-6", amountUsd: 10 });
+    await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 10 }, COMMAND_LINE);
+    await setBudget(core, team, { ...whole, scope: "model", subject: "claude-opus-4-6", amountUsd: 10 }, COMMAND_LINE);
     await checkBudgets(core);
     await checkBudgets(core);
     const period = { period: "month", from: "2026-11-01", to: "2026-11-30", ended: true };
@@ -129,14 +135,14 @@ describe("a budget", () => {
     const { core } = t.instance;
     const device = await t.device();
     const team = device.team.id;
-    await setBudget(core, team, { ...whole, amountUsd: 10 });
+    await setBudget(core, team, { ...whole, amountUsd: 10 }, COMMAND_LINE);
     await spend(t, device, 9);
     await checkBudgets(core);
     for (const thresholds of [
       [50, 50, 90],
       [90, 50],
     ])
-      await setBudget(core, team, { ...whole, amountUsd: 20, thresholds });
+      await setBudget(core, team, { ...whole, amountUsd: 20, thresholds }, COMMAND_LINE);
     // What is set as it stands is nothing that was done.
     expect(t.count("audit_events WHERE action = 'budget.set'")).toBe(2);
     await checkBudgets(core);
@@ -151,11 +157,20 @@ describe("a budget", () => {
     const { core } = t.instance;
     const device = await t.device();
     const team = device.team.id;
-    await setBudget(core, team, { ...whole, amountUsd: 10 });
-    const { id } = await setBudget(core, team, { ...whole, scope: "repo", subject: "shop", amountUsd: 10 });
+    await setBudget(core, team, { ...whole, amountUsd: 10 }, COMMAND_LINE);
+    const { id } = await setBudget(
+      core,
+      team,
+      { ...whole, scope: "repo", subject: "shop", amountUsd: 10 },
+      COMMAND_LINE,
+    );
     await spend(t, device, 12);
     const looked = checkBudgets(core);
-    await Promise.all([setBudget(core, team, { ...whole, amountUsd: 100 }), removeBudget(core, team, id), looked]);
+    await Promise.all([
+      setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE),
+      removeBudget(core, team, id, COMMAND_LINE),
+      looked,
+    ]);
     expect([t.count("budget_crossings"), t.count("notices")]).toEqual([0, 0]);
     expect(t.count("audit_events WHERE action = 'budget.reached'")).toBe(0);
   });
@@ -166,12 +181,12 @@ describe("a budget", () => {
     const device = await t.device();
     const team = device.team.id;
     const ada = await makeAccount(core, { email: "ada@example.com", team: { id: team, role: "member" } });
-    await assignDevice(core, device.deviceId, ada.id);
+    await assignDevice(core, device.deviceId, ada.id, COMMAND_LINE);
     for (const of of [
       { scope: "person", subject: ada.id },
       { scope: "repo", subject: "shop" },
     ] as const)
-      await setBudget(core, team, { ...whole, ...of, amountUsd: 10, thresholds: [100] });
+      await setBudget(core, team, { ...whole, ...of, amountUsd: 10, thresholds: [100] }, COMMAND_LINE);
     await spend(t, device, 12);
     await checkBudgets(core);
     const told = t.rows("SELECT data ->> 'budget' AS budget, repo_key AS repo, data FROM notices ORDER BY id");
@@ -187,15 +202,17 @@ describe("a budget", () => {
     const { core } = t.instance;
     const { id } = await t.team();
     for (const amountUsd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e9])
-      await expect(setBudget(core, id, { ...whole, amountUsd })).rejects.toThrow("amount");
+      await expect(setBudget(core, id, { ...whole, amountUsd }, COMMAND_LINE)).rejects.toThrow("amount");
     for (const thresholds of [[], [0], [1.5], [5_000], [1, 2, 3, 4, 5, 6]])
-      await expect(setBudget(core, id, { ...whole, amountUsd: 1, thresholds })).rejects.toThrow("Thresholds");
+      await expect(setBudget(core, id, { ...whole, amountUsd: 1, thresholds }, COMMAND_LINE)).rejects.toThrow(
+        "Thresholds",
+      );
     await expect(
-      setBudget(core, id, { ...whole, scope: "repo", subject: "x".repeat(2_000), amountUsd: 1 }),
+      setBudget(core, id, { ...whole, scope: "repo", subject: "x".repeat(2_000), amountUsd: 1 }, COMMAND_LINE),
     ).rejects.toThrow();
     for (let i = 0; i < 100; i++)
-      await setBudget(core, id, { ...whole, scope: "repo", subject: `r${i}`, amountUsd: 1 });
-    await expect(setBudget(core, id, { ...whole, amountUsd: 1 })).rejects.toThrow("at most");
+      await setBudget(core, id, { ...whole, scope: "repo", subject: `r${i}`, amountUsd: 1 }, COMMAND_LINE);
+    await expect(setBudget(core, id, { ...whole, amountUsd: 1 }, COMMAND_LINE)).rejects.toThrow("at most");
     expect(t.count("budgets")).toBe(100);
   });
 });

@@ -60,7 +60,7 @@ describe("answering", () => {
     const t = await startInstance();
     const { core } = t.instance;
     const user = await person(t);
-    await setDisabled(core, user.id, true);
+    await setDisabled(core, user.id, true, COMMAND_LINE);
     const { userCode, deviceCode } = await waiting(t);
     await expect(decideAuthorization(core, userCode, "approved", null, COMMAND_LINE)).rejects.toEqual(problem(404));
     await expect(decideAuthorization(core, userCode, "approved", user, COMMAND_LINE)).rejects.toEqual(problem(409));

@@ -8,6 +8,7 @@ import {
   revokeDevice,
 } from "../../../src/identity/devices/devices.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { readUserAgent } from "../../../src/redact/redact.ts";
 import { deviceOverview } from "../../../src/surfaces/web/dashboard/devices/list.ts";
 import { makeAccount } from "../../support/accounts.ts";
@@ -24,7 +25,7 @@ describe("deviceOverview", () => {
     const [stale, fresh, gone] = [await t.device(), await t.device(), await t.device()];
     t.clock.advance(60 * DAY_MS);
     expect((await t.post("/api/connect/rotate", { token: fresh.token })).status).toBe(200);
-    expect(await revokeDevice(t.instance.core, gone.deviceId)).toBe(true);
+    expect(await revokeDevice(t.instance.core, gone.deviceId, COMMAND_LINE)).toBe(true);
     t.clock.advance(31 * DAY_MS);
     const status = (team: string) => overviewOf(t.instance.core, team)[0]?.status;
     expect([stale, fresh, gone].map((one) => status(one.team.id))).toEqual(["expired", "active", "revoked"]);
@@ -35,7 +36,7 @@ it("keeps a label without control characters and secrets; blank takes it away", 
   const t = await startInstance();
   const { deviceId, team, token } = await t.device();
   const label = async (text: string) => {
-    await renameDevice(t.instance.core, team.id, deviceId, text);
+    await renameDevice(t.instance.core, team.id, deviceId, text, COMMAND_LINE);
     return overviewOf(t.instance.core, team.id)[0]?.label;
   };
   expect(await label("  build\u0000\u001b[31m agent  ")).toBe("build [31m agent");
@@ -79,11 +80,11 @@ describe("open codes", () => {
     const t = await startInstance();
     const [team, other] = [await t.team(), await t.team()];
     const { core } = t.instance;
-    const { code: used } = await createCode(core, team.id);
-    await createCode(core, other.id);
-    await createCode(core, team.id, MINUTE_MS);
+    const { code: used } = await createCode(core, team.id, COMMAND_LINE);
+    await createCode(core, other.id, COMMAND_LINE);
+    await createCode(core, team.id, COMMAND_LINE, MINUTE_MS);
     const { id } = await makeAccount(core, { email: ANN.label });
-    await createCode(core, team.id, 5 * MINUTE_MS, { ...ANN, id });
+    await createCode(core, team.id, { ...ANN, id }, 5 * MINUTE_MS);
     await t.post("/api/connect/exchange", { json: { code: used, consent: { version: "1" } } });
     t.clock.advance(2 * MINUTE_MS);
     const open = listOpenCodes(core, team.id);

@@ -16,7 +16,7 @@ const memberOf = ({ instance }: TestInstance, team: Team, email: string) =>
   makeAccount(instance.core, { email, team: { id: team.id, role: "member" } });
 
 async function codeFor({ instance }: TestInstance, team: Team, personId: string | null) {
-  return (await createCode(instance.core, team.id, undefined, COMMAND_LINE, personId)).code;
+  return (await createCode(instance.core, team.id, COMMAND_LINE, undefined, personId)).code;
 }
 
 const exchange = (t: TestInstance, code: string) =>
@@ -48,12 +48,21 @@ describe("whose a device is", () => {
   });
 
   it.each([
-    ["has left the team", (t: TestInstance, team: Team, id: string) => removeMember(t.instance.core, team.id, id)],
-    ["has no open account", (t: TestInstance, _: Team, id: string) => setDisabled(t.instance.core, id, true)],
-    ["became a viewer", (t: TestInstance, team: Team, id: string) => setRole(t.instance.core, team.id, id, "viewer")],
+    [
+      "has left the team",
+      (t: TestInstance, team: Team, id: string) => removeMember(t.instance.core, team.id, id, COMMAND_LINE),
+    ],
+    [
+      "has no open account",
+      (t: TestInstance, _: Team, id: string) => setDisabled(t.instance.core, id, true, COMMAND_LINE),
+    ],
+    [
+      "became a viewer",
+      (t: TestInstance, team: Team, id: string) => setRole(t.instance.core, team.id, id, "viewer", COMMAND_LINE),
+    ],
     [
       "may connect no machines any more",
-      (t: TestInstance, team: Team) => setMembersBind(t.instance.core, team.id, false),
+      (t: TestInstance, team: Team) => setMembersBind(t.instance.core, team.id, false, COMMAND_LINE),
     ],
   ])("is not to be somebody who %s meanwhile: the code has ended", async (_, leave) => {
     const t = await startInstance();
@@ -73,16 +82,16 @@ describe("whose a device is", () => {
     const other = await t.team();
     const ann = await memberOf(t, team, "ann@acme.example");
     const eve = await memberOf(t, other, "eve@other.example");
-    expect(await assignDevice(core, deviceId, "ANN@acme.example")).toBe(true);
-    expect(await assignDevice(core, deviceId, ann.id)).toBe(false);
-    await expect(assignDevice(core, deviceId, eve.email)).rejects.toMatchObject({ status: 409 });
+    expect(await assignDevice(core, deviceId, "ANN@acme.example", COMMAND_LINE)).toBe(true);
+    expect(await assignDevice(core, deviceId, ann.id, COMMAND_LINE)).toBe(false);
+    await expect(assignDevice(core, deviceId, eve.email, COMMAND_LINE)).rejects.toMatchObject({ status: 409 });
     await expect(assignDevice(core, deviceId, ann.id, COMMAND_LINE, other.id)).rejects.toMatchObject({ status: 404 });
-    await expect(assignDevice(core, "dev_none", null)).rejects.toMatchObject({ status: 404 });
+    await expect(assignDevice(core, "dev_none", null, COMMAND_LINE)).rejects.toMatchObject({ status: 404 });
     expect(findDeviceOf(core, team.id, deviceId)?.person).toMatchObject({ email: ann.email });
     expect(t.rows("SELECT target_id, detail FROM audit_events WHERE action = 'device.assigned'")).toEqual([
       { target_id: deviceId, detail: JSON.stringify({ from: null, to: ann.email }) },
     ]);
-    expect(await assignDevice(core, deviceId, null)).toBe(true);
+    expect(await assignDevice(core, deviceId, null, COMMAND_LINE)).toBe(true);
     expect(findDeviceOf(core, team.id, deviceId)?.person).toBeNull();
   });
 });

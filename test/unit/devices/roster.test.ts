@@ -4,6 +4,7 @@ import { assignDevice, listDevices, renameDevice, revokeDevice } from "../../../
 import { rows } from "../../../src/identity/devices/rows.ts";
 import { sourcesOf } from "../../../src/identity/ownership/ownership.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { databasePath } from "../../../src/platform/store/store.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
@@ -34,11 +35,11 @@ it("lists devices as they are after whatever changes them, here or in another pr
   expect((await t.post("/api/connect/rotate", { token: first.token })).status).toBe(200);
   same();
   await t.post("/api/telemetry/heartbeat", { token: second.token });
-  await renameDevice(core, first.team.id, first.deviceId, "laptop");
+  await renameDevice(core, first.team.id, first.deviceId, "laptop", COMMAND_LINE);
   same();
   const { id } = await makeAccount(core, { email: "ada@example.com", team: { id: first.team.id, role: "member" } });
-  await assignDevice(core, second.deviceId, id);
-  await revokeDevice(core, first.deviceId);
+  await assignDevice(core, second.deviceId, id, COMMAND_LINE);
+  await revokeDevice(core, first.deviceId, COMMAND_LINE);
   same();
   expect(listed(t, first.team.id).map((one) => one.id)).toEqual([first.deviceId, second.deviceId]);
   expect(listDevices(core, first.team.id)[1]?.person?.email).toBe("ada@example.com");
@@ -87,7 +88,7 @@ it("reads thousands of devices anew beside other work when another process chang
   const labelOf = (id: string) => listed(t, team.id).find((one) => one.id === id)?.label ?? null;
   // Reading so many at once would hold everybody up.
   expect(labelOf("dev_02000")).toBeNull();
-  await renameDevice(core, team.id, deviceId, "renamed meanwhile");
+  await renameDevice(core, team.id, deviceId, "renamed meanwhile", COMMAND_LINE);
   await expect.poll(() => labelOf("dev_02000")).toBe("renamed elsewhere");
   expect(labelOf(deviceId)).toBe("renamed meanwhile");
   expect(listed(t)).toEqual(stored(t));
@@ -98,7 +99,7 @@ it("says whose a person's sources are without looking at all machines of a large
   const { core } = t.instance;
   const { team, deviceId } = await t.device();
   const { id } = await makeAccount(core, { email: "ada@example.com", team: { id: team.id, role: "member" } });
-  await assignDevice(core, deviceId, id);
+  await assignDevice(core, deviceId, id, COMMAND_LINE);
   addDevices(t, team.id, 20_000);
   expect(sourcesOf(core, team.id, null)).toHaveLength(20_000);
   expect(sourcesOf(core, team.id, "ada@example.com")).toEqual([deviceId, "ada@example.com"]);

@@ -44,7 +44,7 @@ import { startInstance, type TestInstance } from "../../support/instance.ts";
 
 const request = (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) => {
   const { core } = t.instance;
-  return requestErasure(core, resolveTarget(core, target), "they wanted it");
+  return requestErasure(core, resolveTarget(core, target), "they wanted it", COMMAND_LINE);
 };
 const erase = async (t: TestInstance, target: Parameters<typeof resolveTarget>[1]) =>
   carryOut(t.instance.core, await request(t, target));
@@ -149,7 +149,12 @@ it("leaves no row of an account, but those that tell that somebody did something
   const secret = Buffer.from(openPending<string>(core, `app ${id}`, sealed) ?? "", "base64");
   const code = codeAt(secret, Math.floor(t.clock.now() / 30_000));
   await addApp(core, id, { sealed, code, name: "zinnia's phone" }, by, sessionId);
-  const issuer = await addIssuer(core, "acme", { issuer: "https://login.example.com", clientId: "reckon" });
+  const issuer = await addIssuer(
+    core,
+    "acme",
+    { issuer: "https://login.example.com", clientId: "reckon" },
+    COMMAND_LINE,
+  );
   const vouched = { subject: "zinnia-at-acme", email, emailVerified: true, name: null, groups: [] };
   await linkVouched(core, issuer, vouched, id, by);
   await createCliToken(core, { id, email }, by);
@@ -157,10 +162,16 @@ it("leaves no row of an account, but those that tell that somebody did something
   await decideAuthorization(core, userCode, "approved", { id, email }, by);
   await createReadToken(core, { userId: id, name: "zinnia reads" }, by);
   await createResetLink(core, id, by);
-  await setBudget(core, teamId, { scope: "person", subject: id, period: "month", amountUsd: 5 });
-  await saveView(core, teamId, id, { place: "/spend", name: "zinnia's", query: "", shared: false });
+  await setBudget(core, teamId, { scope: "person", subject: id, period: "month", amountUsd: 5 }, COMMAND_LINE);
+  await saveView(core, teamId, id, { place: "/spend", name: "zinnia's", query: "", shared: false }, COMMAND_LINE);
   for (const name of ["person", "owner"])
-    await saveView(core, teamId, keeper.id, { place: "/errors", name, query: `${name}=${id}`, shared: true });
+    await saveView(
+      core,
+      teamId,
+      keeper.id,
+      { place: "/errors", name, query: `${name}=${id}`, shared: true },
+      COMMAND_LINE,
+    );
   await placeHold(core, { team: other.team.id, reason: "asked for by counsel" }, by);
   const of = (table: string) => t.rows(`SELECT count(*) AS n FROM ${table}`)[0].n;
   const planted = ["budgets", "cli_tokens", "device_authorizations", "memberships", "one_time_links", "recovery_codes"];
@@ -181,7 +192,7 @@ it("leaves no row of an account, but those that tell that somebody did something
 it("leaves nothing of the program that connected a device, also in the audit", async () => {
   const t = await startInstance();
   const { core } = t.instance;
-  const { code } = await createCode(core, (await t.team()).id);
+  const { code } = await createCode(core, (await t.team()).id, COMMAND_LINE);
   const { deviceId } = await bindDevice(core, code, "1", "the tall one", "tuberose-client/1.0", "192.0.2.78");
   // What could not be worked through may say in what words.
   t.rows("INSERT INTO projection_failures VALUES ('spend', 1, 1, 'cannot read tuberose') RETURNING name");
@@ -198,7 +209,7 @@ it("leaves nothing of a person who goes on while they are erased", async () => {
   const device = await t.device();
   const { id, email } = await personWith(t, device, "zinnia@example.com");
   await deliverAll(t, device, "shop", "marigold");
-  const { code } = await createCode(core, device.team.id, undefined, COMMAND_LINE, id);
+  const { code } = await createCode(core, device.team.id, COMMAND_LINE, undefined, id);
   const erasure = await request(t, { person: id });
   const origin = { ip: "192.0.2.77", userAgent: "zinnia's browser" };
   let refused = 0;
@@ -393,9 +404,9 @@ it("erases a repository of a team; what comes of it later is kept, also when the
   const { core } = t.instance;
   const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: mine.team.id, role: "owner" } });
   for (const repo of ["shop", "till"]) {
-    await setBudget(core, mine.team.id, { scope: "repo", subject: repo, period: "month", amountUsd: 5 });
+    await setBudget(core, mine.team.id, { scope: "repo", subject: repo, period: "month", amountUsd: 5 }, COMMAND_LINE);
     const view = { place: "/errors", name: repo, query: `repo=${repo}`, shared: true } as const;
-    await saveView(core, mine.team.id, keeper.id, view);
+    await saveView(core, mine.team.id, keeper.id, view, COMMAND_LINE);
   }
   const reached =
     "INSERT INTO budget_crossings (budget_id, day, threshold, at, used_nano) SELECT id, 0, 80, 0, 0 FROM budgets";
@@ -435,9 +446,9 @@ it("refuses what a hold keeps, naming it, until it is released", async () => {
   const { t, team, mine } = await twoDevices();
   const { core } = t.instance;
   for (const place of [{ team: team.id }, { device: mine.deviceId }, { session: "marigold-s1" }]) {
-    const hold = await placeHold(core, { ...place, reason: "a claim" });
+    const hold = await placeHold(core, { ...place, reason: "a claim" }, COMMAND_LINE);
     await expect(request(t, { device: mine.deviceId })).rejects.toThrow(new RegExp(`${hold.id}.*a claim`));
-    await releaseHold(core, hold.id);
+    await releaseHold(core, hold.id, COMMAND_LINE);
   }
   expect(t.count("erasures")).toBe(0);
   await erase(t, { device: mine.deviceId });
@@ -446,7 +457,7 @@ it("refuses what a hold keeps, naming it, until it is released", async () => {
 
 it("erases a repository though a device is held that sent nothing of it, and no session of which stands in it", async () => {
   const { t, mine, other } = await twoDevices();
-  await placeHold(t.instance.core, { device: other.deviceId, reason: "a claim" });
+  await placeHold(t.instance.core, { device: other.deviceId, reason: "a claim" }, COMMAND_LINE);
   await expect(request(t, { repo: "till" })).rejects.toThrow(/a claim/);
   await erase(t, { repo: "shop" });
   expect(filesWith(t.directory, "marigold")).toEqual([]);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { saveView } from "../../../src/identity/saved-views/saved-views.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import {
   carryOut,
   placeHold,
@@ -52,7 +53,7 @@ it("erases what was exported in a person's name over a machine of everybody's, a
   const { t, core } = await shared();
   const target = resolveTarget(core, ADA);
   expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 1, spans: 1, entries: 3 });
-  expect(await carryOut(core, await requestErasure(core, target, "they wanted it"))).toMatchObject({
+  expect(await carryOut(core, await requestErasure(core, target, "they wanted it", COMMAND_LINE))).toMatchObject({
     sessions: 1,
     spans: 1,
     entries: 3,
@@ -67,10 +68,10 @@ it("erases what was exported in a person's name over a machine of everybody's, a
 
 it("erases nothing of a person whose exported session is held", async () => {
   const { t, core } = await shared();
-  const { id } = await placeHold(core, { session: "s-ada", reason: "claim" });
+  const { id } = await placeHold(core, { session: "s-ada", reason: "claim" }, COMMAND_LINE);
   const target = resolveTarget(core, ADA);
   await expect(planErasure(core, target)).rejects.toThrow(id);
-  await expect(requestErasure(core, target, "they wanted it")).rejects.toThrow(id);
+  await expect(requestErasure(core, target, "they wanted it", COMMAND_LINE)).rejects.toThrow(id);
   expect([sessions(t), t.count("erasures")]).toEqual([["s-ada", "s-bob"], 0]);
 });
 
@@ -90,8 +91,8 @@ it("erases it again when a backup from before is restored", async () => {
 
 it("leaves no address with what sessions used that ran out before", async () => {
   const { t, core } = await shared();
-  await setRetention(core, "Acme", "traces", 30);
-  await setRetention(core, "Acme", "telemetry", 30);
+  await setRetention(core, "Acme", "traces", 30, COMMAND_LINE);
+  await setRetention(core, "Acme", "telemetry", 30, COMMAND_LINE);
   t.clock.advance(31 * DAY_MS);
   await retentionJob.run(core);
   const users = () => t.rows("SELECT session_user AS email FROM spend_cells WHERE usages > 0 ORDER BY email");
@@ -123,7 +124,7 @@ it("erases what another machine's client told of sessions that were exported in 
   await told("s-machine-1", "lavender");
   const target = resolveTarget(core, ADA);
   expect((await planErasure(core, target)).counts).toMatchObject({ sessions: 5 });
-  const erasure = await requestErasure(core, target, "they wanted it");
+  const erasure = await requestErasure(core, target, "they wanted it", COMMAND_LINE);
   const onStep = ({ sessions = 0 }) => {
     if (sessions > 0) throw new Error("killed");
   };
@@ -144,10 +145,16 @@ it("erases the views that others saved of who is named without an account", asyn
   const [{ id: teamId }] = t.rows("SELECT id FROM teams");
   const keeper = await makeAccount(core, { email: "keeper@example.com", team: { id: teamId, role: "owner" } });
   for (const person of ["ada@example.com", "bob@example.com"])
-    await saveView(core, teamId, keeper.id, {
-      ...{ place: "/sessions", name: person.slice(0, 3), shared: true },
-      query: `${new URLSearchParams({ person, result: "failed" })}`,
-    });
+    await saveView(
+      core,
+      teamId,
+      keeper.id,
+      {
+        ...{ place: "/sessions", name: person.slice(0, 3), shared: true },
+        query: `${new URLSearchParams({ person, result: "failed" })}`,
+      },
+      COMMAND_LINE,
+    );
   await eraseNow(core, ADA);
   expect(t.rows("SELECT name FROM saved_views")).toEqual([{ name: "bob" }]);
 });

@@ -67,7 +67,7 @@ it("leaves nothing of what a note told of others where it is cut short and gone 
   await upload(t, key.token, { [sha("a")]: noteBy("marigold", "mine", "theirs"), [sha("b")]: noteBy("b", "theirs") });
   await t.instance.settle();
   const { core } = t.instance;
-  const erasure = await requestErasure(core, resolveTarget(core, { session: "mine" }), "they wanted it");
+  const erasure = await requestErasure(core, resolveTarget(core, { session: "mine" }), "they wanted it", COMMAND_LINE);
   const cut = carryOut(core, erasure, ({ notes = 0 }) => {
     if (notes > 0) throw new Error("cut");
   });
@@ -106,9 +106,9 @@ it("erases notes that name a person by the address that they had before, and not
   await upload(t, key.token, { [sha("a")]: noteBy("marigold", "unknown") });
   const changed = { email: "ada.byron@example.com", name: "Ada" };
   await core.store.write(() => storePerson(core, getUser(core, user.id), changed, COMMAND_LINE));
-  const { id } = await placeHold(core, { device: key.deviceId, reason: "claim" });
+  const { id } = await placeHold(core, { device: key.deviceId, reason: "claim" }, COMMAND_LINE);
   await expect(planErasure(core, resolveTarget(core, { person: changed.email }))).rejects.toThrow(id);
-  await releaseHold(core, id);
+  await releaseHold(core, id, COMMAND_LINE);
   expect(await eraseNow(t.instance.core, { person: changed.email })).toMatchObject({ notes: 1 });
   expect([commits(t), filesWith(t.directory, "ada@example.com"), faults(t)]).toEqual([[], [], []]);
 });
@@ -125,8 +125,8 @@ it("erases notes that name a person in whatever case, and none that name somebod
 
 it("lets notes run out with sessions, but for those of a held one", async () => {
   const { t, mine, key } = await team();
-  await placeHold(t.instance.core, { session: "theirs", reason: "claim" });
-  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await placeHold(t.instance.core, { session: "theirs", reason: "claim" }, COMMAND_LINE);
+  await setRetention(t.instance.core, "Acme", "traces", 30, COMMAND_LINE);
   await upload(t, key.token, {
     [sha("a")]: noteBy("a", "mine"),
     [sha("b")]: noteBy("b", "theirs"),
@@ -141,7 +141,7 @@ it("lets notes run out with sessions, but for those of a held one", async () => 
 it("erases a note though a device of the team is held that sent something else", async () => {
   const { t, mine, key } = await team();
   await upload(t, key.token, { [sha("a")]: noteBy("a", "mine") });
-  await placeHold(t.instance.core, { device: (await t.device(mine.team)).deviceId, reason: "claim" });
+  await placeHold(t.instance.core, { device: (await t.device(mine.team)).deviceId, reason: "claim" }, COMMAND_LINE);
   await eraseNow(t.instance.core, { session: "mine" });
   expect([commits(t), faults(t)]).toEqual([[], []]);
 });
@@ -155,12 +155,12 @@ it.each([
   await personWith(t, mine, "ada@example.com");
   const notes = { [sha("a")]: noteBy("a", "mine"), [sha("b")]: noteBy("b", "mine", "theirs") };
   await upload(t, key.token, notes);
-  const hold = await placeHold(core, { ...held(key), reason: "claim" });
+  const hold = await placeHold(core, { ...held(key), reason: "claim" }, COMMAND_LINE);
   for (const one of [{ session: "mine" }, { device: mine.deviceId }, target]) {
     await expect(eraseNow(t.instance.core, one)).rejects.toThrow(hold.id);
     await expect(planErasure(core, resolveTarget(core, one))).rejects.toThrow(hold.id);
   }
-  await setRetention(core, "Acme", "traces", 30);
+  await setRetention(core, "Acme", "traces", 30, COMMAND_LINE);
   t.clock.advance(40 * DAY_MS);
   await retentionJob.run(core);
   expect([commits(t), faults(t)]).toEqual([kept.map(sha), []]);

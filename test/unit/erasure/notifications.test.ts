@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { createChannel, eventsFor, listChannels, messagesOf } from "../../../src/share/notifications/notifications.ts";
 import { deliverAll, eraseNow, filesWith, personWith } from "../../support/erasure.ts";
 import { addChannel, arrived, startSending } from "../../support/notifications.ts";
@@ -98,7 +99,7 @@ it("takes a person's address out of every channel, and removes one that nobody i
   await personWith(t, device, email);
   const { core } = t.instance;
   const mail = (name: string, target: string) =>
-    createChannel(core, { teamId: device.team.id, kind: "mail", name, target, events: ["gap"] });
+    createChannel(core, { teamId: device.team.id, kind: "mail", name, target, events: ["gap"] }, COMMAND_LINE);
   const { channel: both } = await mail("both", "zinnia@example.com, bob@example.com");
   const { channel: alone } = await mail("alone", "ZINNIA@EXAMPLE.COM");
   const counts = await eraseNow(t.instance.core, { person: email });

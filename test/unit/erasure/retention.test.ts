@@ -2,6 +2,7 @@ import { expect, it, vi } from "vitest";
 import { deviceIdsOf } from "../../../src/identity/devices/devices.ts";
 import { setRole } from "../../../src/identity/members/members.ts";
 import { createReadToken } from "../../../src/identity/read-tokens/read-tokens.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { eraseRows } from "../../../src/record/traces/erase-rows.ts";
 import {
   carryOut,
@@ -31,7 +32,7 @@ async function twice() {
   await deliverAll(t, device, "shop", "lavender", 10);
   const keep = async (days: number) => {
     for (const kind of ["telemetry", "brain", "traces", "audit"] as const)
-      await setRetention(t.instance.core, "Acme", kind, days);
+      await setRetention(t.instance.core, "Acme", kind, days, COMMAND_LINE);
   };
   const night = async () => {
     t.clock.advance(DAY);
@@ -131,14 +132,17 @@ it.each([
   [
     "are erased one by one",
     async ({ instance: { core } }: TestInstance) =>
-      void (await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for"))),
+      void (await carryOut(
+        core,
+        await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked for", COMMAND_LINE),
+      )),
   ],
 ])("counts entries that were not worked through yet before they %s", async (_, letGo) => {
   const t = await startInstance();
   const { token } = await t.device(await t.team({ name: "Acme" }));
   const entries = [{ seq: 1, payload: { usage: { input_tokens: 100, output_tokens: 1 } } }];
   expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
-  await setRetention(t.instance.core, "Acme", "telemetry", 30);
+  await setRetention(t.instance.core, "Acme", "telemetry", 30, COMMAND_LINE);
   t.clock.advance(60 * DAY);
   await letGo(t);
   await t.instance.settle();
@@ -158,7 +162,7 @@ it("leaves its row alone of a delivery that nothing is left of, also where some 
   };
   await deliver([1, "one"], [2, "two"], [3, "three"]);
   await deliver([3, "another three"]);
-  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked"));
+  await carryOut(core, await requestErasure(core, resolveTarget(core, { entry: "1" }), "asked", COMMAND_LINE));
   const noted = () => [
     t.count("delivery_items"),
     t.rows("SELECT item_key IS NOT NULL AS hasKey, length(item_salts) > 0 AS hasSalts FROM deliveries ORDER BY id"),
@@ -171,7 +175,7 @@ it("leaves its row alone of a delivery that nothing is left of, also where some 
     ],
   ]);
   t.clock.advance(60 * DAY);
-  await setRetention(core, "Acme", "telemetry", 30);
+  await setRetention(core, "Acme", "telemetry", 30, COMMAND_LINE);
   await retentionJob.run(core);
   expect(noted()).toEqual([0, Array(2).fill({ hasKey: 0, hasSalts: null })]);
   expect(verifyLedger(core, undefined, () => {})).toMatchObject({ erased: 2, faults: [] });
@@ -199,11 +203,11 @@ it("gives way to holds, and goes on once they are released", async () => {
   const { core } = t.instance;
   await keep(30);
   const stays = (text: string) => filesWith(t.directory, text).length > 0;
-  const everything = await placeHold(core, { team: "Acme", reason: "a claim" });
+  const everything = await placeHold(core, { team: "Acme", reason: "a claim" }, COMMAND_LINE);
   await night();
   expect(["marigold telemetry", "marigold brain", "marigold prompt"].map(stays)).toEqual([true, true, true]);
-  await releaseHold(core, everything.id);
-  const one = await placeHold(core, { session: "marigold-s1", reason: "a claim" });
+  await releaseHold(core, everything.id, COMMAND_LINE);
+  const one = await placeHold(core, { session: "marigold-s1", reason: "a claim" }, COMMAND_LINE);
   await deliverAll(t, device, "shop", "dahlia", 20);
   t.clock.advance(60 * DAY);
   await night();
@@ -213,7 +217,7 @@ it("gives way to holds, and goes on once they are released", async () => {
     false,
     false,
   ]);
-  await releaseHold(core, one.id);
+  await releaseHold(core, one.id, COMMAND_LINE);
   await night();
   expect(["marigold telemetry", "marigold prompt", "marigold-s1"].map(stays)).toEqual([false, false, true]);
   expect(faults(t)).toEqual([]);
@@ -222,7 +226,7 @@ it("gives way to holds, and goes on once they are released", async () => {
 it("ends a night that was cut short, though everything is kept for ever since", async () => {
   const { t, device, night } = await twice();
   const { core } = t.instance;
-  await setRetention(core, "Acme", "telemetry", 30);
+  await setRetention(core, "Acme", "telemetry", 30, COMMAND_LINE);
   const { write } = core.store;
   let writes = 0;
   const cut = vi.spyOn(core.store, "write").mockImplementation((...all) => {
@@ -234,7 +238,7 @@ it("ends a night that was cut short, though everything is kept for ever since", 
   cut.mockRestore();
   const runs = () => t.rows("SELECT counts, completed_at IS NOT NULL AS done FROM erasures");
   expect(runs()).toEqual([{ counts: '{"entries":3}', done: 0 }]);
-  await setRetention(core, "Acme", "telemetry", null);
+  await setRetention(core, "Acme", "telemetry", null, COMMAND_LINE);
   await night();
   await night();
   expect(runs()).toEqual([{ counts: '{"entries":3}', done: 1 }]);
@@ -257,7 +261,7 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   const acme = await t.device(await t.team({ name: "Acme" }));
   const other = await t.team({ name: "Other" });
   const user = await personWith(t, acme, "ada@example.com");
-  await createReadToken(t.instance.core, { userId: user.id, name: "mine" });
+  await createReadToken(t.instance.core, { userId: user.id, name: "mine" }, COMMAND_LINE);
   t.rows(
     "INSERT INTO web_sessions SELECT 'ses_1', x'01', id, NULL, '192.0.2.1', NULL, ?, ?, ?, NULL, NULL, NULL FROM users RETURNING id",
     ...Array(3).fill(t.clock.now()),
@@ -266,9 +270,10 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
     "INSERT INTO token_reads (token_id, user_id, at, question, total, shown, ip) SELECT id, user_id, ?, 'marigold', 1, 1, '' FROM read_tokens RETURNING id",
     t.clock.now(),
   );
-  await setRole(t.instance.core, other.id, user.email, "member");
+  await setRole(t.instance.core, other.id, user.email, "member", COMMAND_LINE);
   const keep = async (team: string, days: number) => {
-    for (const kind of ["reads", "web-sessions"] as const) await setRetention(t.instance.core, team, kind, days);
+    for (const kind of ["reads", "web-sessions"] as const)
+      await setRetention(t.instance.core, team, kind, days, COMMAND_LINE);
   };
   await keep("Acme", 30);
   t.clock.advance(20 * DAY);
@@ -276,11 +281,11 @@ it("lets reads and sign-ins go once no team of theirs keeps them", async () => {
   t.clock.advance(30 * DAY);
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([1, 1]);
-  const hold = await placeHold(t.instance.core, { team: "Other", reason: "claim" });
+  const hold = await placeHold(t.instance.core, { team: "Other", reason: "claim" }, COMMAND_LINE);
   t.clock.advance(20 * DAY);
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([1, 1]);
-  await releaseHold(t.instance.core, hold.id);
+  await releaseHold(t.instance.core, hold.id, COMMAND_LINE);
   t.clock.advance(DAY);
   await retentionJob.run(t.instance.core);
   expect([t.count("token_reads"), t.count("web_sessions")]).toEqual([0, 0]);
@@ -298,7 +303,7 @@ it("leaves what earlier deliveries brought of a session that goes on to be compa
   await deliver("goes on");
   t.clock.advance(60 * DAY);
   await deliver("goes on");
-  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await setRetention(t.instance.core, "Acme", "traces", 30, COMMAND_LINE);
   await retentionJob.run(t.instance.core);
   expect(t.rows("SELECT name FROM trace_spans ORDER BY id")).toEqual(Array(3).fill({ name: "goes on" }));
   expect(faults(t)).toEqual([]);
@@ -318,7 +323,7 @@ it("lets a session go with a label that came by itself and later", async () => {
   await deliver({ sessions: [{ id: "s", outcome: "ok", spans: [] }] });
   t.clock.advance(60 * DAY);
   await deliver({ labels: [{ sessionId: "s", name: "good" }] });
-  await setRetention(t.instance.core, "Acme", "traces", 30);
+  await setRetention(t.instance.core, "Acme", "traces", 30, COMMAND_LINE);
   await retentionJob.run(t.instance.core);
   expect([t.count("trace_sessions"), t.count("trace_labels")]).toEqual([0, 0]);
   expect(faults(t)).toEqual([]);
@@ -335,8 +340,8 @@ it("gives way to a hold that is placed while it runs, though another is released
     expect((await t.post("/api/telemetry/ingest", { token, json: { entries } })).status).toBe(200);
   }
   const [first, , , last] = deviceIdsOf(core, { teamId: team.id }) as [string, string, string, string];
-  await placeHold(core, { device: first, reason: "a claim" });
-  await setRetention(core, "Acme", "telemetry", 30);
+  await placeHold(core, { device: first, reason: "a claim" }, COMMAND_LINE);
+  await setRetention(core, "Acme", "telemetry", 30, COMMAND_LINE);
   t.clock.advance(60 * DAY);
   const erased = () => t.rows("SELECT 1 FROM deliveries WHERE erased_by IS NOT NULL").length;
   const run = retentionJob.run(core);
@@ -356,10 +361,10 @@ it("keeps labels of no session where their device is held, or a session of it", 
   await keep(30);
   const { core } = t.instance;
   for (const held of [{ device: device.deviceId }, { session: "lavender-s10" }]) {
-    const hold = await placeHold(core, { ...held, reason: "a claim" });
+    const hold = await placeHold(core, { ...held, reason: "a claim" }, COMMAND_LINE);
     await night();
     expect(filesWith(t.directory, "marigold loose")).not.toEqual([]);
-    await releaseHold(core, hold.id);
+    await releaseHold(core, hold.id, COMMAND_LINE);
   }
   await night();
   expect(filesWith(t.directory, "marigold loose")).toEqual([]);
@@ -372,7 +377,7 @@ it("looks whether a night has come without walking through all nights of all tea
   const [TEAMS, NIGHTS] = [100, 600];
   for (let i = 0; i < TEAMS; i++) {
     const { id } = await t.team({ name: `Team ${i}` });
-    await setRetention(core, id, "audit", 365);
+    await setRetention(core, id, "audit", 365, COMMAND_LINE);
     core.store.db
       .prepare(
         `WITH RECURSIVE nights (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM nights WHERE n < @nights)
@@ -408,7 +413,7 @@ it("looks through what went in earlier nights once, not once a machine, and lets
       expect((await t.post(path, { token, json: { repoKey: "shop", ...json } })).status).toBe(200);
   }
   t.clock.advance(3 * DAY);
-  for (const kind of ["telemetry", "traces"] as const) await setRetention(core, "Acme", kind, 1);
+  for (const kind of ["telemetry", "traces"] as const) await setRetention(core, "Acme", kind, 1, COMMAND_LINE);
   await runRetention(core, team.id);
   // As if each of them had come so often, and gone.
   const [{ last }] = t.rows("SELECT max(id) AS last FROM deliveries");
@@ -428,8 +433,8 @@ it("looks through what went in earlier nights once, not once a machine, and lets
   vi.spyOn(t.clock, "monotonic").mockImplementation(() => (now += 10));
   let turns = 0;
   const night = async (kind: "telemetry" | "traces") => {
-    await setRetention(core, "Acme", kind === "traces" ? "telemetry" : "traces", null);
-    await setRetention(core, "Acme", kind, 1);
+    await setRetention(core, "Acme", kind === "traces" ? "telemetry" : "traces", null, COMMAND_LINE);
+    await setRetention(core, "Acme", kind, 1, COMMAND_LINE);
     t.clock.advance(DAY);
     turns = 0;
     const count = () => {
@@ -463,7 +468,7 @@ it("looks for what many machines and people asked in few transactions, and lets 
   core.store.db
     .prepare("INSERT INTO device_reads (device_id, at, tool, total, shown) SELECT id, ?, 'search', 1, 1 FROM devices")
     .run(t.clock.now());
-  await setRetention(core, device.team.id, "reads", 5);
+  await setRetention(core, device.team.id, "reads", 5, COMMAND_LINE);
   t.clock.advance(8 * DAY);
   stopTime();
   const before = core.store.stats.transactions;

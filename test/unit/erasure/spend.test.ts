@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { spendErasure } from "../../../src/insight/spend/spend.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { carryOut, requestErasure, resolveTarget, setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { makeAccount } from "../../support/accounts.ts";
@@ -10,7 +11,7 @@ import { claudeCall, claudeLogs } from "../../support/otlp.ts";
 
 async function erase(t: TestInstance, request: Parameters<typeof resolveTarget>[1]): Promise<void> {
   const { core } = t.instance;
-  await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for"));
+  await carryOut(core, await requestErasure(core, resolveTarget(core, request), "asked for", COMMAND_LINE));
 }
 
 async function send(t: TestInstance, { token }: TestDevice, path: string, json: object): Promise<void> {
@@ -90,7 +91,7 @@ it.each(["repo", "session"])("keeps the figures of entries that come while their
   await tell(alike, { id: "a", input_tokens: 10, output_tokens: 2 }, { id: "b", input_tokens: 100, output_tokens: 3 });
   const [{ id }] = t.rows("SELECT id FROM trace_sessions");
   const target = resolveTarget(core, kind === "repo" ? { repo: "shop" } : { session: String(id) });
-  const asked = await requestErasure(core, target, "asked for");
+  const asked = await requestErasure(core, target, "asked for", COMMAND_LINE);
   await tell(
     alike,
     alike,
@@ -154,7 +155,7 @@ it.each(["device", "repo"] as const)("takes with a %s what sessions used that ra
     sessions: [{ ...session, id: "s-2", branch: "main", userEmail: null }],
   });
   await t.instance.settle();
-  await setRetention(t.instance.core, mine.team.id, "traces", 30);
+  await setRetention(t.instance.core, mine.team.id, "traces", 30, COMMAND_LINE);
   t.clock.advance(31 * DAY_MS);
   await retentionJob.run(t.instance.core);
   expect(t.count("trace_sessions")).toBe(0);
@@ -172,7 +173,7 @@ it("names no erased person any more by what their sessions used that ran out, in
   const session = { id: "s-1", outcome: "success", userEmail: "marigold@example.com", spans: [{ id: "a", usage }] };
   await send(t, device, "/api/agent-traces/ingest", { repoKey: "shop", sessions: [session] });
   await t.instance.settle();
-  await setRetention(core, device.team.id, "traces", 30);
+  await setRetention(core, device.team.id, "traces", 30, COMMAND_LINE);
   t.clock.advance(31 * DAY_MS);
   await retentionJob.run(core);
   expect(await spent(t, device, "person", 60)).toEqual({ usages: 1, groups: ["marigold@example.com 100"] });

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { parseVkey } from "../../../src/kit/transparency/note.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { checkArchive } from "../../../src/share/export/check.ts";
 import { exportArchive, resolveScope } from "../../../src/share/export/export.ts";
@@ -18,13 +19,18 @@ async function faultsOfArchive(
   const { core } = t.instance;
   const folder = newFolder();
   const file = join(folder, "a.tar.zst");
-  await exportArchive(core, resolveScope(core, scope), async (archive) => {
-    onBegin();
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of archive) chunks.push(chunk);
-    await writeFile(file, Buffer.concat(chunks));
-    return 0;
-  });
+  await exportArchive(
+    core,
+    resolveScope(core, scope),
+    async (archive) => {
+      onBegin();
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of archive) chunks.push(chunk);
+      await writeFile(file, Buffer.concat(chunks));
+      return 0;
+    },
+    COMMAND_LINE,
+  );
   const key = parseVkey((await t.call("GET", "/ledger/key")).text.trim());
   const { steps } = await checkArchive(file, key, []);
   return steps.filter(({ ok }) => !ok);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Core } from "../../../src/core.ts";
 import { finish } from "../../../src/kit/slices.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import {
   listRequests,
   mergeRequest,
@@ -80,7 +81,7 @@ describe("listing requests", () => {
 
   it("shows duplicates among all and by themselves, not under the status they had", async () => {
     const core = await many(3);
-    await mergeRequest(core, "req_00001", "req_00003");
+    await mergeRequest(core, "req_00001", "req_00003", COMMAND_LINE);
     const found = async (filter: RequestFilter) => (await listRequests(core, filter, 10)).rows.map(number);
     expect(await found({})).toEqual([3, 2, 1]);
     expect(await found({ status: "received" })).toEqual([3, 2]);

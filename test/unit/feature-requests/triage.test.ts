@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Actor } from "../../../src/platform/audit/audit.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import {
   changeRequest,
   findRequest,
@@ -35,7 +36,7 @@ describe("changing a request", () => {
       note: "Ask Grace.\nSoon.",
       updatedAt: t.clock.now(),
     });
-    await changeRequest(core, id, { status: "shipped", note: "  " });
+    await changeRequest(core, id, { status: "shipped", note: "  " }, COMMAND_LINE);
     expect(findRequest(core, id)).toMatchObject({ status: "shipped", note: null, text: "Match\nphrases" });
     const same = { action: "request.changed", team: null, id, label: "Match phrases" };
     expect(events()).toEqual([
@@ -57,8 +58,10 @@ describe("changing a request", () => {
 
   it("refuses unknown requests and notes that are too long", async () => {
     const { core, ids, events } = await start("a");
-    await expect(changeRequest(core, "req_x", { status: "planned" })).rejects.toMatchObject({ status: 404 });
-    expect(() => changeRequest(core, ids[0] as string, { note: "x".repeat(2_001) })).toThrow("2000");
+    await expect(changeRequest(core, "req_x", { status: "planned" }, COMMAND_LINE)).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(() => changeRequest(core, ids[0] as string, { note: "x".repeat(2_001) }, COMMAND_LINE)).toThrow("2000");
     expect(events()).toEqual([]);
   });
 });
@@ -75,7 +78,7 @@ describe("merging requests", () => {
     expect(findRequest(core, two)?.duplicates).toBe(1);
     await mergeRequest(core, one, two, ADA);
     expect(events()).toMatchObject([{ action: "request.merged", id: one, detail: { into: two } }]);
-    await expect(changeRequest(core, one, { status: "planned" })).rejects.toMatchObject({ status: 409 });
+    await expect(changeRequest(core, one, { status: "planned" }, COMMAND_LINE)).rejects.toMatchObject({ status: 409 });
     await unmergeRequest(core, one, ADA);
     expect(findRequest(core, one)?.mergedInto).toBeNull();
     expect(events().at(-1)).toMatchObject({ action: "request.unmerged", id: one, detail: { from: two } });
@@ -84,15 +87,19 @@ describe("merging requests", () => {
   it("goes where the other one went, and can make no circle, also when asked at the same time", async () => {
     const { t, core, ids } = await start("one", "two", "three");
     const [one, two, three] = ids as [string, string, string];
-    await expect(mergeRequest(core, one, one)).rejects.toMatchObject({ status: 409 });
-    await mergeRequest(core, two, three);
-    expect(await mergeRequest(core, one, two)).toMatchObject({ mergedInto: three });
-    for (const into of [one, two]) await expect(mergeRequest(core, three, into)).rejects.toMatchObject({ status: 409 });
-    await expect(mergeRequest(core, three, "req_x")).rejects.toMatchObject({ status: 404 });
-    await expect(mergeRequest(core, "req_x", three)).rejects.toMatchObject({ status: 404 });
-    await unmergeRequest(core, one);
-    await unmergeRequest(core, two);
-    const both = await Promise.allSettled([mergeRequest(core, one, two), mergeRequest(core, two, one)]);
+    await expect(mergeRequest(core, one, one, COMMAND_LINE)).rejects.toMatchObject({ status: 409 });
+    await mergeRequest(core, two, three, COMMAND_LINE);
+    expect(await mergeRequest(core, one, two, COMMAND_LINE)).toMatchObject({ mergedInto: three });
+    for (const into of [one, two])
+      await expect(mergeRequest(core, three, into, COMMAND_LINE)).rejects.toMatchObject({ status: 409 });
+    await expect(mergeRequest(core, three, "req_x", COMMAND_LINE)).rejects.toMatchObject({ status: 404 });
+    await expect(mergeRequest(core, "req_x", three, COMMAND_LINE)).rejects.toMatchObject({ status: 404 });
+    await unmergeRequest(core, one, COMMAND_LINE);
+    await unmergeRequest(core, two, COMMAND_LINE);
+    const both = await Promise.allSettled([
+      mergeRequest(core, one, two, COMMAND_LINE),
+      mergeRequest(core, two, one, COMMAND_LINE),
+    ]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(t.rows("SELECT count(*) AS n FROM product_requests WHERE merged_into IS NOT NULL")).toEqual([{ n: 1 }]);
   });

@@ -16,6 +16,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { countEntries } from "../../../src/insight/defects/defects.ts";
 import { sumSessions } from "../../../src/insight/sessions/sessions.ts";
 import { spendReport } from "../../../src/insight/spend/spend.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { databasePath } from "../../../src/platform/store/store.ts";
 import { carryOut, planErasure, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { runRetention } from "../../../src/share/erasure/nightly.ts";
@@ -228,7 +229,7 @@ it("takes out what is erased: an erased person is in no object, and the plan nam
   const { core } = t.instance;
   const target = resolveTarget(core, { person: "ada@example.com" });
   expect((await planErasure(core, target)).copies.join("\n")).toContain(`the lake ${lake} holds all up to`);
-  await carryOut(core, await requestErasure(core, target, "asked for"));
+  await carryOut(core, await requestErasure(core, target, "asked for", COMMAND_LINE));
   await flowAll(t);
   const text = await lakeText(lake);
   expect(["zebrafish", "ada@example.com"].filter((word) => text.includes(word))).toEqual([]);
@@ -245,7 +246,7 @@ it("takes out what ran out", async () => {
   await sendEntries(t, device);
   await flowAll(t);
   expect((await lakeRows(lake, "entries")).length).toBeGreaterThan(0);
-  await setRetention(t.instance.core, device.team.id, "telemetry", 1);
+  await setRetention(t.instance.core, device.team.id, "telemetry", 1, COMMAND_LINE);
   t.clock.advance(3 * DAY);
   await runRetention(t.instance.core, device.team.id);
   await flowAll(t);
@@ -263,7 +264,7 @@ it("knows what it put though it was killed before it could say so, when that is 
     t.instance.core.store.db.exec("UPDATE lake_objects SET written_at = NULL; UPDATE lake_places SET last_block = 0");
   });
   const target = resolveTarget(t.instance.core, { device: device.deviceId });
-  await carryOut(t.instance.core, await requestErasure(t.instance.core, target, "asked for"));
+  await carryOut(t.instance.core, await requestErasure(t.instance.core, target, "asked for", COMMAND_LINE));
   await flowAll(t);
   expect((await lakeText(lake)).includes("zebrafish")).toBe(false);
 });
@@ -461,7 +462,7 @@ it("writes nothing beside a disk that is not mounted, and takes away what was er
   await flowAll(t);
   const target = resolveTarget(core, { repo: "shop" });
   renameSync(lake, `${lake}.away`);
-  await carryOut(core, await requestErasure(core, target, "asked for"));
+  await carryOut(core, await requestErasure(core, target, "asked for", COMMAND_LINE));
   for (const isMountPoint of [false, true]) {
     if (isMountPoint) mkdirSync(lake);
     await expect(flowAll(t)).rejects.toThrow(/is empty or not there, and files were put there before: bring it back/);

@@ -3,6 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createTeam } from "../../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { openFile } from "../../../src/platform/store/store.ts";
 import { backup, inspectBackup } from "../../../src/share/maintenance/maintenance.ts";
 import { startInstance } from "../../support/instance.ts";
@@ -20,10 +21,10 @@ function once(work: () => void): () => void {
 it("copies one instant while the same process goes on writing", async () => {
   const t = await startInstance();
   const { core } = t.instance;
-  await createTeam(core, "Before");
+  await createTeam(core, "Before", COMMAND_LINE);
   const file = join(t.directory, "..", `${t.directory.split("/").at(-1)}.backup`);
   const making = backup(core, file, () => {});
-  await createTeam(core, "Meanwhile");
+  await createTeam(core, "Meanwhile", COMMAND_LINE);
   await making;
   const names = "SELECT name FROM teams WHERE name IN ('Before', 'Meanwhile') ORDER BY name";
   expect(t.rows(names)).toEqual([{ name: "Before" }, { name: "Meanwhile" }]);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
+import { COMMAND_LINE, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
 import { transparency } from "../../../src/platform/transparency/room.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { verifyLedger } from "../../../src/share/maintenance/maintenance.ts";
@@ -30,7 +30,7 @@ it.each<[table: string, column: string, problem: string, values?: readonly strin
     await deliverAll(t, device, "shop", "marigold");
     await deliverAll(t, device, "till", "crocus");
     const { core } = t.instance;
-    await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for"));
+    await carryOut(core, await requestErasure(core, resolveTarget(core, { repo: "shop" }), "asked for", COMMAND_LINE));
     const problems = () => ledgerFaults(core).map((one) => one.problem);
     expect(problems()).toEqual([]);
     core.store.db.pragma("ignore_check_constraints = ON");

@@ -3,7 +3,7 @@ import { renameDevice } from "../../../src/identity/devices/devices.ts";
 import { sha256Hex } from "../../../src/kit/hash.ts";
 import { itemUnder } from "../../../src/kit/items.ts";
 import { deliveryErasure } from "../../../src/log/log.ts";
-import { eventText, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
+import { COMMAND_LINE, eventText, recordEvent, SYSTEM } from "../../../src/platform/audit/audit.ts";
 import { parsePolicy, setPolicy } from "../../../src/record/policy/policy.ts";
 import { pack, unpack } from "../../../src/record/telemetry/packed.ts";
 import { type Entry, entryText, erasedEntry } from "../../../src/record/telemetry/rules.ts";
@@ -94,7 +94,7 @@ const insertErasure = (t: TestInstance, id: string, kind: string, teamId: string
 
 it("events that are gone, or altered, where nothing was ever erased", async () => {
   const { t, acme } = await team();
-  await setPolicy(t.instance.core, acme.id, parsePolicy('{"captureMode":"full"}'));
+  await setPolicy(t.instance.core, acme.id, parsePolicy('{"captureMode":"full"}'), COMMAND_LINE);
   const leaf = leafOf(t, "policy.changed");
   expect(faultsAfter(t, () => removeEvent(t, leaf))).toEqual([[leaf, "erasure"]]);
   for (const key of [null, Buffer.alloc(32, 1)])
@@ -128,7 +128,7 @@ it("an event, or a delivery, that is noted among those that retention let go", a
   const { t, acme, delivery } = await team();
   const before = t.rows("SELECT id FROM audit_events WHERE team_id = ?", acme.id).length;
   t.clock.advance(60 * DAY);
-  await setRetention(t.instance.core, "Acme", "audit", 30);
+  await setRetention(t.instance.core, "Acme", "audit", 30, COMMAND_LINE);
   await retentionJob.run(t.instance.core);
   expect(t.count("erased_events")).toBe(before);
   expect(faults(t)).toEqual([]);
@@ -150,7 +150,13 @@ it("an event, or a delivery, that is noted among those that retention let go", a
   expect(faultsAfter(t, all).map(([, problem]) => problem)).toContain("erasure");
   for (let night = 0; night < 3; night++) {
     t.clock.advance(31 * DAY);
-    await renameDevice(t.instance.core, acme.id, t.rows("SELECT id FROM devices")[0].id, `night ${night}`);
+    await renameDevice(
+      t.instance.core,
+      acme.id,
+      t.rows("SELECT id FROM devices")[0].id,
+      `night ${night}`,
+      COMMAND_LINE,
+    );
     await retentionJob.run(t.instance.core);
     expect(faults(t)).toEqual([]);
   }
@@ -190,7 +196,12 @@ it("a delivery that is erased by nothing that the log tells of, or by what does 
 it("a delivery that came after the erasure was done, or is too young for retention", async () => {
   const { t, other, delivery } = await team();
   const { core } = t.instance;
-  const requested = await requestErasure(core, resolveTarget(core, { repo: "shop", team: "Acme" }), "they wanted it");
+  const requested = await requestErasure(
+    core,
+    resolveTarget(core, { repo: "shop", team: "Acme" }),
+    "they wanted it",
+    COMMAND_LINE,
+  );
   const real = requested.id;
   await deliverAll(t, other, "shop", "peony", 1);
   await carryOut(core, requested);
@@ -204,7 +215,8 @@ it("a delivery that came after the erasure was done, or is too young for retenti
   t.clock.advance(60 * DAY);
   await deliverAll(t, other, "till", "crocus", 10);
   const young = t.rows("SELECT max(id) AS id FROM deliveries WHERE kind = 'telemetry'")[0].id;
-  for (const kind of ["telemetry", "traces"] as const) await setRetention(t.instance.core, "Acme", kind, 30);
+  for (const kind of ["telemetry", "traces"] as const)
+    await setRetention(t.instance.core, "Acme", kind, 30, COMMAND_LINE);
   await retentionJob.run(t.instance.core);
   expect(faults(t)).toEqual([]);
   const [{ run }] = t.rows("SELECT id AS run FROM erasures WHERE kind = 'retention'");
@@ -231,7 +243,7 @@ it("takes erasures whose own events retention let go since, and nothing that cam
   await eraseNow(core, { device: mine.deviceId });
   const [{ id: real }] = t.rows("SELECT id FROM erasures WHERE kind = 'device'");
   t.clock.advance(60 * DAY);
-  await setRetention(core, "Acme", "audit", 30);
+  await setRetention(core, "Acme", "audit", 30, COMMAND_LINE);
   await retentionJob.run(core);
   expect(t.rows("SELECT 1 FROM audit_events WHERE target_id = ?", real)).toEqual([]);
   expect(t.rows("SELECT erased_by IS NULL AS whole FROM deliveries WHERE item_salts IS NOT NULL")).toEqual([
@@ -313,7 +325,7 @@ it("takes what earlier versions erased, which stated nothing of it, and states i
   removeEvent(t, created);
   await tell("retention.run", "retention", acme.id, { counts: { events: 1 } });
   expect(faults(t)).toEqual([]);
-  await setRetention(core, "Acme", "audit", 30);
+  await setRetention(core, "Acme", "audit", 30, COMMAND_LINE);
   const set = leafOf(t, "retention.set");
   expect(faultsAfter(t, () => alterEvent(t, set))).toEqual([[set, "erasure"]]);
   expect(faultsAfter(t, () => removeEvent(t, set))).toEqual([[set, "erasure"]]);

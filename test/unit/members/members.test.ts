@@ -10,6 +10,7 @@ import {
 import { createInvitation } from "../../../src/identity/one-time-links/one-time-links.ts";
 import { setOperator } from "../../../src/identity/people/people.ts";
 import { createUser, setDisabled } from "../../../src/identity/sign-in/sign-in.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 import { turnsOfOthers } from "../../support/others.ts";
 
@@ -20,7 +21,7 @@ async function start() {
   const { core } = t.instance;
   const team = await t.team();
   const person = async (email: string, role: Role) =>
-    (await createUser(core, { email, password: PASSWORD, team: { id: team.id, role } })).id;
+    (await createUser(core, { email, password: PASSWORD, team: { id: team.id, role } }, COMMAND_LINE)).id;
   return { t, core, team, person };
 }
 
@@ -88,11 +89,15 @@ it("are given no role by an owner of a team that they are not in", async () => {
   const { t, core, team, person } = await start();
   const owner = await person("owner@example.com", "owner");
   const { id: elsewhere } = await t.team({ name: "Elsewhere" });
-  const stranger = await createUser(core, {
-    email: "stranger@example.com",
-    password: PASSWORD,
-    team: { id: elsewhere, role: "member" },
-  });
+  const stranger = await createUser(
+    core,
+    {
+      email: "stranger@example.com",
+      password: PASSWORD,
+      team: { id: elsewhere, role: "member" },
+    },
+    COMMAND_LINE,
+  );
   expect(await outcome(changeRole(core, team.id, stranger.id, "admin", by(owner), "owner"))).toBe(404);
   expect(await outcome(removeMember(core, team.id, stranger.id, by(owner), "owner"))).toBe(404);
   expect([roleIn(core, team.id, stranger.id), roleIn(core, elsewhere, stranger.id)]).toEqual([undefined, "member"]);
@@ -102,7 +107,7 @@ it("count as owners only while their account is open, and a closed one can be ta
   const { core, team, person } = await start();
   const open = await person("open@example.com", "owner");
   const closed = await person("closed@example.com", "owner");
-  await setDisabled(core, closed, true);
+  await setDisabled(core, closed, true, COMMAND_LINE);
   expect(await outcome(removeMember(core, team.id, open, by(open), "owner"))).toBe(409);
   expect(await outcome(removeMember(core, team.id, closed, by(open), "owner"))).toBe("done");
 });
@@ -145,13 +150,13 @@ it("leave the installation its last operator, but a closed operator can be let g
   const { core, person } = await start();
   const one = await person("one@example.com", "owner");
   const two = await person("two@example.com", "member");
-  await setOperator(core, one, true);
+  await setOperator(core, one, true, COMMAND_LINE);
   expect(await outcome(setOperator(core, one, false, by(one)))).toBe(409);
   expect(await outcome(setDisabled(core, one, true, by(one)))).toBe(409);
-  await setOperator(core, two, true);
-  await setDisabled(core, two, true);
+  await setOperator(core, two, true, COMMAND_LINE);
+  await setDisabled(core, two, true, COMMAND_LINE);
   expect(await outcome(setOperator(core, one, false, by(one)))).toBe(409);
   expect(await outcome(setOperator(core, two, false, by(one)))).toBe("done");
   // Whoever has the data directory may do everything.
-  expect(await outcome(setOperator(core, one, false))).toBe("done");
+  expect(await outcome(setOperator(core, one, false, COMMAND_LINE))).toBe("done");
 });

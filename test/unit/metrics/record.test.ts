@@ -7,6 +7,7 @@ import { updateTeam } from "../../../src/identity/teams/teams.ts";
 import { rows as defectRows } from "../../../src/insight/defects/rows.ts";
 import { newestDelivery } from "../../../src/log/log.ts";
 import { rows as logRows } from "../../../src/log/rows.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { metricsText } from "../../../src/platform/metrics/listener.ts";
 import { recordFailure, runProjections } from "../../../src/platform/projections/projections.ts";
 import { figureRows } from "../../../src/record/telemetry/figure-rows.ts";
@@ -162,8 +163,8 @@ it("tells of the log's leaves, paid periods, and the last run of retention", asy
   expect(Object.keys(before)).not.toContain("reckon_retention_last_run_timestamp_seconds");
   expect(Object.keys(before)).not.toContain("reckon_paid_period_end_timestamp_seconds");
   const end = t.clock.now() + 10 * DAY;
-  await updateTeam(core, team.id, { periodEndAt: end });
-  await setRetention(core, team.id, "telemetry", 30);
+  await updateTeam(core, team.id, { periodEndAt: end }, COMMAND_LINE);
+  await setRetention(core, team.id, "telemetry", 30, COMMAND_LINE);
   await runRetention(core, team.id);
   const ranAt = t.clock.now();
   expect(await later(t)).toMatchObject({
@@ -173,7 +174,7 @@ it("tells of the log's leaves, paid periods, and the last run of retention", asy
     reckon_erasures_unfinished: 0,
     reckon_figures_unread: 0,
   });
-  await setRetention(core, team.id, "telemetry", null);
+  await setRetention(core, team.id, "telemetry", null, COMMAND_LINE);
   expect(Object.keys(await later(t))).not.toContain("reckon_retention_last_run_timestamp_seconds");
 });
 

@@ -32,7 +32,7 @@ async function start() {
 
 it("work once: of twenty uses at the same time one wins", async () => {
   const { t, core, team } = await start();
-  const { token } = await createInvitation(core, { teamId: team.id, role: "member" });
+  const { token } = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const results = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) => acceptAsNew(core, token, chosen(`person${i}@example.com`), ORIGIN)),
   );
@@ -82,8 +82,8 @@ it("make the first person the owner of a team that is there, whose record stays"
 it("expire, each kind after its time", async () => {
   const { t, core, team, person } = await start();
   const setup = await createSetupLink(core);
-  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
-  const reset = await createResetLink(core, (await person("ada@example.com")).id);
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
+  const reset = await createResetLink(core, (await person("ada@example.com")).id, COMMAND_LINE);
   const all = [
     [setup?.token as string, "setup"],
     [reset.token, "reset"],
@@ -103,7 +103,7 @@ it("expire, each kind after its time", async () => {
 
 it("are taken back by revoking, by a newer one of their kind, and by closing the account", async () => {
   const { core, team, person } = await start();
-  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const [open] = listInvitations(core, team.id).rows;
   await expect(revokeInvitation(core, "team_other", open?.id as string, COMMAND_LINE)).rejects.toMatchObject({
     status: 404,
@@ -113,19 +113,19 @@ it("are taken back by revoking, by a newer one of their kind, and by closing the
     status: 410,
   });
   const ada = await person("ada@example.com");
-  const first = await createResetLink(core, ada.id);
-  const second = await createResetLink(core, ada.id);
+  const first = await createResetLink(core, ada.id, COMMAND_LINE);
+  const second = await createResetLink(core, ada.id, COMMAND_LINE);
   expect(() => getLink(core, first.token, "reset")).toThrow("taken back");
   expect(getLink(core, second.token, "reset").userId).toBe(ada.id);
-  await setDisabled(core, ada.id, true);
-  await setDisabled(core, ada.id, false);
+  await setDisabled(core, ada.id, true, COMMAND_LINE);
+  await setDisabled(core, ada.id, false, COMMAND_LINE);
   await expect(resetPassword(core, second.token, "another pass phrase", ORIGIN)).rejects.toMatchObject({ status: 410 });
 });
 
 it("do not reopen an account that is closed while the new password is being hashed", async () => {
   const { t, core, person } = await start();
   const ada = await person("ada@example.com");
-  const { token } = await createResetLink(core, ada.id);
+  const { token } = await createResetLink(core, ada.id, COMMAND_LINE);
   const hash = t.rows("SELECT password_hash FROM users");
   const pending = resetPassword(core, token, "another pass phrase", ORIGIN);
   core.store.db.prepare("UPDATE users SET disabled_at = 1").run();
@@ -136,8 +136,8 @@ it("do not reopen an account that is closed while the new password is being hash
 it("are of one kind each: a token for one thing does nothing else", async () => {
   const { core, team, person } = await start();
   const ada = await person("ada@example.com");
-  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
-  const reset = await createResetLink(core, ada.id);
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
+  const reset = await createResetLink(core, ada.id, COMMAND_LINE);
   await expect(resetPassword(core, invitation.token, PASSWORD, ORIGIN)).rejects.toMatchObject({ status: 404 });
   await expect(acceptAsNew(core, reset.token, chosen("b@example.com"), ORIGIN)).rejects.toMatchObject({ status: 404 });
   for (const nonsense of ["", "rkl_", `${reset.token}0`, reset.token.slice(0, -1), "rkl_' OR 1=1 --"])
@@ -146,7 +146,8 @@ it("are of one kind each: a token for one thing does nothing else", async () => 
 
 it("invite the address they name and nobody else, however it is spelled", async () => {
   const { core, team, person } = await start();
-  const invite = () => createInvitation(core, { teamId: team.id, role: "admin", email: "Grace@Example.com" });
+  const invite = () =>
+    createInvitation(core, { teamId: team.id, role: "admin", email: "Grace@Example.com" }, COMMAND_LINE);
   const mallory = await person("mallory@example.com");
   const first = await invite();
   await expect(acceptAs(core, first.token, mallory.id, actor(mallory.id))).rejects.toMatchObject({ status: 403 });
@@ -157,7 +158,7 @@ it("invite the address they name and nobody else, however it is spelled", async 
   const grace = findUser(core, "GRACE@example.com");
   expect(roleIn(core, team.id, grace?.id as string)).toBe("admin");
   // An invitation never takes away what somebody is already.
-  await setRole(core, team.id, grace?.id as string, "owner");
+  await setRole(core, team.id, grace?.id as string, "owner", COMMAND_LINE);
   await acceptAs(core, (await invite()).token, grace?.id as string, actor(grace?.id as string));
   expect(roleIn(core, team.id, grace?.id as string)).toBe("owner");
 });
@@ -179,17 +180,17 @@ it("for a new password are made only for those over whose account the team has p
   await expect(make(stranger.id)).rejects.toMatchObject({ status: 404 });
   await expect(make(admin.id)).rejects.toMatchObject({ status: 409 });
   const closed = await person("closed@example.com", "member");
-  await setDisabled(core, closed.id, true);
+  await setDisabled(core, closed.id, true, COMMAND_LINE);
   await expect(make(closed.id)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("closed") });
   const made = t.count("one_time_links");
   // The account opens more than this team.
   const other = await t.team();
-  await setRole(core, other.id, member.id, "member");
+  await setRole(core, other.id, member.id, "member", COMMAND_LINE);
   await expect(make(member.id, "owner")).rejects.toMatchObject({
     status: 403,
     message: expect.stringContaining("other teams"),
   });
-  await setOperator(core, owner.id, true);
+  await setOperator(core, owner.id, true, COMMAND_LINE);
   await expect(make(owner.id, "owner")).rejects.toMatchObject({
     status: 403,
     message: expect.stringContaining("operator"),
@@ -202,7 +203,7 @@ it("for a new password are made only for those over whose account the team has p
     message: expect.stringContaining("without a password: only an operator can make this link"),
   });
   expect(t.count("one_time_links")).toBe(made);
-  await expect(createResetLink(core, ada.id)).resolves.toBeDefined();
+  await expect(createResetLink(core, ada.id, COMMAND_LINE)).resolves.toBeDefined();
   expect(
     t.rows("SELECT team_id FROM audit_events WHERE action = 'user.reset_link_made' AND team_id IS NOT NULL"),
   ).toEqual([{ team_id: team.id }, { team_id: team.id }]);
@@ -251,12 +252,12 @@ it("that reset a password end with what their maker may do, and don't grow with 
 it("that an operator made end with the operator's right, and those of the command line with nobody's", async () => {
   const { core, person } = await start();
   const [root, ada] = [await person("root@example.com"), await person("ada@example.com", "owner")];
-  await setOperator(core, root.id, true);
+  await setOperator(core, root.id, true, COMMAND_LINE);
   const { token } = await createResetLink(core, ada.id, actor(root.id));
   expect(getLink(core, token, "reset").userId).toBe(ada.id);
-  await setOperator(core, root.id, false);
+  await setOperator(core, root.id, false, COMMAND_LINE);
   expect(await useOf(resetPassword(core, token, "another pass phrase", ORIGIN))).toBe(410);
-  const byCommand = await createResetLink(core, ada.id);
+  const byCommand = await createResetLink(core, ada.id, COMMAND_LINE);
   expect(await useOf(resetPassword(core, byCommand.token, "another pass phrase", ORIGIN))).toBe(200);
 });
 
@@ -275,12 +276,12 @@ it("that invite end with their maker's seat or rank, and are then no longer list
   expect([roleIn(core, team.id, admin.id), findUser(core, "new@example.com")]).toEqual([undefined, undefined]);
   // An owner who is an admin now makes no owners, but what admins may give is still given.
   const asOwner = { ...actor(owner.id), label: "owner@example.com" };
-  await setRole(core, team.id, admin.id, "owner");
+  await setRole(core, team.id, admin.id, "owner", COMMAND_LINE);
   const [makesOwner, makesMember] = [
     await createInvitation(core, { teamId: team.id, role: "owner" }, asOwner, "owner"),
     await createInvitation(core, { teamId: team.id, role: "member" }, asOwner, "owner"),
   ];
-  await setRole(core, team.id, owner.id, "admin");
+  await setRole(core, team.id, owner.id, "admin", COMMAND_LINE);
   expect(await useOf(acceptAsNew(core, makesOwner.token, chosen("o@example.com"), ORIGIN))).toBe(410);
   expect(await useOf(acceptAsNew(core, makesMember.token, chosen("m@example.com"), ORIGIN))).toBe(200);
 });
@@ -290,7 +291,7 @@ it("leave the sign-in that they begin on the record, with its address", async ()
   const { token } = (await createSetupLink(core)) as { token: string };
   await setUp(core, token, chosen("ada@example.com"), { takeOver: team.id }, ORIGIN);
   t.clock.advance(1);
-  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   await acceptAsNew(core, invitation.token, chosen("bob@example.com"), ORIGIN);
   const sessions = t.rows("SELECT id AS target_id, ip FROM web_sessions ORDER BY id");
   expect(
@@ -303,8 +304,8 @@ it("take twenty forms a minute each, so that an invitation does not tell who has
   const { t, core, team, person } = await start();
   await person("ada@example.com");
   const [one, other] = [
-    await createInvitation(core, { teamId: team.id, role: "member" }),
-    await createInvitation(core, { teamId: team.id, role: "member" }),
+    await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE),
+    await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE),
   ];
   const accept = (token: string) => useOf(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN));
   const seen: number[] = [];
@@ -324,7 +325,7 @@ it("open no account with a password where passwords are for operators alone", as
     await makeAccount(core, { email: "root@example.com", operator: true }),
   ];
   const use = async (id: string) =>
-    resetPassword(core, (await createResetLink(core, id)).token, "plough-the-south-field", ORIGIN);
+    resetPassword(core, (await createResetLink(core, id, COMMAND_LINE)).token, "plough-the-south-field", ORIGIN);
   await expect(use(ada.id)).rejects.toMatchObject({ status: 403, message: expect.stringContaining("single sign-on") });
   expect([t.count("web_sessions"), findUser(core, ada.id)?.passwordHash]).toEqual([0, ada.passwordHash]);
   expect(await use(root.id)).toMatchObject({ session: expect.stringMatching(/^rks_/) });
@@ -335,7 +336,7 @@ it("make no account with a password where passwords are for operators alone", as
   const { core } = t.instance;
   const team = await t.team();
   for (const email of [null, "ada@example.com"]) {
-    const { token } = await createInvitation(core, { teamId: team.id, role: "owner", email });
+    const { token } = await createInvitation(core, { teamId: team.id, role: "owner", email }, COMMAND_LINE);
     await expect(acceptAsNew(core, token, chosen("ada@example.com"), ORIGIN)).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining("single sign-on"),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { draftPack, findOwnPack, getPack, listPacks, publishPack } from "../../../src/share/packs/packs.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { archiveOf, download, pushBrain, REPO } from "../../support/packs.ts";
@@ -12,7 +13,8 @@ async function start() {
   await pushBrain(t, device);
   const draft = (version: string, wanted: object = {}) =>
     draftPack(core, device.team.id, { repoKey: REPO, name: NAME, version, ...wanted });
-  const publish = async (version: string, wanted: object = {}) => publishPack(core, await draft(version, wanted));
+  const publish = async (version: string, wanted: object = {}) =>
+    publishPack(core, await draft(version, wanted), COMMAND_LINE);
   return { t, core, team: device.team, draft, publish };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../../src/identity/teams/teams.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import { curatePack, draftPack, findOwnPack, getPack, publishPack } from "../../../src/share/packs/packs.ts";
 import { startInstance } from "../../support/instance.ts";
@@ -87,7 +88,7 @@ describe("secrets in a pack", () => {
     ] as const;
     for (const [wanted, where] of wheres) {
       const drafted = await draft(wanted);
-      const refused = await publishPack(core, drafted).catch((error: Error) => error.message);
+      const refused = await publishPack(core, drafted, COMMAND_LINE).catch((error: Error) => error.message);
       expect(refused).toContain(`${where} (${rule?.id})`);
       expect(refused).not.toContain(secret);
     }
@@ -97,7 +98,9 @@ describe("secrets in a pack", () => {
       [{ tags: ["web", key] }, "tags, line 1"],
       [{ version: `1.0.0-${key}` }, "version, line 1"],
     ] as const) {
-      const refused = await publishPack(core, await draft({ globs: ["decisions/**"], ...wanted })).catch(String);
+      const refused = await publishPack(core, await draft({ globs: ["decisions/**"], ...wanted }), COMMAND_LINE).catch(
+        String,
+      );
       expect(refused).toContain(`${where} (aws-access-key-id)`);
       expect(refused).not.toContain(key);
     }
@@ -112,7 +115,7 @@ describe("secrets in a pack", () => {
       ["README", 1],
       [".claude/brain/errors.md", 1],
     ]);
-    await publishPack(core, drafted);
+    await publishPack(core, drafted, COMMAND_LINE);
     const kept = JSON.stringify([t.rows("SELECT readme, files FROM pack_versions"), t.rows("SELECT * FROM packs")]);
     expect(kept).toContain("[REDACTED:assigned-secret]");
     expect(kept).not.toMatch(/Zk3pQ8wR5tY7uN2m|Hq7xT2mK9vL4/);
@@ -123,11 +126,11 @@ describe("publishing", () => {
   it("takes only versions above the last, of many at once exactly one", async () => {
     const { core, draft, t } = await start();
     const drafted = await draft({ version: "1.1.0" });
-    const done = await Promise.allSettled(Array.from({ length: 10 }, () => publishPack(core, drafted)));
+    const done = await Promise.allSettled(Array.from({ length: 10 }, () => publishPack(core, drafted, COMMAND_LINE)));
     expect(done.filter((one) => one.status === "fulfilled")).toHaveLength(1);
     for (const version of ["1.1.0", "1.0.9", "0.9.0", "1.1.0-rc.1"])
       await expect(draft({ version }), version).rejects.toThrow("is not above 1.1.0");
-    await publishPack(core, await draft({ version: "1.10.0" }));
+    await publishPack(core, await draft({ version: "1.10.0" }), COMMAND_LINE);
     expect(getPack(core, "cookie-rules")?.versions.map((one) => one.version)).toEqual(["1.10.0", "1.1.0"]);
     expect(t.count("packs")).toBe(1);
   });
@@ -135,7 +138,7 @@ describe("publishing", () => {
   it("keeps of the last version what a new one does not name", async () => {
     const { core, draft } = await start();
     const first = { title: "Cookies", summary: "All of them.", license: "MIT", tags: ["web"], readme: "# Kept\n" };
-    await publishPack(core, await draft(first));
+    await publishPack(core, await draft(first), COMMAND_LINE);
     const second = await draft({ version: "1.1.0", license: "CC0-1.0" });
     expect(second).toMatchObject({ ...first, license: "CC0-1.0", previous: "1.0.0" });
   });
@@ -147,10 +150,12 @@ describe("publishing", () => {
     await pushBrain(t, other);
     const steal = (version: string) => draftPack(core, other.team.id, { repoKey: REPO, name: "cookie-rules", version });
     await expect(steal("2.0.0")).rejects.toThrow('the name "cookie-rules" is taken');
-    await curatePack(core, "cookie-rules", { act: "feature" });
-    await expect(curatePack(core, "cookie-rules", { act: "remove", reason: " " })).rejects.toThrow("say why");
-    await curatePack(core, "cookie-rules", { act: "remove", reason: "It was wrong." });
-    await expect(curatePack(core, "cookie-rules", { act: "feature" })).rejects.toThrow("was removed");
+    await curatePack(core, "cookie-rules", { act: "feature" }, COMMAND_LINE);
+    await expect(curatePack(core, "cookie-rules", { act: "remove", reason: " " }, COMMAND_LINE)).rejects.toThrow(
+      "say why",
+    );
+    await curatePack(core, "cookie-rules", { act: "remove", reason: "It was wrong." }, COMMAND_LINE);
+    await expect(curatePack(core, "cookie-rules", { act: "feature" }, COMMAND_LINE)).rejects.toThrow("was removed");
     expect(t.rows("SELECT featured_at, removed_reason FROM packs")).toEqual([
       { featured_at: null, removed_reason: "It was wrong." },
     ]);
@@ -158,16 +163,16 @@ describe("publishing", () => {
     await expect(publish(t, team.id, { name: "cookie-rules", version: "2.0.0" })).rejects.toThrow("It was wrong.");
     expect(findOwnPack(core, other.team.id, "cookie-rules")).toBeUndefined();
     // Another team may not decide about it either.
-    await expect(curatePack(core, "cookie-rules", { act: "restore" }, undefined, other.team.id)).rejects.toThrow(
+    await expect(curatePack(core, "cookie-rules", { act: "restore" }, COMMAND_LINE, other.team.id)).rejects.toThrow(
       "no pack",
     );
   });
 
   it("is for teams whose tier has a brain and whose account is not suspended", async () => {
     const { core, team, draft } = await start();
-    await updateTeam(core, team.id, { tier: "starter" });
+    await updateTeam(core, team.id, { tier: "starter" }, COMMAND_LINE);
     await expect(draft()).rejects.toThrow("does not include brain");
-    await updateTeam(core, team.id, { tier: "team", suspended: true });
+    await updateTeam(core, team.id, { tier: "team", suspended: true }, COMMAND_LINE);
     await expect(draft()).rejects.toThrow("suspended");
   });
 

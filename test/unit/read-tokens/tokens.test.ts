@@ -89,7 +89,7 @@ describe("making a read token", () => {
     await expect(make()).rejects.toThrow(/100 read tokens/);
     await revokeReadToken(core, user.id, made[0]?.id as string, by);
     await make();
-    await setDisabled(core, user.id, true);
+    await setDisabled(core, user.id, true, COMMAND_LINE);
     await expect(make()).rejects.toThrow(/closed/);
   });
 });
@@ -104,9 +104,9 @@ describe("a person's read tokens", () => {
       id,
       [{ revoked_at: null }],
     ]);
-    await setDisabled(core, user.id, true);
+    await setDisabled(core, user.id, true, COMMAND_LINE);
     expect(findReader(core, token)).toBeUndefined();
-    await setDisabled(core, user.id, false);
+    await setDisabled(core, user.id, false, COMMAND_LINE);
     t.clock.advance(DAY_MS - 1);
     expect(findReader(core, token)?.tokenId).toBe(id);
     t.clock.advance(1);
@@ -180,8 +180,8 @@ it("is told to each team that it reads, and to none what it reads of the others"
   const { core } = t.instance;
   const user = await memberOf(t, north, south);
   const scope = { repos: ["south/secret-plan"], kinds: ["error"] };
-  const { id } = await createReadToken(core, { userId: user.id, name: "both", scope });
-  await createReadToken(core, { userId: user.id, name: "one", scope: { ...scope, teams: [south.id] } });
+  const { id } = await createReadToken(core, { userId: user.id, name: "both", scope }, COMMAND_LINE);
+  await createReadToken(core, { userId: user.id, name: "one", scope: { ...scope, teams: [south.id] } }, COMMAND_LINE);
   await revokeReadToken(core, user.id, id, COMMAND_LINE);
   const told = (teamId: string) =>
     t.rows(

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, truncateSync, utimesSyn
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { addRelease, examineInstallers, removeLeftovers } from "../../../src/share/releases/releases.ts";
 import { startInstance, type TestInstance } from "../../support/instance.ts";
 import { installer } from "../../support/site.ts";
@@ -37,7 +38,7 @@ const NEW = "b".repeat(128);
 
 it("removes copies whose process is gone, old ones, and old files that no release names, and nothing else", async () => {
   const t = await startInstance();
-  await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) });
+  await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) }, COMMAND_LINE);
   const [kept = ""] = readdirSync(folderOf(t));
   const long = new Date(0);
   utimesSync(join(folderOf(t), kept), long, long);
@@ -58,12 +59,12 @@ it("names what is missing, what is cut short and what is left over, but for a co
   const t = await startInstance();
   const { core } = t.instance;
   expect(examineInstallers(core)).toEqual({ missing: [], leftovers: [] });
-  await addRelease(core, { platform: "win32", version: "1.0.0", file: installer(t, "one.exe") });
+  await addRelease(core, { platform: "win32", version: "1.0.0", file: installer(t, "one.exe") }, COMMAND_LINE);
   const [first = ""] = readdirSync(folderOf(t));
-  await addRelease(core, { platform: "win32", version: "2.0.0", file: installer(t, "two.exe") });
+  await addRelease(core, { platform: "win32", version: "2.0.0", file: installer(t, "two.exe") }, COMMAND_LINE);
   const second = readdirSync(folderOf(t)).find((name) => name !== first) as string;
   const elsewhere = { url: "https://dl.example.com/a.exe", file: installer(t, "three.exe") };
-  await addRelease(core, { platform: "win32", version: "3.0.0", ...elsewhere });
+  await addRelease(core, { platform: "win32", version: "3.0.0", ...elsewhere }, COMMAND_LINE);
   expect(examineInstallers(core)).toEqual({ missing: [], leftovers: [] });
   renameSync(join(folderOf(t), first), join(t.directory, "away"));
   truncateSync(join(folderOf(t), second), 100);
@@ -77,7 +78,7 @@ it("names what is missing, what is cut short and what is left over, but for a co
 it("clears the way for a new copy, and for a server that starts", async () => {
   const t = await startInstance();
   const stale = join(folderOf(t), put(t, OLD, 2));
-  await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) });
+  await addRelease(t.instance.core, { platform: "win32", version: "1.0.0", file: installer(t) }, COMMAND_LINE);
   expect([existsSync(stale), readdirSync(folderOf(t)).length]).toEqual([false, 1]);
   put(t, OLD, 2);
   await t.close();

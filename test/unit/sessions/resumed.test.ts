@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { findSessions, freshenSessions } from "../../../src/insight/sessions/sessions.ts";
 import { DAY_MS } from "../../../src/kit/clock.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { setRetention } from "../../../src/share/erasure/erasure.ts";
 import { retentionJob } from "../../../src/share/erasure/nightly.ts";
 import { startInstance } from "../../support/instance.ts";
@@ -37,7 +38,7 @@ it("tells of a session that goes on after it ran out what all of it used, as spe
   };
   await send(call("m-1", 1_000));
   expect(await listed()).toEqual([["s-1", 1_010, 0.00525]]);
-  await setRetention(core, "Acme", "traces", 30);
+  await setRetention(core, "Acme", "traces", 30, COMMAND_LINE);
   t.clock.advance(40 * DAY_MS);
   await retentionJob.run(core);
   expect(await listed()).toEqual([]);
@@ -61,7 +62,7 @@ it("counts once what a session says of itself as a whole, told again when it goe
     return body.total;
   };
   expect(await send(1_000, 0.5)).toMatchObject({ usages: 1, inputTokens: 1_000, outputTokens: 10, reportedUsd: 0.5 });
-  await setRetention(core, "Acme", "traces", 30);
+  await setRetention(core, "Acme", "traces", 30, COMMAND_LINE);
   t.clock.advance(40 * DAY_MS);
   await retentionJob.run(core);
   expect(await send(3_000, 0.7)).toMatchObject({ usages: 1, inputTokens: 3_000, outputTokens: 30, reportedUsd: 0.7 });

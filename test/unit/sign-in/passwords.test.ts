@@ -19,6 +19,7 @@ import {
 } from "../../../src/identity/sign-in/sign-in.ts";
 import type { Problem } from "../../../src/kit/problem.ts";
 import { systemRandom } from "../../../src/kit/random.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { startInstance } from "../../support/instance.ts";
 
 const PASSWORD = "plough-the-north-field";
@@ -125,19 +126,19 @@ it("are refused wherever one is chosen, by the names of the teams it is for, and
   const { core } = t.instance;
   const team = await t.team({ name: "Northfield Works" });
   const own = "NorthfieldWorks7";
-  const invitation = await createInvitation(core, { teamId: team.id, role: "member" });
+  const invitation = await createInvitation(core, { teamId: team.id, role: "member" }, COMMAND_LINE);
   const inTeam = { email: "ada@example.com", password: own, team: { id: team.id, role: "owner" } } as const;
-  await expect(createUser(core, inTeam)).rejects.toThrow("your team's name");
+  await expect(createUser(core, inTeam, COMMAND_LINE)).rejects.toThrow("your team's name");
   const chosen = { email: "bob@example.com", name: null, password: own };
   await expect(acceptAsNew(core, invitation.token, chosen, ORIGIN)).rejects.toThrow("your team's name");
   const link = await createSetupLink(core);
   for (const wanted of [{ takeOver: team.id }, { make: "Northfield works" }])
     await expect(setUp(core, link?.token as string, chosen, wanted, ORIGIN)).rejects.toThrow("your team's name");
   expect([t.count("users"), t.count("web_sessions")]).toEqual([0, 0]);
-  const ada = await createUser(core, { ...inTeam, password: PASSWORD });
+  const ada = await createUser(core, { ...inTeam, password: PASSWORD }, COMMAND_LINE);
   const before = t.rows("SELECT password_hash FROM users");
-  await expect(setPassword(core, ada.id, own)).rejects.toThrow("your team's name");
-  const reset = await createResetLink(core, ada.id);
+  await expect(setPassword(core, ada.id, own, COMMAND_LINE)).rejects.toThrow("your team's name");
+  const reset = await createResetLink(core, ada.id, COMMAND_LINE);
   await expect(resetPassword(core, reset.token, own, ORIGIN)).rejects.toThrow("your team's name");
   expect(t.rows("SELECT password_hash FROM users")).toEqual(before);
 });
@@ -145,11 +146,11 @@ it("are refused wherever one is chosen, by the names of the teams it is for, and
 it("run a hash for accounts that do not exist, are closed or have no password, and say the same of all", async () => {
   const t = await startInstance();
   const { core } = t.instance;
-  const bob = await createUser(core, { email: "bob@example.com", password: PASSWORD });
-  await setDisabled(core, bob.id, true);
-  const carol = await createUser(core, { email: "carol@example.com", password: PASSWORD });
+  const bob = await createUser(core, { email: "bob@example.com", password: PASSWORD }, COMMAND_LINE);
+  await setDisabled(core, bob.id, true, COMMAND_LINE);
+  const carol = await createUser(core, { email: "carol@example.com", password: PASSWORD }, COMMAND_LINE);
   core.store.db.prepare("UPDATE users SET password_hash = NULL WHERE id = ?").run(carol.id);
-  await createUser(core, { email: "ada@example.com", password: PASSWORD });
+  await createUser(core, { email: "ada@example.com", password: PASSWORD }, COMMAND_LINE);
   const answers: unknown[] = [];
   for (const email of ["nobody@example.com", "bob@example.com", "carol@example.com", "ada@example.com"]) {
     const { hashes, outcome } = await countingHashes(() => signIn(core, email, "a wrong password", ORIGIN));
@@ -176,11 +177,11 @@ async function countingHashes(work: () => Promise<unknown>): Promise<{ hashes: n
 it("end every other sign-in and every reset link when they change", async () => {
   const t = await startInstance();
   const { core } = t.instance;
-  const ada = await createUser(core, { email: "ada@example.com", password: PASSWORD });
+  const ada = await createUser(core, { email: "ada@example.com", password: PASSWORD }, COMMAND_LINE);
   await signIn(core, ada.email, PASSWORD, ORIGIN);
   await signIn(core, ada.email, PASSWORD, ORIGIN);
   const keep = t.rows("SELECT id FROM web_sessions ORDER BY created_at, id")[0].id;
-  await setPassword(core, ada.id, "another pass phrase", undefined, keep);
+  await setPassword(core, ada.id, "another pass phrase", COMMAND_LINE, keep);
   expect(t.rows("SELECT id FROM web_sessions WHERE ended_at IS NULL")).toEqual([{ id: keep }]);
   await expect(signIn(core, ada.email, PASSWORD, ORIGIN)).rejects.toMatchObject({ status: 401 });
   await expect(signIn(core, ada.email, "another pass phrase", ORIGIN)).resolves.toMatchObject({
@@ -213,7 +214,7 @@ it("are looked at in turn, so that who has many addresses keeps nobody else out"
 it("let somebody in while a provider's worth of addresses guesses", async () => {
   const t = await startInstance();
   const { core } = t.instance;
-  await createUser(core, { email: "ada@example.com", password: PASSWORD });
+  await createUser(core, { email: "ada@example.com", password: PASSWORD }, COMMAND_LINE);
   const from = (ip: string) => ({ ip, userAgent: null });
   const guesses = Array.from({ length: 150 }, (_, i) =>
     signIn(core, `nobody${i}@example.com`, "a wrong password", from(`2001:db8:0:${i.toString(16)}::1`)).catch(

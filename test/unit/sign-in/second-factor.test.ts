@@ -29,7 +29,7 @@ const PARTY = { id: "localhost", origin: "http://localhost" };
 async function withApp(settings = {}, operator = false) {
   const t = await startInstance({ settings });
   const { core } = t.instance;
-  const { id } = await createUser(core, { email: EMAIL, password: PASSWORD, operator });
+  const { id } = await createUser(core, { email: EMAIL, password: PASSWORD, operator }, COMMAND_LINE);
   await signIn(core, EMAIL, PASSWORD, ORIGIN);
   const [session] = t.rows("SELECT id FROM web_sessions");
   const { sealed } = beginApp(core, id, "Reckon");
@@ -47,7 +47,7 @@ it("lets nobody go on with a sign-in whose second factor was reset while it wait
   const pending = "pending" in entered ? entered.pending : "";
   // The code is right, and the reset comes before the session does.
   const goingOn = continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN).catch((error) => error.status);
-  await resetFactors(core, EMAIL);
+  await resetFactors(core, EMAIL, COMMAND_LINE);
   expect(await goingOn).toBe(401);
   t.clock.advance(30_000);
   await expect(continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN)).rejects.toMatchObject({ status: 401 });
@@ -58,7 +58,7 @@ it("lets nobody go on with a password who ran the installation, where passwords 
   const { t, core, id, code } = await withApp({ passwords: "operators" }, true);
   const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
   const pending = "pending" in entered ? entered.pending : "";
-  await setOperator(core, id, false);
+  await setOperator(core, id, false, COMMAND_LINE);
   await expect(continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN)).rejects.toMatchObject({ status: 403 });
   expect(t.count("web_sessions")).toBe(1);
 });
@@ -91,7 +91,7 @@ it("takes a passkey once, whoever sends it at the same moment", async () => {
   const authenticatorData = Buffer.concat([createHash("sha256").update(PARTY.id).digest(), about, credentialId]);
   const text = (bytes: Buffer) => bytes.toString("base64url");
   const register = async (email: string) => {
-    const { id } = await createUser(core, { email, password: PASSWORD });
+    const { id } = await createUser(core, { email, password: PASSWORD }, COMMAND_LINE);
     await signIn(core, email, PASSWORD, ORIGIN);
     const [session] = t.rows("SELECT id FROM web_sessions WHERE user_id = ?", id);
     const { challenge } = beginPasskey(core, id);
@@ -116,7 +116,7 @@ it("changes nothing for a sign-in that ended before it was done, as by an operat
   const [before] = t.rows("SELECT password_hash FROM users");
   const changing = setPassword(core, id, "an-intruder-chose-this", COMMAND_LINE, sessionId);
   const refused = expect(changing).rejects.toMatchObject({ status: 401 });
-  await resetFactors(core, EMAIL);
+  await resetFactors(core, EMAIL, COMMAND_LINE);
   await refused;
   await expect(add()).rejects.toMatchObject({ status: 401 });
   expect(t.rows("SELECT password_hash FROM users")).toEqual([before]);
@@ -127,7 +127,7 @@ it("leads who removes their last one to set one up again, where their team deman
   const { t, core, id, code } = await withApp();
   const team = await t.team();
   await core.store.write(() => storeMember(core, team.id, getUser(core, id), "member", COMMAND_LINE));
-  await setSecondFactorDemanded(core, team.id, true);
+  await setSecondFactorDemanded(core, team.id, true, COMMAND_LINE);
   const entered = await signIn(core, EMAIL, PASSWORD, ORIGIN);
   const pending = "pending" in entered ? entered.pending : "";
   const token = await continueSignIn(core, pending, { code: code() }, PARTY, ORIGIN);

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { setRole, storeMember } from "../../../src/identity/members/members.ts";
 import { getUser, storeDisabled } from "../../../src/identity/people/people.ts";
 import { type Act, standingOfEntry } from "../../../src/insight/triage/triage.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { person } from "../../support/cli.ts";
 import { type Kit, withTeam } from "./support.ts";
 
@@ -110,7 +111,7 @@ it("takes no address but a plain HTTPS one, no text without bounds, no owner fro
     storeMember(core, kit.teamId, closed, "member", kit.ada);
     storeDisabled(core, getUser(core, closed.id), true, kit.ada);
   });
-  await setRole(core, (await kit.t.team()).id, stranger.id, "member");
+  await setRole(core, (await kit.t.team()).id, stranger.id, "member", COMMAND_LINE);
   for (const { id } of [stranger, closed])
     await expect(kit.act(kit.fingerprint, { kind: "assign", ownerId: id }, kit.ada)).rejects.toThrow("team's people");
   expect([stored(kit), kit.timeline(kit.fingerprint)]).toEqual([[], []]);

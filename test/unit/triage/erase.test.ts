@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { assignDevice } from "../../../src/identity/devices/devices.ts";
+import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import type { resolveTarget } from "../../../src/share/erasure/erasure.ts";
 import { resolveScope } from "../../../src/share/export/export.ts";
 import { partsOf } from "../../../src/share/export/parts.ts";
@@ -80,7 +81,7 @@ it("takes a person out of comments and assignments, and leaves that something wa
 
 it("is in an export of its team, of its repositories and of who said it", async () => {
   const { core, device, teamId, bea, own, shared, ada } = await spokenOf();
-  await assignDevice(core, device.deviceId, bea.id);
+  await assignDevice(core, device.deviceId, bea.id, COMMAND_LINE);
   const exported = async (request: Parameters<typeof resolveScope>[1]) => {
     const parts = await Array.fromAsync(partsOf(core, resolveScope(core, request)));
     return parts.flatMap((part) => ("lines" in part && part.lines === "triage" ? JSON.parse(part.text) : []));

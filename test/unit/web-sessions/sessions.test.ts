@@ -82,24 +82,24 @@ it("note their use once a minute at most, with the address it came from", async 
 
 it("end with their account, and stay ended when it is opened again", async () => {
   const { core, token, user } = await start();
-  await setDisabled(core, user.id, true);
+  await setDisabled(core, user.id, true, COMMAND_LINE);
   expect(findSession(core, token)).toBeUndefined();
-  await setDisabled(core, user.id, false);
+  await setDisabled(core, user.id, false, COMMAND_LINE);
   expect(findSession(core, token)).toBeUndefined();
 });
 
 it("show another team, or none, once their person has left the one they showed", async () => {
   const { t, core, token, user, team } = await start();
   const other = await t.team();
-  await setRole(core, other.id, user.id, "member");
+  await setRole(core, other.id, user.id, "member", COMMAND_LINE);
   const session = findSession(core, token);
   if (session) await switchTeam(core, session, other.id);
   expect(findSession(core, token)?.team).toMatchObject({ id: other.id, role: "member" });
-  await removeMember(core, other.id, user.id);
+  await removeMember(core, other.id, user.id, COMMAND_LINE);
   expect(findSession(core, token)?.team).toMatchObject({ id: team.id, role: "owner" });
   const second = await makeAccount(core, { email: "bob@example.com" });
-  await setRole(core, team.id, second.id, "owner");
-  await removeMember(core, team.id, user.id);
+  await setRole(core, team.id, second.id, "owner", COMMAND_LINE);
+  await removeMember(core, team.id, user.id, COMMAND_LINE);
   expect(findSession(core, token)).toMatchObject({ team: null, teams: [] });
 });
 

@@ -56,7 +56,7 @@ export async function connectDevices(core: Core, clock: LocalClock, team: Create
   const tokens: string[] = [];
   clock.set(workday(startAt, WORKDAYS + 1) + 8 * HOUR_MS);
   for (const label of [...DEVICES.map((one) => one.label), OLD_DEVICE]) {
-    const { code } = await createCode(core, team.teamId, 15 * MINUTE_MS, ownerOf(team));
+    const { code } = await createCode(core, team.teamId, ownerOf(team), 15 * MINUTE_MS);
     clock.advance(4 * MINUTE_MS);
     const { deviceId, deviceToken } = await bindDevice(core, code, "2026-01", label, AGENT);
     clock.advance(9 * MINUTE_MS);

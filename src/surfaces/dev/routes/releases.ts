@@ -37,7 +37,7 @@ export const releasesRoute = control(
   },
 );
 
-const add = (core: Core, requested: Parameters<typeof addRelease>[1]) => addRelease(core, requested, () => {}, SYSTEM);
+const add = (core: Core, requested: Parameters<typeof addRelease>[1]) => addRelease(core, requested, SYSTEM);
 
 /** Registers a file of a few bytes that follow from the version. */
 async function withFile(core: Core, installer: Parameters<typeof addRelease>[1]) {

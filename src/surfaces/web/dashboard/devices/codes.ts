@@ -89,7 +89,7 @@ ${exchangeSteps(baseUrl, code, href(OTEL_PATH))}
 async function mint(call: Member): Promise<Html> {
   const { core, session } = call;
   if (!mayConnect(call)) fail(forbidden, ASK_AN_ADMIN);
-  const { code, expiresAt } = await createCode(core, session.team.id, undefined, by(call), session.userId);
+  const { code, expiresAt } = await createCode(core, session.team.id, by(call), undefined, session.userId);
   const intro = `Whoever has this code can bind one machine to ${session.team.name}. It will be yours: what its agents do and cost counts as ${session.email}’s.`;
   return mintedPage(call, code, expiresAt, intro, "It works once");
 }

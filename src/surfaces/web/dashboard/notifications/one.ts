@@ -175,7 +175,7 @@ const done = ({ params }: Call, { base }: Scope, text: string): PageReply => ({
 
 export async function test(call: Call, scope: Scope): Promise<Html> {
   const { id } = channelIn(call, scope);
-  return channelPage(call, scope, { outcome: await testChannel(call.core, id, scope.teamId, by(call)) });
+  return channelPage(call, scope, { outcome: await testChannel(call.core, id, by(call), scope.teamId) });
 }
 
 export async function rotate(call: Call, scope: Scope): Promise<Html> {

@@ -78,7 +78,7 @@ export const teamPages = [
         const { core, session } = call;
         const team = own
           ? await createOwnedTeam(core, name, plan, session.userId, by(call))
-          : await createTeam(core, name, plan, by(call));
+          : await createTeam(core, name, by(call), plan);
         return redirect(`${PATH}/${team.id}`, `The team “${team.name}” is made.`);
       },
       (error) => teamsPage(call, error),
