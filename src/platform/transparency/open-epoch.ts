@@ -89,5 +89,7 @@ export function signedBeside(core: Core): Checkpoint | undefined {
 function goesOn(core: Core): boolean {
   const signed = signedBeside(core);
   const own = tree(core);
+  // After the file: a server beside this command may have committed, and signed, since the tree was read.
+  own.sync();
   return signed !== undefined && signed.size <= own.size && sameDigest(own.rootAt(signed.size), signed.root);
 }

@@ -67,7 +67,8 @@ export async function exportTeam(
   by: Actor,
 ): Promise<ExportedTeam> {
   const { id, name, movedTo } = getTeam(core, team);
-  if (ledgerKeys.vkey(core) === undefined) fail(unavailable, "no server started on this database yet");
+  // Before anything is copied: while that lasts, what is read stands still, and what a server signs goes on.
+  requireSigned(core);
   await recordAct(core, by, {
     action: "team.exported",
     teamId: id,
@@ -125,6 +126,9 @@ async function atRest<T>(core: Core, work: () => T): Promise<T> {
   return fail(unavailable, "more is delivered than is worked through at the moment: try again later");
 }
 
+const requireSigned = (core: Core): Checkpoint =>
+  checkpoint(core) ?? fail(unavailable, "no server started on this database yet");
+
 function copyAll(core: Core, id: string, onProgress: (share: number) => void): ExportedTeam {
   const { db } = core.store;
   const team = getTeam(core, id);
@@ -136,7 +140,7 @@ function copyAll(core: Core, id: string, onProgress: (share: number) => void): E
   if (unfinishedErasures(db) > 0)
     fail(conflict, "Something of the team is being erased: try again once that is done (reckon doctor tells).");
   copyLeaves(db, id);
-  const head = checkpoint(core) ?? fail(unavailable, "no server started on this database yet");
+  const head = requireSigned(core);
   putNodes(db, subtreesBetween(core, leavesInFile(db), head.size));
   const manifest = manifestOf(core, team, head, (done) => onProgress((MOVED.length + done) / steps));
   const note = signStatement(core, manifestText(manifest));
