@@ -1,12 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { bindDevice, createCode } from "../../src/identity/devices/devices.ts";
 import { createTeam } from "../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
-import { BESIDE } from "../../src/platform/store/store.ts";
-import { exportTeam } from "../../src/share/moves/moves.ts";
 import { newFolder } from "../support/folder.ts";
 import { newMachine } from "../support/machine.ts";
 import { command } from "../support/remote.ts";
@@ -92,35 +89,6 @@ it("moves a team under load: what was acknowledged is there once, nobody else lo
   for (const { directory } of [a, b])
     expect(await command(["ledger", "verify", "--data", directory])).toMatchObject({ code: 0 });
   for (const server of [old, next]) expect(server.stderr()).not.toMatch(/"level":"(?:error|warn)"/);
-});
-
-it("is exported while the server takes more of it and signs that, as of one instant", async () => {
-  const { directory, devices } = await testData();
-  const server = await testServer(directory);
-  const deliver = (seq: number) =>
-    execFileSync("curl", [
-      ...["-sS", "--fail-with-body", `${server.url}/api/telemetry/ingest`],
-      ...["-H", `Authorization: Bearer ${devices[0]?.token}`, "-H", "Content-Type: application/json"],
-      ...["-d", JSON.stringify({ repoKey: "engine", entries: [{ seq, payload: { type: "tool" } }] })],
-    ]);
-  const signed = () => readFileSync(join(directory, BESIDE.checkpoint), "utf8");
-  const idle = new Int32Array(new SharedArrayBuffer(4));
-  deliver(1);
-  const before = { signed: "" };
-  // Nothing else of this process runs while rows are copied: the server is another one.
-  const takeMore = () => {
-    if (before.signed !== "") return;
-    before.signed = signed();
-    deliver(2);
-    while (signed() === before.signed) Atomics.wait(idle, 0, 0, 20);
-  };
-  const out = file();
-  const exported = await withDirectory(directory, (core) => exportTeam(core, "Acme", out, takeMore, COMMAND_LINE));
-  expect(signed()).not.toBe(before.signed);
-  expect(exported.deliveries).toBe(1);
-  const { directory: other } = await testData();
-  const args = ["team", "import", out, "--accept-key", "--name", "Home", "--dry-run", "--data", other];
-  expect(await done(args)).toMatchObject({ deliveries: 1 });
 });
 
 it("is there whole or not at all, whenever it is killed while it comes", async () => {

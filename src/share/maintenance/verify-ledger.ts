@@ -1,6 +1,7 @@
 import type { Core } from "../../core.ts";
 import { deviceFinder } from "../../identity/devices/devices.ts";
 import { isoInstant } from "../../kit/clock.ts";
+import type { Checkpoint } from "../../kit/transparency/checkpoint.ts";
 import {
   type DeliveryKind,
   findDelivery,
@@ -70,10 +71,12 @@ export function verifyLedger(
   anchor: LedgerHead | undefined,
   onProgress: (share: number) => void,
 ): LedgerReport {
+  // Before all else: what a server signs meanwhile is of leaves that are not read here.
+  const signed = signedBeside(core);
   // One read transaction: all that is compared is of one instant, whatever a server writes meanwhile.
   core.store.db.exec("BEGIN");
   try {
-    return walk(core, anchor, onProgress);
+    return walk(core, { anchor, signed }, onProgress);
   } finally {
     core.store.db.exec("COMMIT");
   }
@@ -82,7 +85,14 @@ export function verifyLedger(
 /** What of the time goes into deliveries, before the tree is computed anew. */
 const DELIVERIES_SHARE = 0.9;
 
-function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: number) => void): LedgerReport {
+/** What the log was before, as far as that is known apart from it. */
+interface Known {
+  readonly anchor: LedgerHead | undefined;
+  readonly signed: Checkpoint | undefined;
+}
+
+function walk(core: Core, known: Known, onProgress: (share: number) => void): LedgerReport {
+  const { anchor } = known;
   const faults = new Faults();
   const claimed = new Set<number>();
   const erasures = hasTree(core) ? walkEvents(core, faults, claimed, false) : undefined;
@@ -94,7 +104,7 @@ function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: nu
     return { deliveries, erased, head: chain, faults: faults.all(core) };
   }
   for (const { leaf, text } of epochs(core)) if (isLeaf(core, leaf, text)) claimed.add(leaf);
-  const head = compareTree(core, anchored ? undefined : anchor, faults, claimed);
+  const head = compareTree(core, anchored ? { ...known, anchor: undefined } : known, faults, claimed);
   return { deliveries, erased, head, faults: faults.all(core) };
 }
 
@@ -218,11 +228,10 @@ class DeviceNames {
 /** Compares the tree with what is held, with what was signed of it last, and with what was noted of it. */
 function compareTree(
   core: Core,
-  anchor: LedgerHead | undefined,
+  { anchor, signed }: Known,
   faults: Faults,
   claimed: ReadonlySet<number>,
 ): LedgerHead | null {
-  const signed = signedBeside(core);
   const tree = recomputeTree(core, [anchor?.id ?? 0, signed?.size ?? 0], (n) => claimed.has(n));
   const fault = (leaf: number, detail: string) =>
     faults.report({ deliveryId: leaf, kind: findDelivery(core, leaf)?.kind ?? "", problem: "chain", detail });
