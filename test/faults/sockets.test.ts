@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Data, makeData, removeData } from "./support/data.ts";
+import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask, askBytes, RawSocket, requestBytes } from "./support/http.ts";
 import { launch, type Running, serve, until, within } from "./support/process.ts";
 import { expectJsonRefusal, runKeyPem, testData, testServer } from "./support/test.ts";
@@ -99,6 +99,25 @@ describe("requests on a raw socket", () => {
     expect(socket.rest).toBe("");
     socket.close();
   });
+
+  it.each(["gzip, chunked", "chunked, chunked", "identity, chunked", ", chunked"])(
+    "takes no body in the transfer coding %j for what stands in its chunks",
+    async (coding) => {
+      const body = telemetry(900);
+      const headers = { "content-length": undefined, "transfer-encoding": coding };
+      const head = requestBytes({ path: "/api/telemetry/ingest", token: token(), body, headers });
+      const bytes = `${head.subarray(0, head.length - body.length)}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const socket = new RawSocket(port).send(`${bytes}${HEALTH}`);
+      const reply = await socket.reply();
+      if (!reply) throw new Error("closed without a reply");
+      expectJsonRefusal(reply, [400, 501]);
+      await socket.ended();
+      expect([socket.rest, rowsOf(data.directory, "SELECT 1 FROM telemetry_entries WHERE seq = 900")]).toEqual([
+        "",
+        [],
+      ]);
+    },
+  );
 
   it("answers CONNECT, TRACE, and protocol upgrades in JSON or as if they had not been asked for", async () => {
     for (const method of ["TRACE", "OPTIONS", "PUT", "DELETE", "PATCH"]) {

@@ -129,6 +129,12 @@ function answer(app: Application, request: PacedRequest, reply: ServerResponse<P
     refusePlainly(reply, 400, "The request's host cannot be read.");
     return;
   }
+  // Node's parser looks at the last coding alone, and what another had packed would be taken for the body (RFC 9112 section 6.1).
+  const coding = request.headers["transfer-encoding"];
+  if (coding !== undefined && !/^chunked$/i.test(coding)) {
+    refusePlainly(reply, 501, "The only transfer coding accepted here is chunked, once.");
+    return;
+  }
   const target = request.url ?? "/";
   if (!target.startsWith("/") && target !== "*" && !isAbsoluteForm(target)) {
     refusePlainly(reply, 400, "The request's target cannot be read.");
