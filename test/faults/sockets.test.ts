@@ -210,6 +210,35 @@ describe("requests on a raw socket", () => {
     if (second) expectJsonRefusal(second, 400);
   });
 
+  const BROKEN = "zz\r\n{}\r\n0\r\n\r\n";
+  const chunked = (credential: string) =>
+    requestBytes({
+      ...{ method: "POST", path: "/api/telemetry/ingest", token: credential },
+      headers: { "transfer-encoding": "chunked", "content-type": "application/json" },
+    });
+
+  it("answers a good request before the refusal of one behind it whose body cannot be read", async () => {
+    const good = requestBytes({ path: "/api/telemetry/ingest", token: token(), body: telemetry(301) });
+    const socket = new RawSocket(port).send(Buffer.concat([good, chunked(token()), Buffer.from(BROKEN)]));
+    const [first, second] = [await socket.reply(), await socket.reply()];
+    expect([first?.status, first?.body]).toEqual([200, expect.stringContaining('"maxSeq":301')]);
+    if (!second) throw new Error("closed without a reply");
+    expectJsonRefusal(second, 400);
+    await socket.ended();
+  });
+
+  it("answers once whom it refused before their body, which then cannot be read", async () => {
+    const socket = new RawSocket(port).send(chunked("rkd_none"));
+    expect((await socket.reply())?.status).toBe(401);
+    await socket.send(BROKEN).ended();
+    expect(socket.rest).toBe("");
+    const coding = chunked(token()).toString().replace(": chunked", ": chunked;q=1");
+    const other = new RawSocket(port).send(`${coding}2\r\n{}\r\n0\r\n\r\n`);
+    expect((await other.reply())?.status).toBe(501);
+    await other.ended();
+    expect(other.rest).toBe("");
+  });
+
   /** One way of spelling a path is one route: authentication hangs on the route, never on a prefix. */
   const SPELLINGS: readonly (readonly [target: string, statuses: readonly number[]])[] = [
     ["//api/health", [200, 400, 404]],

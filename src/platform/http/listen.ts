@@ -223,9 +223,14 @@ function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): v
   }
   const current = socket._httpMessage;
   const incoming = socket.parser?.incoming;
-  // A request whose own body is what failed has a reply too, which will never be written.
-  if (current && !(incoming && !incoming.complete)) {
+  const failed = incoming?.complete === false ? incoming : undefined;
+  if (current && current.req !== failed) {
     current.once("close", () => setImmediate(refuseAfterReplies, error, socket));
+    return;
+  }
+  // It was answered before its body was there: what came behind that would be taken for the reply to another.
+  if (failed && (!current || current.writableEnded)) {
+    socket.end(() => socket.destroy());
     return;
   }
   const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.message];
