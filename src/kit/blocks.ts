@@ -3,24 +3,29 @@ import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompre
 
 /** How blocks are compressed, zstd (RFC 8878). */
 export const BLOCK_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
+/** No block holds more: a few bytes that somebody else packed may unpack to gigabytes. */
+const UNPACK_OPTIONS = { maxOutputLength: 64 * 1024 * 1024 };
 const compress = promisify<Buffer, typeof BLOCK_OPTIONS, Buffer>(zstdCompress);
-const decompress = promisify<Buffer, Buffer>(zstdDecompress);
+const decompress = promisify<Buffer, typeof UNPACK_OPTIONS, Buffer>(zstdDecompress);
 
 const NOT_BACK = "a compressed block does not give back its texts";
 
 /** Compresses texts on a thread of its own. @throws Error where they could not be had back */
 export async function compressBlock(texts: Buffer): Promise<Buffer> {
   const content = await compress(texts, BLOCK_OPTIONS);
-  if (!(await decompress(content)).equals(texts)) throw new Error(NOT_BACK);
+  if (!(await decompress(content, UNPACK_OPTIONS)).equals(texts)) throw new Error(NOT_BACK);
   return content;
 }
 
 /** The same while everybody waits, for a little of it. @throws Error likewise */
 export function compressBlockNow(texts: Buffer): Buffer {
   const content = zstdCompressSync(texts, BLOCK_OPTIONS);
-  if (!zstdDecompressSync(content).equals(texts)) throw new Error(NOT_BACK);
+  if (!unpackBlock(content).equals(texts)) throw new Error(NOT_BACK);
   return content;
 }
+
+/** @throws Error where it is damaged, or holds more than any block */
+export const unpackBlock = (content: Buffer): Buffer => zstdDecompressSync(content, UNPACK_OPTIONS);
 
 /** What texts at hand may take of memory, with what else each takes: who reads one mostly reads its neighbours, too. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
@@ -53,7 +58,7 @@ export class BlockCache {
 function openBlock(content: Buffer | undefined): Buffer {
   try {
     // A copy with memory of its own: what zlib gives, and what Node gives for a little, is a part of 64 KiB that stays as a whole.
-    return content ? Buffer.from(new Uint8Array(zstdDecompressSync(content)).buffer) : Buffer.alloc(0);
+    return content ? Buffer.from(new Uint8Array(unpackBlock(content)).buffer) : Buffer.alloc(0);
   } catch {
     return Buffer.alloc(0);
   }

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { TAR_END, tarMember } from "../../src/kit/tar.ts";
 import { writeBundle } from "../../src/kit/transparency/bundle.ts";
 import { parseNote, signatureLine, vkeyOf } from "../../src/kit/transparency/note.ts";
 import { newFolder } from "../support/folder.ts";
@@ -83,6 +85,18 @@ it("proves nothing where a step fails, and says which", async () => {
   expect([plain.code, plain.stdout]).toEqual([1, expect.stringContaining("NOT PROVEN")]);
   expect(plain.stdout).toContain("item 1 is not what the leaf says that it is");
   expect(plain.stdout).not.toContain("blue");
+});
+
+it("proves nothing of an archive that tells of more than fits into memory, and says so", async () => {
+  const line = `{"id":1,"leaf":"","repoKey":"","mode":null,"inclusion":null,"more":[${"[],".repeat(6_000_000)}0]}`;
+  const member = await tarMember("deliveries/1.jsonl", Buffer.from(line), 0);
+  const archive = zstdCompressSync(Buffer.concat([member, TAR_END]));
+  expect(archive.length).toBeLessThan(8_192);
+  const path = file("");
+  writeFileSync(path, archive);
+  const env = { RECKON_DATA: "/nowhere/at/all", NODE_OPTIONS: "--max-old-space-size=48" };
+  const done = await command(["ledger", "check", path, ...KEY], { env });
+  expect([done.code, done.stdout]).toEqual([1, expect.stringContaining("more than fits into the memory")]);
 });
 
 it("is used in one way", async () => {

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -648,6 +649,18 @@ describe("a file", () => {
         `INSERT INTO packs VALUES ('pck_x', '${ada.team.id}', replace('${name}', '\\0', char(0)), 't', 's', 'MIT', '[]', 1, 1, NULL, NULL, NULL)`,
         /packs under names that no pack has/,
       );
+    // Texts as they were delivered, and behind them more than any block holds.
+    const original = new Sqlite(file, { readonly: true });
+    const packed = original
+      .prepare("SELECT content FROM trace_span_blocks ORDER BY id LIMIT 1")
+      .pluck()
+      .get() as Buffer;
+    original.close();
+    const bomb = zstdCompressSync(Buffer.concat([zstdDecompressSync(packed), Buffer.alloc(64 * 1024 * 1024)]));
+    await sign(
+      `UPDATE trace_span_blocks SET content = x'${bomb.toString("hex")}' WHERE id = (SELECT min(id) FROM trace_span_blocks)`,
+      /is not what its leaves commit to/,
+    );
     // Erasing who goes by another's name would take that one's out of the record of all teams.
     for (const people of [
       "users SET email = 'command line', email_key = 'command line'",

@@ -57,6 +57,20 @@ it("leads whoever opens the address of a form to the page that it stands on", as
   expect(tried).toBeGreaterThan(20);
 });
 
+it("answers whatever stands in an address in place of an id, and leads nowhere else", async () => {
+  const t = await startInstance();
+  const as = await somebody(t, await t.team(), "owner", true);
+  for (const one of PAGES.filter(({ spec }) => spec.method === "GET" && spec.path.includes(":")))
+    for (const id of ["\u202e", "\0", "é🦊", "a\r\nlocation: /x", "//evil.example", "..", " "]) {
+      const { status, headers } = await ask(t, "GET", pathOf(one, id), { as });
+      const location = headers.get("location") ?? "/";
+      expect([one.spec.id, id, status < 500, location]).toEqual([
+        ...[one.spec.id, id, true],
+        expect.stringMatching(/^\/(?!\/)[!-~]*$/),
+      ]);
+    }
+});
+
 it("opens no page to a role below the one it is for", async () => {
   const t = await startInstance();
   const team = await t.team();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Data, makeData, removeData } from "./support/data.ts";
+import { type Data, makeData, removeData, rowsOf } from "./support/data.ts";
 import { ask, askBytes, RawSocket, requestBytes } from "./support/http.ts";
 import { launch, type Running, serve, until, within } from "./support/process.ts";
 import { expectJsonRefusal, runKeyPem, testData, testServer } from "./support/test.ts";
@@ -100,6 +100,25 @@ describe("requests on a raw socket", () => {
     socket.close();
   });
 
+  it.each(["gzip, chunked", "chunked, chunked", "identity, chunked", ", chunked"])(
+    "takes no body in the transfer coding %j for what stands in its chunks",
+    async (coding) => {
+      const body = telemetry(900);
+      const headers = { "content-length": undefined, "transfer-encoding": coding };
+      const head = requestBytes({ path: "/api/telemetry/ingest", token: token(), body, headers });
+      const bytes = `${head.subarray(0, head.length - body.length)}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const socket = new RawSocket(port).send(`${bytes}${HEALTH}`);
+      const reply = await socket.reply();
+      if (!reply) throw new Error("closed without a reply");
+      expectJsonRefusal(reply, [400, 501]);
+      await socket.ended();
+      expect([socket.rest, rowsOf(data.directory, "SELECT 1 FROM telemetry_entries WHERE seq = 900")]).toEqual([
+        "",
+        [],
+      ]);
+    },
+  );
+
   it("answers CONNECT, TRACE, and protocol upgrades in JSON or as if they had not been asked for", async () => {
     for (const method of ["TRACE", "OPTIONS", "PUT", "DELETE", "PATCH"]) {
       const reply = await askBytes(port, `${method} /api/health HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -189,6 +208,35 @@ describe("requests on a raw socket", () => {
     // The first reply on the wire is the first request's: a 400 in its place would deny what was stored.
     expect(first?.status, first?.body).toBe(200);
     if (second) expectJsonRefusal(second, 400);
+  });
+
+  const BROKEN = "zz\r\n{}\r\n0\r\n\r\n";
+  const chunked = (credential: string) =>
+    requestBytes({
+      ...{ method: "POST", path: "/api/telemetry/ingest", token: credential },
+      headers: { "transfer-encoding": "chunked", "content-type": "application/json" },
+    });
+
+  it("answers a good request before the refusal of one behind it whose body cannot be read", async () => {
+    const good = requestBytes({ path: "/api/telemetry/ingest", token: token(), body: telemetry(301) });
+    const socket = new RawSocket(port).send(Buffer.concat([good, chunked(token()), Buffer.from(BROKEN)]));
+    const [first, second] = [await socket.reply(), await socket.reply()];
+    expect([first?.status, first?.body]).toEqual([200, expect.stringContaining('"maxSeq":301')]);
+    if (!second) throw new Error("closed without a reply");
+    expectJsonRefusal(second, 400);
+    await socket.ended();
+  });
+
+  it("answers once whom it refused before their body, which then cannot be read", async () => {
+    const socket = new RawSocket(port).send(chunked("rkd_none"));
+    expect((await socket.reply())?.status).toBe(401);
+    await socket.send(BROKEN).ended();
+    expect(socket.rest).toBe("");
+    const coding = chunked(token()).toString().replace(": chunked", ": chunked;q=1");
+    const other = new RawSocket(port).send(`${coding}2\r\n{}\r\n0\r\n\r\n`);
+    expect((await other.reply())?.status).toBe(501);
+    await other.ended();
+    expect(other.rest).toBe("");
   });
 
   /** One way of spelling a path is one route: authentication hangs on the route, never on a prefix. */

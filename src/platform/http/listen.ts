@@ -129,6 +129,12 @@ function answer(app: Application, request: PacedRequest, reply: ServerResponse<P
     refusePlainly(reply, 400, "The request's host cannot be read.");
     return;
   }
+  // Node's parser looks at the last coding alone, and what another had packed would be taken for the body (RFC 9112 section 6.1).
+  const coding = request.headers["transfer-encoding"];
+  if (coding !== undefined && !/^chunked$/i.test(coding)) {
+    refusePlainly(reply, 501, "The only transfer coding accepted here is chunked, once.");
+    return;
+  }
   const target = request.url ?? "/";
   if (!target.startsWith("/") && target !== "*" && !isAbsoluteForm(target)) {
     refusePlainly(reply, 400, "The request's target cannot be read.");
@@ -217,9 +223,14 @@ function refuseAfterReplies(error: NodeJS.ErrnoException, socket: HttpSocket): v
   }
   const current = socket._httpMessage;
   const incoming = socket.parser?.incoming;
-  // A request whose own body is what failed has a reply too, which will never be written.
-  if (current && !(incoming && !incoming.complete)) {
+  const failed = incoming?.complete === false ? incoming : undefined;
+  if (current && current.req !== failed) {
     current.once("close", () => setImmediate(refuseAfterReplies, error, socket));
+    return;
+  }
+  // It was answered before its body was there: what came behind that would be taken for the reply to another.
+  if (failed && (!current || current.writableEnded)) {
+    socket.end(() => socket.destroy());
     return;
   }
   const [status, text] = REFUSALS[error.code ?? ""] ?? [400, badRequest.message];

@@ -65,7 +65,7 @@ export function sendPage(
   if (!own.some(([name]) => name === "cache-control")) headers.push(["cache-control", "no-store"]);
   for (const [name, value] of own) headers.push([name, value]);
   headers.push(...cookiesOf(reply, visit, sessionSeconds));
-  if (reply.location !== undefined) headers.push(["location", subPath + reply.location]);
+  if (reply.location !== undefined) headers.push(["location", subPath + inAscii(reply.location)]);
   if (reply.filename !== undefined)
     headers.push(["content-disposition", `attachment; filename="${reply.filename.replace(/[^\w.-]/g, "_")}"`]);
   if (status === 503) headers.push(["retry-after", "5"]);
@@ -80,6 +80,9 @@ export function sendPage(
     headers.push(["content-length", String(Buffer.byteLength(whole))]);
   return new FastResponse(null, init);
 }
+
+/** An address as a header can have it: what was sent as part of another may have stood there encoded. */
+const inAscii = (address: string) => address.toWellFormed().replace(/[^!-~]+/g, encodeURIComponent);
 
 /** A page that is smaller fits into the first packets as it is. */
 const MIN_PACKED_CHARS = 1_400;

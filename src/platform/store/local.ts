@@ -84,6 +84,22 @@ function excerptSchema(tables: string): string {
 }
 
 /**
+ * Names of what a store of this program's schema declares otherwise than the program: what it lacks, and triggers that are not its own.
+ * Those do what they say with whatever is changed, in everybody's name. Tables, views and indexes besides do nothing by themselves.
+ */
+function declaredOtherwise(db: Database): string[] {
+  type Declared = readonly [type: string, name: string, of: string, sql: string | null];
+  const read = (text: string) => JSON.parse(text) as Declared[];
+  // Tables of older databases were made in other words.
+  const keyOf = ([type, name, of, sql]: Declared) => JSON.stringify([type, name, of, type === "trigger" ? sql : ""]);
+  const [own, there] = [read(excerptSchema("")), read(declaredIn(db))];
+  const [ownKeys, keys] = [new Set(own.map(keyOf)), new Set(there.map(keyOf))];
+  const lacking = own.filter((one) => !keys.has(keyOf(one)));
+  const strange = there.filter((one) => one[0] === "trigger" && !ownKeys.has(keyOf(one)));
+  return [...new Set([...strange, ...lacking].map(([type, name]) => `${type} ${JSON.stringify(name)}`))];
+}
+
+/**
  * Holds a lock of the operating system, through SQLite, on a file that is made for it: a killed process leaves nothing to clean up.
  * @returns what releases it; undefined while another process has it
  */
@@ -100,4 +116,4 @@ function tryLock(path: string): (() => void) | undefined {
 }
 
 /** Databases that are not a server's store. */
-export const local = { open, openForeign, tryLock, makeExcerpt, excerptSchema, declaredIn };
+export const local = { open, openForeign, tryLock, makeExcerpt, excerptSchema, declaredIn, declaredOtherwise };

@@ -1,7 +1,7 @@
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdCompressSync } from "node:zlib";
 import type { Core } from "../../core.ts";
 import { readId } from "../../formats/values.ts";
-import { BLOCK_OPTIONS } from "../../kit/blocks.ts";
+import { BLOCK_OPTIONS, unpackBlock } from "../../kit/blocks.ts";
 import { type EraseStep, MAX_ERASED_ROWS, stretches } from "../../kit/erase-steps.ts";
 import { isObject } from "../../kit/json.ts";
 import { cooperative } from "../../kit/yield.ts";
@@ -160,7 +160,7 @@ function store(
   for (const [blockId, streamId] of blocks) {
     const content = segmentRows(core.store).block.get(blockId);
     if (!content) continue;
-    const whole = zstdDecompressSync(content);
+    const whole = unpackBlock(content);
     const segments = sql.inBlock.all(streamId, blockId);
     const parts = segments.map(
       ({ firstId, blockAt, bytes }) =>

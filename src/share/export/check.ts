@@ -1,5 +1,6 @@
 import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
 import { pipeline } from "node:stream";
+import { getHeapStatistics } from "node:v8";
 import { createZstdDecompress } from "node:zlib";
 import { sha256Hex } from "../../kit/hash.ts";
 import type { ExportedItem } from "../../kit/items.ts";
@@ -31,6 +32,9 @@ const READERS = new Map<string, (line: string) => ExportedItem[]>([
 
 /** Files that are judged; what else an archive has, such as what people did, the log does not tell of. */
 const PROVEN = /^(?:MANIFEST\.json|checkpoint|(?:deliveries(?:-since)?|telemetry|sessions|notes|brain)\/.*)$/;
+
+/** Files of which what they say is kept in memory. */
+const KEPT = /^(?:MANIFEST\.json$|deliveries(?:-since)?\/)/;
 
 /** Whether a file is an archive, by how it begins; false where it cannot be read. */
 export function isArchive(path: string): boolean {
@@ -96,13 +100,29 @@ interface Facts {
   readonly deliveries: Deliveries;
 }
 
+/** What a file's digest and name take besides the name, and what each value of a JSON text does besides its characters. */
+const FILE_BYTES = 256;
+const VALUE_BYTES = 24;
+/** How much of the memory there is may be taken by what an archive tells: a few kilobytes may unpack to any number of lines. */
+const MAX_HEAP_SHARE = 0.75;
+
+/** Roughly what the values of JSON texts take in memory. */
+function bytesInMemory(content: Buffer): number {
+  let values = 0;
+  for (const byte of content) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values++;
+  return content.length + values * VALUE_BYTES;
+}
+
 /** Compares every file with the manifest, and keeps what tells of deliveries. @throws Problem */
 async function readFacts(path: string, onProgress: (share: number) => void): Promise<Facts> {
   const digests = new Map<string, string>();
   const deliveries = new Deliveries();
   let checkpoint: string | undefined;
   let manifest: unknown;
+  let left = MAX_HEAP_SHARE * getHeapStatistics().heap_size_limit;
   for await (const { name, content } of filesIn(path, onProgress)) {
+    left -= FILE_BYTES + name.length + (KEPT.test(name) ? bytesInMemory(content) : 0);
+    if (left < 0) fail(invalid, "the archive tells of more than fits into the memory of this process");
     if (digests.has(name)) fail(invalid, `the archive has the file ${JSON.stringify(name)} twice`);
     digests.set(name, sha256Hex(content));
     if (name === "MANIFEST.json") manifest = parseJson(content.toString());

@@ -1,7 +1,7 @@
-import { zstdDecompressSync } from "node:zlib";
 import { readPayload } from "../../formats/payload.ts";
 import { total } from "../../formats/usage.ts";
 import { asObject, readId, readInstant } from "../../formats/values.ts";
+import { unpackBlock } from "../../kit/blocks.ts";
 import { dayNumber } from "../../kit/clock.ts";
 import { withoutHalves } from "../../kit/json.ts";
 import type { Work } from "../../platform/workers/workers.ts";
@@ -46,7 +46,7 @@ function textsOf({ content, isCompressed }: BlockInput): Buffer {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   if (!isCompressed) return bytes;
   try {
-    return zstdDecompressSync(bytes);
+    return unpackBlock(bytes);
   } catch {
     return Buffer.alloc(0);
   }

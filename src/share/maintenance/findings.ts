@@ -6,7 +6,7 @@ import { shellWord } from "../../kit/strings.ts";
 import { troubledJobs } from "../../platform/jobs/jobs.ts";
 import { isWrapped, listKeys, wrappedKeys } from "../../platform/keys/keys.ts";
 import { failures } from "../../platform/projections/projections.ts";
-import { CURRENT_SCHEMA, schemaVersion } from "../../platform/store/store.ts";
+import { CURRENT_SCHEMA, local, schemaVersion } from "../../platform/store/store.ts";
 import { lastRuns, openErasures } from "../erasure/erasure.ts";
 import { lakeStatus, lakeText } from "../lake/lake.ts";
 import { examineInstallers } from "../releases/releases.ts";
@@ -24,7 +24,13 @@ export interface Finding {
 export function examineSchema({ store }: Core): Finding {
   const check = "schema";
   const version = schemaVersion(store.db);
-  if (version === CURRENT_SCHEMA.version) return { check, status: "ok", detail: `schema ${version}` };
+  if (version === CURRENT_SCHEMA.version) {
+    const [first, ...more] = local.declaredOtherwise(store.db);
+    if (first === undefined) return { check, status: "ok", detail: `schema ${version}` };
+    const others = more.length === 0 ? "" : `, and ${more.length} more`;
+    const advice = 'restore a backup from before with "reckon restore"';
+    return { check, status: "failed", detail: `somebody altered schema ${version}: ${first}${others}; ${advice}` };
+  }
   const detail =
     `schema ${version} of an older Reckon; starting "reckon serve --data ${shellWord(store.directory)}" upgrades it to ` +
     `${CURRENT_SCHEMA.version}, after putting a backup aside`;

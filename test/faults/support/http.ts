@@ -138,20 +138,21 @@ export interface RawAsk {
   readonly method?: string;
   readonly path: string;
   readonly token?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Those that are undefined are left out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Uint8Array;
 }
 
 /** A well-formed request as bytes. */
 export function requestBytes(ask: RawAsk): Buffer {
   const body = ask.body === undefined ? undefined : Buffer.from(ask.body);
-  const headers: Record<string, string> = {
+  const headers: Record<string, string | undefined> = {
     host: "reckon.test",
     ...(ask.token === undefined ? {} : { authorization: `Bearer ${ask.token}` }),
     ...(body === undefined ? {} : { "content-type": "application/json", "content-length": String(body.length) }),
     ...ask.headers,
   };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries(headers).map(([name, value]) => (value === undefined ? "" : `${name}: ${value}\r\n`));
   const head = `${ask.method ?? (body ? "POST" : "GET")} ${ask.path} HTTP/1.1\r\n${lines.join("")}\r\n`;
   return Buffer.concat([Buffer.from(head, "latin1"), body ?? Buffer.alloc(0)]);
 }
