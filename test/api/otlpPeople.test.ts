@@ -77,17 +77,17 @@ it("counts what was used before for whoever is named later, also in sums that we
     },
     COMMAND_LINE,
   );
-  const used = () => budgetStandings(t.instance.core, team)[0]?.usedUsd;
+  const used = async () => (await budgetStandings(t.instance.core, team))[0]?.usedUsd;
   expect(await groups(t, token, "&device=none")).toEqual([]);
   expect(await groups(t, token)).toContainEqual(["ada@example.com", ada.id, 2]);
-  const before = used() ?? 0;
+  const before = (await used()) ?? 0;
   t.clock.advance(1_000);
   await send(claudeCall("req-n-2", { "session.id": "n-1", "user.email": "ada@example.com" }));
   expect(await groups(t, token)).toEqual([
     ["ada@example.com", ada.id, 4],
     ["kim@example.com", undefined, 1],
   ]);
-  expect(used()).toBeCloseTo(2 * before, 6);
+  expect(await used()).toBeCloseTo(2 * before, 6);
 });
 
 it("takes an address in any case, with spaces around it and however its letters are composed, for the one that it is", async () => {
@@ -115,11 +115,11 @@ it("leaves somebody whose address changes what went by the one before, unless ot
   const { t, team, token, send, ada } = await fleet();
   const { core } = t.instance;
   await setBudget(core, team, { ...{ scope: "person", subject: ada.id, period: "month", amountUsd: 1 } }, COMMAND_LINE);
-  const used = budgetStandings(core, team)[0]?.usedUsd;
+  const used = (await budgetStandings(core, team))[0]?.usedUsd;
   const move = (email: string) =>
     core.store.write(() => storePerson(core, getUser(core, ada.id), { email, name: null }, COMMAND_LINE));
   await move("ada@new.example");
-  expect(budgetStandings(core, team)[0]?.usedUsd).toBe(used);
+  expect((await budgetStandings(core, team))[0]?.usedUsd).toBe(used);
   await send(callOf("a-3", "ada@new.example"));
   expect(await groups(t, token)).toContainEqual(["ada@new.example", ada.id, 3]);
   expect((await sessionsOf(t, token, ada.id)).map(([session]: string[]) => session)).toEqual(["a-1", "a-2", "a-3"]);
@@ -159,7 +159,7 @@ it.each(["before", "after"])(
     for (const way of when === "after" ? ways : ways.toReversed()) {
       await way();
       await groups(t, token);
-      budgetStandings(core, team);
+      await budgetStandings(core, team);
     }
     const hers = [
       ["ada@example.com", ada.id, 3],
@@ -172,7 +172,7 @@ it.each(["before", "after"])(
     const [shown] = (await findSessions(core, team, { sources: ["ada@example.com"], repoKey: "shop" })).rows;
     expect(shown).toMatchObject({ deviceId: client.deviceId, userEmail: "ada@example.com" });
     const { body } = await t.get(`/api/spend?by=session&person=${ada.id}`, { token });
-    expect(budgetStandings(core, team)[0]?.usedUsd).toBe(body.total.usd);
+    expect((await budgetStandings(core, team))[0]?.usedUsd).toBe(body.total.usd);
     // Rights still go by the device: whoever sees only their own sees what their machine told, whomever the agent named.
     const own = await somebody(t, client.team, "own_only");
     const asked = () => ask(t, "GET", `/sessions?person=${encodeURIComponent(ada.id)}`, { as: own });

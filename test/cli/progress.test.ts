@@ -5,7 +5,10 @@ import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { DataDirectoryInUse } from "../../src/kit/errors.ts";
+import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
+import { carryOut, planErasure, requestErasure, resolveTarget } from "../../src/share/erasure/erasure.ts";
 import { backup, examine, inspectCopy, restore, restoreCopy } from "../../src/share/maintenance/maintenance.ts";
+import { erasureProgress } from "../../src/surfaces/cli/erase.ts";
 import { rowsOf } from "../faults/support/data.ts";
 import { launch, until } from "../faults/support/process.ts";
 import { testData } from "../faults/support/test.ts";
@@ -146,4 +149,32 @@ it("an export that is ended with Ctrl+C takes away what it had half made, and sa
   expect(await run.exited).toEqual({ code: null, signal: "SIGINT" });
   expect(run.stderr()).toContain(`reckon: ended by SIGINT; ${out}.partial is removed\n`);
   expect(readdirSync(dirname(out))).toEqual([]);
+});
+
+it("names what an erasure does once what was counted is gone, of which it knows no share", async () => {
+  const t = await startInstance();
+  const { core } = t.instance;
+  const { token, deviceId } = await t.device();
+  const entries = Array.from({ length: 2_500 }, (_, i) => ({ seq: i + 1, payload: { type: "prompt", text: "a" } }));
+  for (const some of [entries.slice(0, 1_000), entries.slice(1_000, 2_000), entries.slice(2_000)])
+    expect((await t.post("/api/telemetry/ingest", { token, json: { repoKey: "r", entries: some } })).status).toBe(200);
+  const told: [string, (number | string)[]][] = [];
+  const steps = (what: string) => {
+    const done: (number | string)[] = [];
+    told.push([what, done]);
+    return (one: number | string) => void done.push(one);
+  };
+  const target = resolveTarget(core, { device: deviceId });
+  const { counts } = await planErasure(core, target);
+  const erasure = await requestErasure(core, target, "Art. 17", COMMAND_LINE);
+  const erased = await carryOut(core, erasure, erasureProgress(counts, steps), steps);
+  expect(erased.entries).toBe(2_500);
+  expect(t.rows("SELECT completed_at IS NULL AS open, reclaimed_at IS NULL AS unreclaimed FROM erasures")).toEqual([
+    { open: 0, unreclaimed: 0 },
+  ]);
+  expect(told).toEqual([
+    ["erasing", [0, 0.4, 0.8]],
+    ["erasing what was made of it", []],
+    ["taking what was erased from the files", []],
+  ]);
 });

@@ -708,7 +708,7 @@ describe("a file", () => {
     expect(accounts).toEqual({ made: [gone.email], known: ["ada@example.com"] });
     expect(u.rows("SELECT query FROM saved_views")).toEqual([{ query: `person=${known.id}&result=failed` }]);
     expect(currentVersion(u.instance.core, ada.team.id).createdBy).toBe("Ada@example.com");
-    const budgets = budgetStandings(u.instance.core, ada.team.id).map(({ createdBy }) => createdBy);
+    const budgets = (await budgetStandings(u.instance.core, ada.team.id)).map(({ createdBy }) => createdBy);
     expect(budgets).toEqual([gone.email, `erased-${erased.id}`]);
     expect(u.rows("SELECT count(*) AS n FROM memberships")).toEqual([{ n: 1 }]);
   });

@@ -80,7 +80,7 @@ async function told(
     invitations: await read("/people", new RegExp(`${who}<br><small><time`, "g")),
     verdict: await read(`/errors/${entry.id}`, new RegExp(`Confirmed by ${who},`, "g")),
     cause: await read(`/errors/${entry.id}`, new RegExp(`${who} said so\\.`, "g")),
-    budgets: budgetStandings(t.instance.core, device.team.id).map(({ createdBy }) => createdBy),
+    budgets: (await budgetStandings(t.instance.core, device.team.id)).map(({ createdBy }) => createdBy),
   };
 }
 

@@ -88,19 +88,19 @@ function standingOf(core: Core, row: BudgetRow, stale: boolean): BudgetStanding 
 const PAGE_MS = 25;
 
 /** A team's budgets with where each stands: that of the whole team first. As fresh as spend, or a minute older where there are many. */
-export function budgetStandings(core: Core, teamId: string): BudgetStanding[] {
-  const until = core.clock.monotonic() + PAGE_MS;
-  return rows(core.store)
-    .ofTeam.all(teamId)
-    .map((row) => standingOf(core, row, core.clock.monotonic() > until));
-}
+export const budgetStandings = (core: Core, teamId: string): Promise<BudgetStanding[]> =>
+  standingsOf(core, teamId, core.clock.monotonic() + PAGE_MS);
 
 /** The same, each as fresh as spend, for whoever waits for it. */
-export async function currentStandings(core: Core, teamId: string): Promise<BudgetStanding[]> {
+export const currentStandings = (core: Core, teamId: string): Promise<BudgetStanding[]> =>
+  standingsOf(core, teamId, Number.POSITIVE_INFINITY);
+
+/** @param until what is not measured anew by then is taken as it was, where it was measured before */
+async function standingsOf(core: Core, teamId: string, until: number): Promise<BudgetStanding[]> {
   const yieldNow = cooperative(core.clock);
   const standings: BudgetStanding[] = [];
   for (const row of rows(core.store).ofTeam.all(teamId)) {
-    standings.push(standingOf(core, row, false));
+    standings.push(standingOf(core, row, core.clock.monotonic() > until));
     await yieldNow();
   }
   return standings;

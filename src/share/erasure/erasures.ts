@@ -3,6 +3,7 @@ import { DataDirectoryError } from "../../kit/errors.ts";
 import { sha256Hex } from "../../kit/hash.ts";
 import { newId } from "../../kit/ids.ts";
 import { conflict, fail } from "../../kit/problem.ts";
+import { type Steps, unwatched } from "../../kit/steps.ts";
 import { type Actor, recordEvent, SYSTEM } from "../../platform/audit/audit.ts";
 import { notify } from "../../platform/notices/notices.ts";
 import type { Preparer } from "../../platform/store/store.ts";
@@ -122,6 +123,7 @@ export async function carryOut(
   core: Core,
   erasure: Erasure,
   onStep: (counts: Counts) => void = () => {},
+  steps: Steps = unwatched,
 ): Promise<Counts> {
   const { id } = erasure;
   await inSteps(core, id, stepsOf(core, erasure), onStep);
@@ -132,6 +134,7 @@ export async function carryOut(
     notifyDone(core, erasure);
     return went;
   });
+  steps("taking what was erased from the files");
   await reclaim(core);
   return counts;
 }

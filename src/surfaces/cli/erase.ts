@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import type { Core } from "../../core.ts";
 import { fail, invalid } from "../../kit/problem.ts";
+import type { Steps } from "../../kit/steps.ts";
 import type { Actor } from "../../platform/audit/audit.ts";
 import {
   type Counts,
@@ -66,18 +67,31 @@ async function eraseTarget(cli: Cli, core: Core, output: Output, options: EraseO
   }
   if (!options.yes) await confirm(cli, plan);
   const erasure = await requestErasure(core, resolved, options.reason, by);
-  const total = Object.values(plan.counts).reduce((sum, count) => sum + count, 1);
-  const onProgress = output.steps("erasing");
-  let gone = 0;
-  const counts = await carryOut(core, erasure, (went) => {
-    gone += Object.keys(plan.counts).reduce((sum, name) => sum + (went[name] ?? 0), 0);
-    onProgress(Math.min(1, gone / total));
-  }).catch((error: unknown) => {
+  const onStep = erasureProgress(plan.counts, output.steps);
+  const counts = await carryOut(core, erasure, onStep, output.steps).catch((error: unknown) => {
     output.note(`${erasure.id} is on record and not done: the next start of the server goes on with it.`);
     throw error;
   });
   output.result({ erasureId: erasure.id, ...plan, counts, erased: true }, () => doneText(erasure.id, counts));
   output.note(`Copies that stay: ${plan.copies.join("; ")}.`);
+}
+
+/**
+ * Tells of an erasure how far it is. What was counted goes first; how much was made of it nobody knows, and a share would stand near its end
+ * for most of the time.
+ * @param planned what was counted
+ * @returns what is told what went with each transaction
+ */
+export function erasureProgress(planned: Counts, steps: Steps): (went: Counts) => void {
+  const total = Object.values(planned).reduce((sum, count) => sum + count, 0);
+  const onProgress = steps("erasing");
+  let gone = 0;
+  return (went) => {
+    if (gone >= total) return;
+    for (const name of Object.keys(planned)) gone += went[name] ?? 0;
+    if (gone < total) onProgress(gone / total);
+    else steps("erasing what was made of it");
+  };
 }
 
 const countLines = (counts: Counts) => Object.entries(counts).map(([name, count]) => [name, count] as const);

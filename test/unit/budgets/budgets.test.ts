@@ -7,6 +7,7 @@ import { DAY_MS } from "../../../src/kit/clock.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { makeAccount } from "../../support/accounts.ts";
 import { startInstance, type TestDevice, type TestInstance } from "../../support/instance.ts";
+import { turnsOfOthers } from "../../support/others.ts";
 
 let seq = 0;
 /** A call of claude-opus-4-6 (5 dollars a million in) at the instance's time. */
@@ -56,7 +57,7 @@ describe("a budget", () => {
       COMMAND_LINE,
     );
     await setBudget(core, team, { ...whole, scope: "model", subject: "none", amountUsd: 1 }, COMMAND_LINE);
-    const found = new Map(budgetStandings(core, team).map((one) => [`${one.scope} ${one.subject}`, one]));
+    const found = new Map((await budgetStandings(core, team)).map((one) => [`${one.scope} ${one.subject}`, one]));
     expect(other).toBeUndefined();
     expect(found.get("team ")).toMatchObject({ usedUsd: 42, from: "2026-11-01", to: "2026-11-30", state: "on track" });
     expect(found.get("repo till")).toMatchObject({ usedUsd: 12, amountUsd: 10.5, state: "exceeded", exceedsOn: null });
@@ -64,7 +65,21 @@ describe("a budget", () => {
     expect(found.get("model claude-opus-4-6")).toMatchObject({ usedUsd: 42, from: "2026-11-16", to: "2026-11-22" });
     expect(found.get("model none")).toMatchObject({ usedUsd: 0, state: "on track" });
     await assignDevice(core, robot.deviceId, ada.id, COMMAND_LINE);
-    expect(budgetStandings(core, team).find(({ scope }) => scope === "person")).toMatchObject({ usedUsd: 42 });
+    expect((await budgetStandings(core, team)).find(({ scope }) => scope === "person")).toMatchObject({ usedUsd: 42 });
+  });
+
+  it("is measured with others in between the budgets, those that were never measured too", async () => {
+    const t = await startInstance();
+    const { core } = t.instance;
+    const device = await t.device();
+    const team = device.team.id;
+    await spend(t, device, 30);
+    for (let i = 0; i < 10; i++)
+      await setBudget(core, team, { ...whole, scope: "repo", subject: `repo-${i}`, amountUsd: 10 }, COMMAND_LINE);
+    await setBudget(core, team, { ...whole, amountUsd: 100 }, COMMAND_LINE);
+    const { turns, done } = await turnsOfOthers(core, () => budgetStandings(core, team));
+    expect(done.map(({ usedUsd }) => usedUsd)).toEqual([30, ...Array<number>(10).fill(0)]);
+    expect(turns).toBeGreaterThan(9);
   });
 
   it("records each threshold once a period, with the audit, however often it is looked", async () => {
@@ -92,7 +107,7 @@ describe("a budget", () => {
     ]);
     t.clock.advance(15 * DAY_MS);
     await checkBudgets(core);
-    expect(budgetStandings(core, team)[0]).toMatchObject({ usedUsd: 0, from: "2026-12-01", reached: [] });
+    expect((await budgetStandings(core, team))[0]).toMatchObject({ usedUsd: 0, from: "2026-12-01", reached: [] });
     await spend(t, device, 90);
     await checkBudgets(core);
     expect(reached()).toEqual([80, 100, 80]);
@@ -120,7 +135,7 @@ describe("a budget", () => {
     await checkBudgets(core);
     const period = { period: "month", from: "2026-11-01", to: "2026-11-30", ended: true };
     expect(told()).toEqual([{ budget: "The team's budget", percent: 80, limit: 100, currency: "USD", ...period }]);
-    expect(budgetStandings(core, team).map(({ reached }) => reached)).toEqual([[], [], []]);
+    expect((await budgetStandings(core, team)).map(({ reached }) => reached)).toEqual([[], [], []]);
     t.clock.advance(DAY_MS);
     await spend(t, device, 25, "shop", 1.5);
     await checkBudgets(core);
@@ -146,10 +161,10 @@ describe("a budget", () => {
     // What is set as it stands is nothing that was done.
     expect(t.count("audit_events WHERE action = 'budget.set'")).toBe(2);
     await checkBudgets(core);
-    expect(budgetStandings(core, team)).toMatchObject([{ amountUsd: 20, thresholds: [50, 90], reached: [] }]);
+    expect(await budgetStandings(core, team)).toMatchObject([{ amountUsd: 20, thresholds: [50, 90], reached: [] }]);
     await spend(t, device, 1);
     await checkBudgets(core);
-    expect(budgetStandings(core, team)).toMatchObject([{ reached: [50] }]);
+    expect(await budgetStandings(core, team)).toMatchObject([{ reached: [50] }]);
   });
 
   it("tells of no amount that was raised, or taken away, while it was looked how much of it is used", async () => {

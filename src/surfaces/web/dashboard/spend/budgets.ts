@@ -158,8 +158,8 @@ function budgetTable(call: Member, rows: readonly BudgetStanding[], last: Column
 }
 
 /** When the team's own budget ends, beside the sums; nothing where it has none. */
-export function budgetStat(call: Member): Stat[] {
-  const [one] = budgetStandings(call.core, call.session.team.id).filter(({ scope }) => scope === "team");
+export async function budgetStat(call: Member): Promise<Stat[]> {
+  const [one] = (await budgetStandings(call.core, call.session.team.id)).filter(({ scope }) => scope === "team");
   if (!one) return [];
   const { usedUsd, amountUsd, exceedsOn, state, period } = one;
   return [
@@ -174,8 +174,8 @@ export function budgetStat(call: Member): Stat[] {
 }
 
 /** On the page of spend: where budgets stand; nothing for those who have none and can set none. */
-export function budgetsSection(call: Member): Content {
-  const rows = budgetStandings(call.core, call.session.team.id);
+export async function budgetsSection(call: Member): Promise<Content> {
+  const rows = await budgetStandings(call.core, call.session.team.id);
   if (rows.length === 0 && !isAdmin(call)) return "";
   const all = buttonLink(isAdmin(call) ? "Manage budgets" : "All budgets", call.href(PATH), { small: true });
   return section({
@@ -190,7 +190,7 @@ export function budgetsSection(call: Member): Content {
 async function budgetsPage(call: Member, error?: FormError): Promise<Html> {
   const { core, session, csrf, href } = call;
   await freshenSpend(core);
-  const rows = budgetStandings(core, session.team.id);
+  const rows = await budgetStandings(core, session.team.id);
   const remove: Column<BudgetStanding> = {
     label: "Remove",
     hidden: true,

@@ -17,7 +17,7 @@ export const dollars = (usd: number): string => (usd === 0 || usd >= 0.1 ? cents
 
 /** A value of an axis: without cents where there is no need of them. */
 export const dollarTick = (usd: number): string =>
-  usd === 0 || usd >= 1_000 ? `$${compact(usd)}` : `$${Number(usd.toPrecision(3))}`;
+  Number.isInteger(usd) || usd >= 1_000 ? `$${compact(usd)}` : dollars(usd);
 
 /** What some calls cost: at list prices, or else as their agent says, which is said. Null where neither is known. */
 export function costText({ usd, reportedUsd }: Pick<SpendFigures, "usd" | "reportedUsd">): string | null {

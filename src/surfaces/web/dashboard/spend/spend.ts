@@ -54,7 +54,7 @@ async function spendPage(call: Member): Promise<Html> {
     help: html`<p>What agents used of models at list prices. Every call counts once, however often it was told, and whether in telemetry or in a session. Tokens of models without a price stand apart.</p>`,
   })}
 <div class="stack">${periods(call, params)}${params.backwards && html`<div class="flash wrong" role="alert">The last day must not lie before the first: the last ${params.days} days are shown.</div>`}${choice}</div>
-${report.total.usages === 0 ? html`${await nothing(call)}${!seesOwn(call) && budgetsSection(call)}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && budgetsSection(call)}`}
+${report.total.usages === 0 ? html`${await nothing(call)}${!seesOwn(call) && (await budgetsSection(call))}` : html`${await tiles(call, params, report.total, previous.total)}<section class="section" aria-label="Over time">${spendCharts(call, params, days, report.total)}</section>${groups}${!seesOwn(call) && (await budgetsSection(call))}`}
 ${pricesSection(report, days)}`;
   return frame(call, { title: "Spend", main, wide: true });
 }
@@ -108,7 +108,7 @@ async function tiles(call: Member, params: Params, total: SpendFigures, before: 
       value: usd === null ? "–" : dollars(usd),
       sub: html`${comparison(params, usd, before.usd)}${reportedUsd !== null && html`<br>agents say ${dollars(reportedUsd)}`}`,
     },
-    ...(seesOwn(call) ? [] : budgetStat(call)),
+    ...(seesOwn(call) ? [] : await budgetStat(call)),
     ...(await perSession(call, params)),
     { label: "Tokens", value: compact(tokensOf(total)), sub: `${compact(outputTokens)} output${cached}` },
     ...(unpricedTokens > 0

@@ -13,9 +13,9 @@ import { dollars } from "./labels.ts";
 const MAX_NAME = 60;
 
 /** Budgets that are used up, before those that will be by the end of their period. */
-function watchBudgets({ core, session, href }: Parameters<Watch>[0], most: number): Concerns {
+async function watchBudgets({ core, session, href }: Parameters<Watch>[0], most: number): Promise<Concerns> {
   const at = href("/spend/budgets");
-  const troubled = budgetStandings(core, session.team.id)
+  const troubled = (await budgetStandings(core, session.team.id))
     .filter(({ state }) => state === "exceeded" || state === "will exceed")
     .sort((a, b) => Number(b.state === "exceeded") - Number(a.state === "exceeded"));
   const count = (state: BudgetStanding["state"]) => troubled.filter((one) => one.state === state).length;
@@ -51,7 +51,7 @@ export const watchSpend: Watch = async (call, since, most) => {
   const unpriced = groups.filter(({ unpricedTokens }) => unpricedTokens > 0);
   const at = href("/spend?days=7#prices");
   return [
-    watchBudgets(call, most),
+    await watchBudgets(call, most),
     {
       count: unpriced.length,
       says: plural(unpriced.length, "unpriced model"),
