@@ -3,6 +3,7 @@ import { BlockList, isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { cidrList } from "./kit/address.ts";
+import { MAX_UNPACKED_BYTES } from "./kit/blocks.ts";
 import type { Quota } from "./kit/buckets.ts";
 import { type Egress, type MailServer, mailServer, readEgress, senderAddress } from "./kit/egress.ts";
 import { LAKE_SETTINGS } from "./kit/lake-settings.ts";
@@ -22,6 +23,9 @@ const limit = (env: string, count: number, description: string) =>
   setting<Quota | null>({ env, fallback: { count, seconds: 60 }, shown: `${count}/60`, description, read: quota });
 const size = (env: string, fallback: number, description: string) =>
   setting<number>({ env, fallback, description, read: whole(1, 1024 * MIB) });
+/** Of texts that are sealed as they came: twice as large, because what stands for a secret may be longer, they still fit into a block. */
+const sealedSize = (env: string, fallback: number, description: string) =>
+  setting<number>({ env, fallback, description, read: whole(1, MAX_UNPACKED_BYTES / 2) });
 
 /** Every setting with its default: `--help`, the documentation's table and the reader below all walk this list. */
 export const SETTINGS = {
@@ -182,10 +186,10 @@ export const SETTINGS = {
     "bytes that a device's compressed bodies may inflate to, beyond 20 times their size",
   ),
   maxTelemetryEntries: size("RECKON_MAX_TELEMETRY_ENTRIES", 1_000, "entries in a telemetry batch"),
-  maxTelemetryBytes: size("RECKON_MAX_TELEMETRY_BYTES", 4 * MIB, "bytes of a telemetry batch, inflated"),
+  maxTelemetryBytes: sealedSize("RECKON_MAX_TELEMETRY_BYTES", 4 * MIB, "bytes of a telemetry batch, inflated"),
   maxTelemetryPayloadBytes: size("RECKON_MAX_TELEMETRY_PAYLOAD_BYTES", 64 * KIB, "bytes of one entry's payload"),
   maxBrainFiles: size("RECKON_MAX_BRAIN_FILES", 500, "files in a brain snapshot"),
-  maxBrainFileBytes: size(
+  maxBrainFileBytes: sealedSize(
     "RECKON_MAX_BRAIN_FILE_BYTES",
     MIB + 4 * KIB,
     "bytes of one brain file, a publisher's cut-off footer included",
@@ -194,7 +198,7 @@ export const SETTINGS = {
   maxTraceSessions: size("RECKON_MAX_TRACE_SESSIONS", 200, "sessions in a trace batch"),
   maxTraceSpans: size("RECKON_MAX_TRACE_SPANS", 20_000, "spans in a trace batch"),
   maxTraceLabels: size("RECKON_MAX_TRACE_LABELS", 20_000, "labels in a trace batch"),
-  maxTraceBytes: size("RECKON_MAX_TRACE_BYTES", 8 * MIB, "bytes of a trace batch"),
+  maxTraceBytes: sealedSize("RECKON_MAX_TRACE_BYTES", 8 * MIB, "bytes of a trace batch"),
   sealAfterHours: setting<number>({
     env: "RECKON_SEAL_AFTER_HOURS",
     fallback: 24,

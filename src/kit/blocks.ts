@@ -4,7 +4,8 @@ import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompre
 /** How blocks are compressed, zstd (RFC 8878). */
 export const BLOCK_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
 /** No block holds more: a few bytes that somebody else packed may unpack to gigabytes. */
-const UNPACK_OPTIONS = { maxOutputLength: 64 * 1024 * 1024 };
+export const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
+const UNPACK_OPTIONS = { maxOutputLength: MAX_UNPACKED_BYTES };
 const compress = promisify<Buffer, typeof BLOCK_OPTIONS, Buffer>(zstdCompress);
 const decompress = promisify<Buffer, typeof UNPACK_OPTIONS, Buffer>(zstdDecompress);
 

@@ -65,6 +65,9 @@ it.each([
   ["RECKON_LIMIT_BRAIN", "many"],
   ["RECKON_SIGNING", "maybe"],
   ["RECKON_MAX_TELEMETRY_BYTES", "4MB"],
+  ["RECKON_MAX_TELEMETRY_BYTES", "33554433"],
+  ["RECKON_MAX_BRAIN_FILE_BYTES", "33554433"],
+  ["RECKON_MAX_TRACE_BYTES", "33554433"],
 ])("refuses %s=%s naming the variable", (name, value) => {
   expect(() => readConfig({}, { [name]: value })).toThrow(name);
 });
