@@ -9,6 +9,7 @@ import { cooperative } from "../../kit/yield.ts";
 import type { Job } from "../../platform/jobs/jobs.ts";
 import { counter } from "../../platform/metrics/metrics.ts";
 import { sealedBlocks } from "../../record/telemetry/telemetry.ts";
+import { atOnce } from "./at-once.ts";
 import { folderOf } from "./day.ts";
 import { fileOfDevices, filesOfFolder, filesOfTexts } from "./make.ts";
 import { blockPath, dayPath, devicesPath, folderRange } from "./paths.ts";
@@ -20,8 +21,6 @@ import type { Made } from "./work-types.ts";
 
 /** Blocks that are put at once, noted in one transaction. */
 const BATCH_BLOCKS = 8;
-/** Days that are written at once. */
-const AT_ONCE = 4;
 /** Between which it is looked whether something is to be taken away. */
 const SLICE_MARKS = 200;
 const LOOK_EVERY_MS = SECOND_MS;
@@ -279,14 +278,5 @@ class Run {
   #moved(outcome: string): void {
     turn(this.#core).moved++;
     objects.count(this.#core, { outcome });
-  }
-}
-
-/** Does something with each, some at a time; all that was begun is ended before the first failure is told. */
-async function atOnce<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += AT_ONCE) {
-    const done = await Promise.allSettled(all.slice(at, at + AT_ONCE).map(work));
-    const failed = done.find((one) => one.status === "rejected");
-    if (failed) throw failed.reason;
   }
 }
