@@ -3,7 +3,7 @@ import { type Core, slot } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
-import { commitNotes, sessionsBetween } from "../../record/traces/traces.ts";
+import { commitNotes, sessionSequence } from "../../record/traces/traces.ts";
 import { type Defect, defectFacts, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateEntries, correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
@@ -57,7 +57,7 @@ export const linksProjection: Projection = {
 
 /** The sessions of which something is known anew: by what they say, or by notes. */
 function changedBetween(core: Core, after: number, upTo: number): SessionPlace[] {
-  const sessions = [...sessionsBetween(core, after, upTo), ...sessionsNoted(core, after, upTo)];
+  const sessions = [...sessionSequence.between(core, after, upTo), ...sessionsNoted(core, after, upTo)];
   return [...new Map(sessions.map((session) => [session.id, session])).values()];
 }
 
@@ -100,7 +100,7 @@ interface Reach {
 
 const reachNothing = (): Reach => ({ from: "9999-12-31", to: "0000-01-01", linked: new Set(), anyCommit: false });
 
-type SessionPlace = ReturnType<typeof sessionsBetween>[number];
+type SessionPlace = ReturnType<typeof sessionSequence.between>[number];
 
 /** Correlates the entries that sessions may have caused, or were thought to. */
 async function correlateSessions(core: Core, sessions: readonly SessionPlace[], done: ReadonlySet<string>) {
