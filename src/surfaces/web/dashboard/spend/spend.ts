@@ -22,7 +22,7 @@ import { repoKeysSeen } from "../telemetry/filter.ts";
 import { budgetPages, budgetStat, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
-import { changeText, dollars, tokensOf } from "./labels.ts";
+import { changeText, dollars } from "./labels.ts";
 import { type Params, PERIODS, periodBefore, spendAddress, spendParams } from "./params.ts";
 import { pricesSection } from "./prices.ts";
 import { keptReport } from "./reports.ts";
@@ -110,7 +110,7 @@ async function tiles(call: Member, params: Params, total: SpendFigures, before: 
     },
     ...(seesOwn(call) ? [] : budgetStat(call)),
     ...(await perSession(call, params)),
-    { label: "Tokens", value: compact(tokensOf(total)), sub: `${compact(outputTokens)} output${cached}` },
+    { label: "Tokens", value: compact(read + outputTokens), sub: `${compact(outputTokens)} output${cached}` },
     ...(unpricedTokens > 0
       ? [
           {
