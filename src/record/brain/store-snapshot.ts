@@ -52,7 +52,7 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   const { version } = snapshot;
   const sql = rows(core.store);
   const stream = sql.stream.get(deviceId, repoKey);
-  const known = sql.manifest.get(teamId, digest) as number | undefined;
+  const known = sql.manifest.get(teamId, digest);
   const accepted = stream === undefined || version > stream.lastVersion;
   const before = stream && !accepted ? storedBefore(core, teamId, stream.id, snapshot) : undefined;
   if (before) return before;
@@ -94,7 +94,7 @@ function storedBefore(core: Core, teamId: string, streamId: number, { version, f
   const sql = rows(core.store);
   if (isWithheld(core, "brain", streamId, version)) return { gap: false, rollback: false };
   for (const digest of bothDigests(files)) {
-    const manifestId = sql.manifest.get(teamId, digest) as number | undefined;
+    const manifestId = sql.manifest.get(teamId, digest);
     const twin = manifestId === undefined ? undefined : sql.snapshot.get(streamId, version, manifestId);
     if (twin) return { gap: twin.gap === 1, rollback: twin.accepted === 0 };
   }

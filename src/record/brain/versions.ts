@@ -81,8 +81,7 @@ export function fileVersions(
   const size = pageSize(query.limit);
   const blobs = new Map<number, number | undefined>();
   const blobIn = ({ manifestId }: SnapshotRow) => {
-    if (!blobs.has(manifestId))
-      blobs.set(manifestId, blobUnder((sql.manifest.get(manifestId) as string | undefined) ?? "", path));
+    if (!blobs.has(manifestId)) blobs.set(manifestId, blobUnder(sql.manifest.get(manifestId) ?? "", path));
     return blobs.get(manifestId);
   };
   const rows: FileVersion[] = [];
@@ -96,7 +95,7 @@ export function fileVersions(
       rows.push(
         now === undefined
           ? { ...facts, change: "removed", previousId, fileBytes: null }
-          : { ...facts, change, previousId, fileBytes: (sql.blobBytes.get(now) as number | undefined) ?? null },
+          : { ...facts, change, previousId, fileBytes: sql.blobBytes.get(now) ?? null },
       );
   };
   let below = readCursor(query.cursor, 1)?.key[0] ?? Number.MAX_SAFE_INTEGER;

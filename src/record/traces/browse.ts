@@ -224,7 +224,7 @@ export function textFinder(core: Core, text: string): (ids: readonly number[]) =
     const found = new Set<number>();
     let chars = 0;
     for (const id of ids) {
-      const document = (sql.document.get(id) as string | undefined) ?? "";
+      const document = sql.document.get(id) ?? "";
       if (holds(document)) found.add(id);
       chars += READ_COSTS * document.length;
     }
