@@ -97,7 +97,7 @@ export function ticksOf(length: number): number[] {
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, i) => i * step);
 }
 
-/** In percent: a label from here on would leave the axis to the right, and to the left has room from so far on. */
+/** In percent of the axis: the label of a tick beyond `LAST` stands left of it, if the tick before is at least `ROOM` away. */
 const LAST = 88;
 const ROOM = 25;
 

@@ -68,7 +68,7 @@ async function teamSessions({ core, session }: Member, text: string) {
   return findSessions(core, session.team.id, text, MOST);
 }
 
-/** What is found by is kept without the device: of a few devices the list itself is asked. */
+/** For who sees some devices alone. The table that `findSessions` reads does not know devices, so the list of sessions is asked. */
 async function ownSessions(call: Member, text: string) {
   const { core, session } = call;
   await freshenSessions(core);

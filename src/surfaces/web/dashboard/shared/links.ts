@@ -43,7 +43,7 @@ const NO_REPO_VALUE = "\t";
 /** The key that stands in an address; undefined for all. */
 export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO_VALUE ? "" : value || undefined);
 
-/** As an address names a repository: what stands for the empty key is not empty. */
+/** How an address names a repository, also the one without a name; `repoKeyIn` reads it. */
 export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO_VALUE : repoKey);
 
 /** Repositories to choose from. */

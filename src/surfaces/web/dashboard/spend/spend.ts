@@ -34,12 +34,12 @@ async function spendPage(call: Member): Promise<Html> {
   await freshenSessions(call.core);
   const params = spendParams(call);
   const team = call.session.team.id;
-  // Of thousands of devices, and of very many groups, each part takes a while.
+  // With thousands of devices or groups each of these parts takes a while: requests are let in between.
   const yieldNow = cooperative(call.core.clock);
   const report = await keptReport(call.core, team, { ...params, daily: true });
   await yieldNow();
   const before = periodBefore(params);
-  // Sessions and days are there once: of the period before their sum alone is of use.
+  // Sessions and days are not there twice: of the period before only the total is shown, so it is grouped by what is few.
   const by = params.by === "session" || params.by === "day" ? "model" : params.by;
   const previous = await keptReport(call.core, team, { ...params, ...before, by });
   await yieldNow();
