@@ -79,7 +79,7 @@ export function verifyLedger(
   }
 }
 
-/** What of the time goes into deliveries, before the tree is computed anew. */
+/** The share of the time that reading deliveries takes; the rest goes into computing the tree again. */
 const DELIVERIES_SHARE = 0.9;
 
 function walk(core: Core, anchor: LedgerHead | undefined, onProgress: (share: number) => void): LedgerReport {
