@@ -80,7 +80,10 @@ export class CallsByMeasures {
     this.#groups.clear();
   }
 
-  /** What is stored of a group; undefined where nothing is paired, before the changes and after: then each counts for itself. */
+  /**
+   * The stored reports of a group of equal measures; undefined when none of them is paired with another, neither before nor after the
+   * changes: each then counts.
+   */
   #toReconcile(teamId: string, key: Buffer, changed: readonly Repeated[]): StoredReport[] | undefined {
     const sql = rows(this.#core.store);
     const [side, ...more] = new Set(changed.map(({ row }) => sideOf(row.source)));

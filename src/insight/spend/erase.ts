@@ -95,7 +95,7 @@ class Left {
     this.#cells = cells;
     this.#keys = keys;
     this.#last = lastEntryId(core, through);
-    // Of a call that was told of in several repositories the best report hid the others, which may be older.
+    // A call may have been reported in several repositories. Only the best report counts, so older ones must be read again, from the start.
     const isWhole = cells.values().every((some) => some.every(({ repoKey }) => repoKey === null));
     this.#to = isWhole || keys.size === 0 ? this.#last : 0;
   }

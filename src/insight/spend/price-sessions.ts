@@ -86,7 +86,7 @@ export class SessionCosts {
   }
 }
 
-/** What stands for the version of the prices until all sessions are priced at them. */
+/** Stored instead of the prices' version until all sessions are priced at them. */
 const begun = (version: string): string => `${version} begun`;
 
 /** Sessions priced in one transaction. */

@@ -30,7 +30,7 @@ export const spendSessionsProjection: Projection = {
   newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
-    // One that grows while others are read comes again: what it said before is not to be counted beside what it says then.
+    // A session that grows while others are read comes twice in a batch: its later state replaces the earlier one here.
     const sessions = new Map<number, ReadSession>();
     let calls = 0;
     let to = checkpoint;
