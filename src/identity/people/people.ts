@@ -131,7 +131,7 @@ export function storePerson(
   return true;
 }
 
-/** Who had which addresses before, for whoever asks of many people in one go: a directory may have changed everybody's. */
+/** Who had which addresses before. Kept, because callers ask for many people in one go after a directory changed everybody's address. */
 const formersOfNow = slot(() => ({ byKey: undefined as Map<string, Set<string>> | undefined }));
 
 function holdersByKey(core: Core): Map<string, Set<string>> {

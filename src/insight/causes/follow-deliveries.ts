@@ -107,7 +107,10 @@ async function correlateSessions(core: Core, sessions: readonly SessionPlace[], 
   for (const correlateAnew of await contestedBy(core, sessions)) await correlateAnew(done);
 }
 
-/** What correlates the entries that sessions may have caused, or are thought to: by then these may be gone. */
+/**
+ * Prepares to correlate the entries that some sessions may have caused, or that are put down to them now.
+ * @returns functions that do it, for each team, also when the sessions are gone by then
+ */
 export async function contestedBy(core: Core, sessions: readonly SessionPlace[]) {
   const contested: ((done?: ReadonlySet<string>) => Promise<void>)[] = [];
   for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
