@@ -74,7 +74,7 @@ export async function catchUp(core: Core, projection: Projection): Promise<void>
 async function bringUp(core: Core, projection: Projection): Promise<void> {
   const { running } = work(core);
   const before = running.get(projection.name);
-  // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
+  // A run under way may have read the source before the caller's rows were there. So it is awaited, and another follows.
   const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
   running.set(projection.name, own);
   try {
@@ -154,7 +154,7 @@ class Failed {
   }
 }
 
-/** Who their changes are committed for: what takes long shares no transaction with what a request waits for. */
+/** The payer of their changes, so that long ones never share a transaction with changes that a request waits for. */
 const PROJECTIONS = { team: "", credential: "projections" };
 
 async function advance(core: Core, projection: Projection, from: Standing, batch: Batch): Promise<void> {
