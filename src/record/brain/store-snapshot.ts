@@ -56,7 +56,7 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   const accepted = stream === undefined || version > stream.lastVersion;
   const before = stream && !accepted ? storedBefore(core, teamId, stream.id, snapshot) : undefined;
   if (before) return before;
-  // What was erased may come again, from a machine that still has it; that is no evidence of anything.
+  // An erased snapshot may be sent again by a machine that still has it: it is refused as a rollback, but not kept as evidence.
   if (stream && !accepted && isErased(intake, stream.id, version)) return { gap: false, rollback: true };
   const gap = accepted && stream !== undefined && version > stream.lastVersion + 1;
   const manifestId = known ?? insertManifest(core, teamId, snapshot, digest);
@@ -136,7 +136,7 @@ function insertManifest(core: Core, teamId: string, snapshot: Snapshot, digest: 
     return sql.insertBlob.get(teamId, sha256, RULES_VERSION, bytes, content, withheld) as number;
   };
   const entries = snapshot.files.map((file) => [file.path, file.blobId ?? insert(file)]);
-  // What was found while it was prepared may have been erased since; sent again, it is stored anew.
+  // A blob found during the preparation may have been erased since. The client sends the snapshot again, and then it is stored anew.
   const ids = snapshot.files.flatMap(({ blobId = [] }) => blobId);
   if (sql.countBlobs.get(JSON.stringify(ids)) !== ids.length)
     throw new StoreUnavailable("a file of the snapshot was erased meanwhile");

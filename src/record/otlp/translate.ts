@@ -31,7 +31,7 @@ export interface Translated {
   readonly dropped: number;
   /** Those that are none, see `recordsOf`. */
   readonly rejected: number;
-  /** What spans called the sessions of their traces: what sums them up may come later, and name none. */
+  /** Sessions that spans named for their traces, to be remembered: a span that sums the trace up may come later without a name. */
   readonly named: readonly Place[];
   readonly hasNamelessSum: boolean;
 }
