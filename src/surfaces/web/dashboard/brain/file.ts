@@ -9,19 +9,11 @@ import { bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import {
-  deviceLink,
-  kindBadge,
-  link,
-  repoName,
-  repoOf,
-  repoValue,
-  snapshotBadges,
-  snapshotIn,
-} from "../shared/links.ts";
+import { deviceLink, kindBadge, link, repoName, repoOf, repoValue } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
 import { entryNotes } from "./entries.ts";
 import { outlined } from "./outline.ts";
+import { snapshotBadges, snapshotIn } from "./snapshots.ts";
 
 /** The path that a page is about. */
 export const pathOf = (call: Member) => call.query.get("path") ?? "";
