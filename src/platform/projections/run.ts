@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
@@ -98,7 +99,7 @@ export async function catchUpWithin(core: Core, projection: Projection, ms: numb
 /** Requests that came meanwhile have their turn: transactions that follow one another at once would let nobody in. */
 async function othersTurn(core: Core): Promise<void> {
   const state = work(core);
-  await new Promise<void>((resolve) => setImmediate(resolve));
+  await setImmediate();
   await giveWay(
     core,
     () => lagOf(core),
