@@ -139,8 +139,7 @@ function holdersByKey(core: Core): Map<string, Set<string>> {
   if (now.byKey) return now.byKey;
   const byKey = new Map<string, Set<string>>();
   for (const { userId, email } of rows(core.store).formers.iterate()) {
-    const key = emailKey(email);
-    byKey.set(key, (byKey.get(key) ?? new Set()).add(userId));
+    byKey.getOrInsert(emailKey(email), new Set()).add(userId);
   }
   now.byKey = byKey;
   setImmediate(() => forgetFormers(core));

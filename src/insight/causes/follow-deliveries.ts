@@ -160,11 +160,7 @@ async function correlateCommits(
 async function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Promise<Map<string, Reach>> {
   const yieldNow = cooperative(core.clock);
   const reaches = new Map<string, Reach>();
-  const reachIn = (repoKey: string): Reach => {
-    const reach = reaches.get(repoKey) ?? reachNothing();
-    reaches.set(repoKey, reach);
-    return reach;
-  };
+  const reachIn = (repoKey: string): Reach => reaches.getOrInsertComputed(repoKey, reachNothing);
   for (const { id, repoKey } of sessions) {
     const wait = yieldNow();
     if (wait) await wait;

@@ -55,14 +55,8 @@ export class CallsByMeasures {
 
   #repeat(teamId: string, row: StoredReport, times: number): void {
     const name = `${teamId}${equalMeasures(row.key).toString("latin1")}`;
-    let group = this.#groups.get(name);
-    if (!group) {
-      group = { teamId, key: row.key, changes: new Map() };
-      this.#groups.set(name, group);
-    }
-    const repeated = group.changes.get(rowName(row));
-    if (repeated) repeated.times += times;
-    else group.changes.set(rowName(row), { row, times });
+    const group = this.#groups.getOrInsertComputed(name, () => ({ teamId, key: row.key, changes: new Map() }));
+    group.changes.getOrInsertComputed(rowName(row), () => ({ row, times: 0 })).times += times;
   }
 
   /** Makes the changes. */

@@ -18,9 +18,7 @@ export const nameOf = ({ teamId, key }: { readonly teamId: string; readonly key:
 
 /** @param name by which the key is known among the changes */
 export function add(all: Changes, teamId: string, key: Buffer, change: Change, name = nameOf({ teamId, key })): void {
-  const ofKey = all.get(name);
-  if (ofKey) ofKey.changes.push(change);
-  else all.set(name, { teamId, key, changes: [change] });
+  all.getOrInsertComputed(name, () => ({ teamId, key, changes: [] })).changes.push(change);
 }
 
 /** Telemetry made these reports. */

@@ -17,8 +17,7 @@ export interface Change {
 export function reportsAfter<R extends Report>(stored: readonly R[], changes: readonly Change[]): (R | Report)[] {
   const kept = new Map<number, Map<string, R | Report>>();
   const keep = (report: R | Report) => {
-    const ofSource = kept.get(report.source) ?? new Map<string, R | Report>();
-    kept.set(report.source, ofSource);
+    const ofSource = kept.getOrInsert(report.source, new Map());
     const session = report.dimensions ? sessionOf(report.dimensions) : "";
     const before = ofSource.get(session);
     if (!before || isBetter(report, before)) ofSource.set(session, report);

@@ -80,10 +80,8 @@ export function fileVersions(
   const sql = browseRows(core.store);
   const size = pageSize(query.limit);
   const blobs = new Map<number, number | undefined>();
-  const blobIn = ({ manifestId }: SnapshotRow) => {
-    if (!blobs.has(manifestId)) blobs.set(manifestId, blobUnder(sql.manifest.get(manifestId) ?? "", path));
-    return blobs.get(manifestId);
-  };
+  const blobIn = ({ manifestId }: SnapshotRow) =>
+    blobs.getOrInsertComputed(manifestId, () => blobUnder(sql.manifest.get(manifestId) ?? "", path));
   const rows: FileVersion[] = [];
   const compare = (row: SnapshotRow, previous: SnapshotRow | undefined) => {
     const now = blobIn(row);

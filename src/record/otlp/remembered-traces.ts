@@ -23,8 +23,7 @@ export const tellsNamelessSums = (core: Core, deviceId: string): boolean => summ
 export function rememberPlaces(core: Core, deviceId: string, places: readonly Place[]): void {
   if (places.length === 0) return;
   const known = named(core);
-  const own = known.ofDevices.get(deviceId) ?? new Map<string, string>();
-  known.ofDevices.set(deviceId, own);
+  const own = known.ofDevices.getOrInsert(deviceId, new Map());
   known.size -= own.size;
   for (const [traceId, session] of places) {
     own.delete(traceId);

@@ -147,8 +147,7 @@ export class LoggedErasures {
       this.#unbacked.push({ leaf, detail: "it is noted as erased, and no retention reaches what is of no team" });
       return;
     }
-    const of = this.#erased.get(teamId) ?? new ErasedOfTeam();
-    this.#erased.set(teamId, of);
+    const of = this.#erased.getOrInsertComputed(teamId, () => new ErasedOfTeam());
     of.take(leaf, findLeaf(this.#core, leaf) ?? Buffer.alloc(0), this.#chains.get(teamId));
   }
 
@@ -208,11 +207,7 @@ export class LoggedErasures {
       return this.#isUntold(row, erasedBy, noted)
         ? undefined
         : "it is said to be erased, by an erasure that the log does not tell of";
-    let reach = this.#reach.get(erasedBy);
-    if (!reach) {
-      reach = this.#reachOf(logged, noted);
-      this.#reach.set(erasedBy, reach);
-    }
+    const reach = this.#reach.getOrInsertComputed(erasedBy, () => this.#reachOf(logged, noted));
     if (logged.isDone && id > logged.last) return "it is said to be erased, by an erasure that was done before it came";
     // With a session all of it goes, also labels that came after the erasure was requested.
     if (id > logged.requested && row.kind !== "traces")
