@@ -30,12 +30,12 @@ export function findCommits(capture: Capture): void {
   const { rows, clock } = capture;
   const logs = new Map<string, LoggedCommit[]>();
   // Once for all sessions of a work tree.
-  const logOf = (root: string) => logs.get(root) ?? logs.set(root, reflog(root, clock.now() - DAY_MS)).get(root) ?? [];
+  const logOf = (root: string) => logs.getOrInsertComputed(root, () => reflog(root, clock.now() - DAY_MS));
   const files = new Map<string, string[]>();
   const edits = new Map<string, EditSpan[]>();
   // Once for all commits, and without the texts beside them.
   const editsOf = (id: string) =>
-    edits.get(id) ?? edits.set(id, Array.from(rows.spansWithEdits.iterate(id), editSpan)).get(id) ?? [];
+    edits.getOrInsertComputed(id, () => Array.from(rows.spansWithEdits.iterate(id), editSpan));
   const recent = rows.recentSessions
     .all(clock.now() - DAY_MS)
     .map((row) => ({ row, head: JSON.parse(row.head) as SessionHead }));

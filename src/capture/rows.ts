@@ -19,7 +19,6 @@ export interface SessionRow {
   readonly head: string;
   readonly revision: number;
   readonly sent: number;
-  readonly sentAt: number | null;
   readonly changedAt: number;
 }
 
@@ -58,7 +57,7 @@ type Numbered = { readonly repo: string; readonly seq: number };
 export function prepareRows(db: LocalDatabase) {
   const SOURCE = `SELECT path, agent, device, inode, size, modified, offset, guard, carry, seen_at AS seenAt FROM sources`;
   const STREAM = "SELECT repo, next_seq AS nextSeq, acknowledged, attempted FROM streams";
-  const SESSION = `SELECT id, agent, repo, head, revision, sent, sent_at AS sentAt, changed_at AS changedAt FROM sessions`;
+  const SESSION = `SELECT id, agent, repo, head, revision, sent, changed_at AS changedAt FROM sessions`;
   /** Those from before an instant, and all but so many. */
   const prune = (table: string) =>
     db.prepare<[number, number]>(`DELETE FROM ${table} WHERE at < ? OR id <= (SELECT max(id) FROM ${table}) - ?`);
@@ -68,7 +67,7 @@ export function prepareRows(db: LocalDatabase) {
     dropSetting: db.prepare<[string]>("DELETE FROM settings WHERE name = ?"),
 
     source: db.prepare<[string], SourceRow>(`${SOURCE} WHERE path = ?`),
-    putSource: db.prepare<[Omit<SourceRow, never>]>(
+    putSource: db.prepare<[SourceRow]>(
       `INSERT OR REPLACE INTO sources (path, agent, device, inode, size, modified, offset, guard, carry, seen_at)
        VALUES (@path, @agent, @device, @inode, @size, @modified, @offset, @guard, @carry, @seenAt)`,
     ),
@@ -93,7 +92,7 @@ export function prepareRows(db: LocalDatabase) {
     pruneCalls: db.prepare<[number]>("DELETE FROM calls WHERE at < ?"),
 
     session: db.prepare<[string], SessionRow>(`${SESSION} WHERE id = ?`),
-    putSession: db.prepare<[Omit<SessionRow, "sent" | "sentAt">]>(
+    putSession: db.prepare<[Omit<SessionRow, "sent">]>(
       `INSERT INTO sessions (id, agent, repo, head, revision, sent, changed_at)
        VALUES (@id, @agent, @repo, @head, @revision, 0, @changedAt)
        ON CONFLICT (id) DO UPDATE SET repo = @repo, head = @head, revision = @revision, changed_at = @changedAt,

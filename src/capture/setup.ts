@@ -1,6 +1,6 @@
 import { helperCommand } from "../kit/respawn.ts";
 import { hookCommand, hookForAll, whyHookIsIdle, writeHookScript } from "./hook.ts";
-import { INSTALLERS, type Installer, type Machine as Settings, SettingsError } from "./install/agents.ts";
+import { INSTALLERS, type Installer, type InstallTarget, SettingsError } from "./install/agents.ts";
 import type { Change, HookState } from "./install/installer.ts";
 import { type ManagedFile, managedSettings } from "./install/managed-settings.ts";
 import { installTimer, planTimer, removeTimer, type TimerCommand, TimerError, timerState } from "./install/timer.ts";
@@ -21,7 +21,7 @@ export interface FoundAgent {
 
 type Here = Pick<Capture, "machine" | "places">;
 
-const settingsOf = ({ machine, places }: Here): Settings => ({ ...machine, backups: places.backups });
+const settingsOf = ({ machine, places }: Here): InstallTarget => ({ ...machine, backups: places.backups });
 
 /** The agents of this machine that are meant, in the order in which people are shown them. @param since milliseconds since the epoch */
 export function findAgents(here: Here, since: number, only?: readonly string[]): FoundAgent[] {

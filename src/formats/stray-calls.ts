@@ -44,9 +44,8 @@ export function* sumsOf<T extends Timed & { readonly usage: Usage | null }>(
   yield* each(sums, ({ span, missing }) => {
     const { usage, startedAt, endedAt } = span;
     if (typeof startedAt !== "number" || typeof endedAt !== "number") return;
-    const group = beside.get(missing) ?? { sums: [], strays: [] };
+    const group = beside.getOrInsertComputed(missing, () => ({ sums: [], strays: [] }));
     group.sums.push({ span, from: startedAt, to: endedAt, context: usage?.context ?? 0, output: usage?.output ?? 0 });
-    beside.set(missing, group);
   });
   yield* each(strays, (stray) => beside.get(stray.missing)?.strays.push(stray));
   const found: T[] = [];

@@ -15,10 +15,7 @@ export class FairQueue<T> {
   }
 
   push({ team, credential }: Payer, item: T): void {
-    const ofTeam = this.#teams.get(team) ?? new Map<string, T[]>();
-    const ofCredential = ofTeam.get(credential) ?? [];
-    ofCredential.push(item);
-    this.#teams.set(team, ofTeam.set(credential, ofCredential));
+    this.#teams.getOrInsert(team, new Map()).getOrInsert(credential, []).push(item);
     this.#length++;
   }
 

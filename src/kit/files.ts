@@ -84,13 +84,23 @@ export function copyDurably(from: string, to: string): void {
 /** An error of writing to a file that is open, which does not tell by itself which disk is full. @returns it, with the file's path */
 export const withPath = (path: string, error: unknown): Error => Object.assign(error as Error, { path });
 
+/** Whether something that is neither file nor folder has this name, as a device or a pipe: to remove or replace it harms every program. */
+export function isSpecial(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+}
+
 /**
  * Writes a file whole or not at all, durably.
- * @param replace whether an existing file may be replaced
+ * @param replace whether an existing file may be replaced; a device or a pipe is written to
  * @param mode for its owner alone by default
  * @throws EEXIST when it exists and may not
  */
 export function writeFileAtomically(path: string, content: string | Uint8Array, replace = false, mode = 0o600): void {
+  if (replace && isSpecial(path)) {
+    writeFileSync(path, content);
+    return;
+  }
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
   try {

@@ -29,8 +29,8 @@ export type IdPrefix =
   | "scu"
   | "scg";
 
-/** Spells bytes in lower-case Crockford base32, most significant bit first. */
-export function base32(bytes: Uint8Array): string {
+/** Spells bytes in base32, most significant bit first. @param alphabet 32 characters */
+export function base32(bytes: Uint8Array, alphabet = BASE32): string {
   let text = "";
   let bits = 0;
   let pending = 0;
@@ -39,11 +39,11 @@ export function base32(bytes: Uint8Array): string {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += BASE32[(pending >>> bits) & 31];
+      text += alphabet[(pending >>> bits) & 31];
     }
     pending &= (1 << bits) - 1;
   }
-  return bits > 0 ? text + BASE32[(pending << (5 - bits)) & 31] : text;
+  return bits > 0 ? text + alphabet[(pending << (5 - bits)) & 31] : text;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -72,9 +72,12 @@ it.each(["env", "json"])(
 it("says at once that a file cannot be written, and starts nothing", async () => {
   const { folder, script } = workshop();
   mkdirSync(join(folder, "local"));
-  for (const path of ["local", "nowhere/local"])
+  // As somebody writes who wants none of it: root would take the device away.
+  symlinkSync("/dev/zero", join(folder, "device"));
+  for (const path of ["local", "nowhere/local", "device"])
     expect(await script("sh", `reckon dev --port 0 --empty --write-env ${path} 2>&1 || echo "ended $?"`)).toMatch(
       new RegExp(`${path}[^]*ended 1`),
     );
   expect(statSync(join(folder, "local")).isDirectory()).toBe(true);
+  expect(statSync(join(folder, "device")).isCharacterDevice()).toBe(true);
 });

@@ -86,6 +86,10 @@ it("leaves an event with who, from where and what, before the copy goes out", as
   ]);
   await t.get("/audit/export?all=1", { headers });
   expect(events().at(-1)).toMatchObject({ action: "audit.exported", team: null, detail: { format: "jsonl" } });
+  for (const path of ["/spend/csv?repo=%09", "/telemetry/export?repo=%09", "/telemetry/export?repo=(none)"]) {
+    await t.get(path, { headers });
+    expect(events().at(-1)).toMatchObject({ detail: { repo: "(none)" } });
+  }
   const { text } = await t.get("/audit", { headers });
   for (const words of ["downloaded the brain file <strong>docs/errors.md</strong>", "exported what was spent"])
     expect(text).toContain(words);

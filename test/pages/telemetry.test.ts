@@ -172,7 +172,11 @@ it("keeps the device and the repository from tab to tab, as one types and withou
   await page.locator("#results[data-count='1']").waitFor();
   await tab("Entries").click();
   await page.getByText("2 entries, by number, highest first").waitFor();
-  expect(new URL(page.url()).search).toBe(`?device=${laptop.deviceId}&repo=%28none%29`);
+  expect(new URL(page.url()).search).toBe(`?device=${laptop.deviceId}&repo=%09`);
+  // As views name it that were saved before.
+  await go(`/telemetry?device=${laptop.deviceId}&repo=(none)`);
+  await page.getByText("2 entries, by number, highest first").waitFor();
+  expect(await chosen("Repository")).toBe("no repository named");
 
   const plain = await site.open(ada, { javaScript: false });
   await plain.go(`/telemetry/conflicts?device=${build.deviceId}`);

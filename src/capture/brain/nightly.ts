@@ -186,9 +186,8 @@ function localClasses(
   for (const { fingerprint, title, rule, date, files } of readEntries(tree)?.entries ?? []) {
     const digits = onWire(fingerprint);
     const known = classes.get(digits);
-    const sessions = touched.get(digits) ?? new Set();
+    const sessions = touched.getOrInsert(digits, new Set());
     for (const [i, paths] of edited.entries()) if (files.some((file) => paths.has(file))) sessions.add(i);
-    touched.set(digits, sessions);
     const isNewer = !known || date > known.lastSeen;
     classes.set(digits, {
       fingerprint: digits,

@@ -124,8 +124,7 @@ export function readObjections(reason: string, sent: readonly SnapshotFile[]): O
       if (!/(?:\bin|,) $/.test(reason.slice(Math.max(0, at - 4), at))) continue;
       const found = /^(\d{1,9}) \(([a-z0-9-]{1,64})\)/.exec(reason.slice(at + name.length, at + name.length + 80));
       if (!found) continue;
-      const ofPath = lines.get(path) ?? new Map<number, string>();
-      lines.set(path, ofPath.set(Number(found[1]), found[2] as string));
+      lines.getOrInsert(path, new Map()).set(Number(found[1]), found[2] as string);
     }
   }
   const indexes = [...reason.matchAll(/\bthe path of file (\d{1,4}) \(/g)].map(([, index]) => Number(index));

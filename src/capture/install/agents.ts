@@ -10,7 +10,7 @@ import { geminiCliInstaller } from "./gemini-cli.ts";
 import type { Installer } from "./installer.ts";
 import { opencodeInstaller } from "./opencode.ts";
 
-export type { HookCommand, Installer, Machine } from "./installer.ts";
+export type { HookCommand, Installer, InstallTarget } from "./installer.ts";
 export { SettingsError } from "./installer.ts";
 
 /** Every agent that is known, in the order in which people are shown them. */

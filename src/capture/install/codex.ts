@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { sha256Hex } from "../../kit/hash.ts";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
 import { findHooks } from "./hook-text.ts";
-import type { HookCommand, Installer, Machine } from "./installer.ts";
+import type { HookCommand, Installer, InstallTarget } from "./installer.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
 import type { JsonNode } from "./json-tree.ts";
 import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
@@ -10,8 +10,8 @@ import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts
 /** Seconds. */
 const TIMEOUT = 10;
 const folder = AGENT_FOLDERS.codex;
-const hooksFile = (machine: Machine) => join(folder(machine), "hooks.json");
-const configFile = (machine: Machine) => join(folder(machine), "config.toml");
+const hooksFile = (machine: InstallTarget) => join(folder(machine), "hooks.json");
+const configFile = (machine: InstallTarget) => join(folder(machine), "config.toml");
 
 export const codex: JsonAgent = {
   agent: "codex",
@@ -50,7 +50,7 @@ export const codexInstaller: Installer = {
 const notifyLine = (hook: HookCommand) =>
   `notify = ${JSON.stringify(["sh", "-c", hook.line("codex", "notify")])}`.replaceAll("\u007f", "\\u007f");
 
-function notifying(machine: Machine, hook: HookCommand): Edit {
+function notifying(machine: InstallTarget, hook: HookCommand): Edit {
   return {
     file: configFile(machine),
     isOurs: (text) => withoutNotify(text, hook) !== text,
@@ -68,7 +68,7 @@ function notifying(machine: Machine, hook: HookCommand): Edit {
   };
 }
 
-function unnotifying(machine: Machine, hook: HookCommand): Edit {
+function unnotifying(machine: InstallTarget, hook: HookCommand): Edit {
   return {
     file: configFile(machine),
     isOurs: () => true,
@@ -97,7 +97,7 @@ function withoutNotify(text: string, hook: HookCommand): string {
 /** What Codex names events by where it keeps trust. */
 const EVENT_KEYS: Readonly<Record<string, string>> = { SessionStart: "session_start", Stop: "stop" };
 
-function disabled(settings: JsonNode, machine: Machine, hook: HookCommand): string | undefined {
+function disabled(settings: JsonNode, machine: InstallTarget, hook: HookCommand): string | undefined {
   const config = readSettings(configFile(machine)) ?? "";
   if (/^[ \t]*(?:features\.)?(?:codex_)?hooks[ \t]*=[ \t]*false\b/m.test(config))
     return `Codex calls no hooks: take "hooks = false" out of ${configFile(machine)}.`;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
-import type { HookCommand, Machine } from "./installer.ts";
+import type { HookCommand, InstallTarget } from "./installer.ts";
 import { nodeAt, parseTree } from "./json-tree.ts";
 import { ownFileInstaller } from "./own-file.ts";
 import { readSettings } from "./settings-file.ts";
@@ -12,7 +12,10 @@ const TIMEOUT = 10;
 const folder = AGENT_FOLDERS["copilot-cli"];
 
 /** The content of a file of hooks; it is run by PowerShell on Windows and by bash elsewhere. */
-export function copilotHooks({ platform }: Pick<Machine, "platform">, hook: HookCommand): Record<string, unknown> {
+export function copilotHooks(
+  { platform }: Pick<InstallTarget, "platform">,
+  hook: HookCommand,
+): Record<string, unknown> {
   const shell = platform === "win32" ? "powershell" : "bash";
   const hooks = EVENTS.map((event) => [
     event,

@@ -1,16 +1,16 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Machine } from "./installer.ts";
+import type { InstallTarget } from "./installer.ts";
 
 /** Whether an agent is on a machine: one of its folders, or one of its programs on PATH. Runs nothing. */
-export function isPresent(machine: Machine, folders: readonly string[], programs: readonly string[]): boolean {
+export function isPresent(machine: InstallTarget, folders: readonly string[], programs: readonly string[]): boolean {
   return (
     folders.some((folder) => existsSync(folder)) || programs.some((name) => programPath(machine, name) !== undefined)
   );
 }
 
 /** Where a program lies on PATH, or undefined. */
-export function programPath({ env, platform }: Machine, name: string): string | undefined {
+export function programPath({ env, platform }: InstallTarget, name: string): string | undefined {
   const endings = platform === "win32" ? (env.PATHEXT ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter).filter((one) => one !== ""))
     for (const ending of endings) {

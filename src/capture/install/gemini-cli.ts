@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
-import type { HookCommand, Machine } from "./installer.ts";
+import type { HookCommand, InstallTarget } from "./installer.ts";
 import { type JsonAgent, jsonInstaller } from "./json-installer.ts";
 import { type JsonNode, nodeAt } from "./json-tree.ts";
 
@@ -20,7 +20,7 @@ export const geminiCli: JsonAgent = {
   events: ["SessionStart", "AfterAgent", "SessionEnd"],
   entry: (command) => ({ hooks: [{ type: "command", command, timeout: TIMEOUT }] }),
   frame: {},
-  disabled(settings: JsonNode, _machine: Machine, hook: HookCommand) {
+  disabled(settings: JsonNode, _machine: InstallTarget, hook: HookCommand) {
     if (nodeAt(settings, ["hooksConfig", "enabled"])?.value === false)
       return "Gemini CLI calls no hooks: enter /hooks enable-all in it.";
     const off = nodeAt(settings, ["hooksConfig", "disabled"])?.value;

@@ -1,10 +1,9 @@
+import type { Machine } from "../home.ts";
+
 /** What the parts of this folder share: the machine, the command that is installed, and what an installer answers. */
 
-/** The machine that agents run on, as far as it is looked at and changed. */
-export interface Machine {
-  readonly home: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
+/** The machine that agents run on, and where what is changed on it is put aside. */
+export interface InstallTarget extends Machine {
   /**
    * Folder of the capture client, mode 0700, for what settings were before it changed them. Not beside the settings: those hold
    * keys, and many people keep them in a repository, where a stray copy would be committed.
@@ -43,29 +42,23 @@ export interface Installer {
   /** For people: "Claude Code". */
   readonly name: string;
   /** Whether the agent is on this machine: its folder, or its program on PATH. */
-  find(machine: Machine): boolean;
+  find(machine: InstallTarget): boolean;
   /** What `install` would change. Writes nothing. @throws SettingsError when settings cannot be read or parsed */
-  plan(machine: Machine, hook: HookCommand): Change[];
+  plan(machine: InstallTarget, hook: HookCommand): Change[];
   /** @returns what it changed; nothing when all stands already. @throws SettingsError as `plan`, or when they cannot be written */
-  install(machine: Machine, hook: HookCommand): Change[];
+  install(machine: InstallTarget, hook: HookCommand): Change[];
   /** Takes out what is ours and nothing else, whatever was edited meanwhile. @throws SettingsError as `install` */
-  remove(machine: Machine, hook: HookCommand): Change[];
+  remove(machine: InstallTarget, hook: HookCommand): Change[];
   /** @throws SettingsError as `plan` */
-  state(machine: Machine, hook: HookCommand): HookState;
+  state(machine: InstallTarget, hook: HookCommand): HookState;
 }
 
 /** Settings that are left as they are, because they cannot be read, understood or written. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
-  readonly file: string;
-  /** 1-based, where there is one. */
-  readonly line: number | undefined;
-  readonly reason: string;
 
+  /** @param line 1-based, where there is one */
   constructor(file: string, reason: string, line?: number) {
     super(`${file}${line === undefined ? "" : `:${line}`}: ${reason}; it is left as it is`);
-    this.file = file;
-    this.line = line;
-    this.reason = reason;
   }
 }

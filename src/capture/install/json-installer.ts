@@ -1,6 +1,6 @@
 import { isPresent } from "./find.ts";
 import { findHooks, type HookForm, isComplete, parseSettings, withHooks, withoutHooks } from "./hook-text.ts";
-import type { AgentId, HookCommand, HookState, Installer, Machine } from "./installer.ts";
+import type { AgentId, HookCommand, HookState, Installer, InstallTarget } from "./installer.ts";
 import type { JsonNode } from "./json-tree.ts";
 import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
 
@@ -9,13 +9,13 @@ export interface JsonAgent extends HookForm {
   readonly agent: AgentId;
   readonly name: string;
   /** The file with the hooks. */
-  settings(machine: Machine): string;
+  settings(machine: InstallTarget): string;
   /** Its folders, one of which tells that it is here. */
-  folders(machine: Machine): string[];
+  folders(machine: InstallTarget): string[];
   /** Names of its program. */
   readonly programs: readonly string[];
   /** Why the agent does not call hooks that stand in its settings, with what to do; undefined when it does. */
-  disabled(settings: JsonNode, machine: Machine, hook: HookCommand): string | undefined;
+  disabled(settings: JsonNode, machine: InstallTarget, hook: HookCommand): string | undefined;
 }
 
 export function jsonInstaller(spec: JsonAgent): Installer {
@@ -31,7 +31,7 @@ export function jsonInstaller(spec: JsonAgent): Installer {
   };
 }
 
-function adding(spec: JsonAgent, machine: Machine, hook: HookCommand): Edit {
+function adding(spec: JsonAgent, machine: InstallTarget, hook: HookCommand): Edit {
   const file = spec.settings(machine);
   return {
     file,
@@ -48,7 +48,7 @@ function adding(spec: JsonAgent, machine: Machine, hook: HookCommand): Edit {
   };
 }
 
-function removing(spec: JsonAgent, machine: Machine, hook: HookCommand): Edit {
+function removing(spec: JsonAgent, machine: InstallTarget, hook: HookCommand): Edit {
   const file = spec.settings(machine);
   return {
     file,
@@ -61,7 +61,7 @@ function removing(spec: JsonAgent, machine: Machine, hook: HookCommand): Edit {
 const hasHooks = (spec: JsonAgent, file: string, text: string, hook: HookCommand) =>
   text.trim() !== "" && findHooks(parseSettings(file, text, spec), spec, hook).length > 0;
 
-function stateOf(spec: JsonAgent, machine: Machine, hook: HookCommand): HookState {
+function stateOf(spec: JsonAgent, machine: InstallTarget, hook: HookCommand): HookState {
   const file = spec.settings(machine);
   const text = readSettings(file);
   const settings = text === undefined || text.trim() === "" ? undefined : parseSettings(file, text, spec);

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { AGENT_FOLDERS } from "../agent-folders.ts";
-import type { HookCommand, Machine } from "./installer.ts";
+import type { HookCommand, InstallTarget } from "./installer.ts";
 import { ownFileInstaller } from "./own-file.ts";
 
 const EVENTS = ["session.created", "session.idle"];
 const MARK =
   "// Written by `reckon agent connect`, taken away by `reckon agent disconnect`. What is changed here gets lost.";
 
-const folder = ({ home, env }: Machine) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
+const folder = ({ home, env }: InstallTarget) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
 const data = AGENT_FOLDERS.opencode;
 
 /** A plugin that starts the command and forgets it: this agent has no hooks that run commands. */

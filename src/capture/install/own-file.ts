@@ -1,5 +1,5 @@
 import { isPresent } from "./find.ts";
-import { type AgentId, type HookCommand, type Installer, type Machine, SettingsError } from "./installer.ts";
+import { type AgentId, type HookCommand, type Installer, type InstallTarget, SettingsError } from "./installer.ts";
 import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
 
 /** An agent that reads every file of a folder: the hook has one of its own. */
@@ -7,19 +7,19 @@ export interface OwnFileAgent {
   readonly agent: AgentId;
   readonly name: string;
   /** The file that is ours. */
-  file(machine: Machine): string;
-  folders(machine: Machine): string[];
+  file(machine: InstallTarget): string;
+  folders(machine: InstallTarget): string[];
   readonly programs: readonly string[];
-  content(machine: Machine, hook: HookCommand): string;
+  content(machine: InstallTarget, hook: HookCommand): string;
   /** Whether a file of that name was written by us, of any version. */
   isOurs(text: string, hook: HookCommand): boolean;
   /** Why the agent does not call it, with what to do; undefined when it does. @throws SettingsError */
-  disabled(machine: Machine): string | undefined;
+  disabled(machine: InstallTarget): string | undefined;
 }
 
 export function ownFileInstaller(spec: OwnFileAgent): Installer {
   const { agent, name } = spec;
-  const edit = (machine: Machine, hook: HookCommand, content: string | undefined): Edit => {
+  const edit = (machine: InstallTarget, hook: HookCommand, content: string | undefined): Edit => {
     const file = spec.file(machine);
     const isOurs = (text: string) => spec.isOurs(text, hook);
     return {
@@ -32,7 +32,7 @@ export function ownFileInstaller(spec: OwnFileAgent): Installer {
       },
     };
   };
-  const adding = (machine: Machine, hook: HookCommand) => edit(machine, hook, spec.content(machine, hook));
+  const adding = (machine: InstallTarget, hook: HookCommand) => edit(machine, hook, spec.content(machine, hook));
   return {
     agent,
     name,

@@ -19,7 +19,7 @@ import { diffLines, type Hunk } from "../../kit/diff.ts";
 import { syncDirectory, writeFileAtomically } from "../../kit/files.ts";
 import { systemErrorText } from "../../kit/system-error.ts";
 import { type Backup, backupOf, dropBackup, keepBackup } from "./backups.ts";
-import { type Change, type Machine, SettingsError } from "./installer.ts";
+import { type Change, type InstallTarget, SettingsError } from "./installer.ts";
 
 /** A file that is edited: what it is made from, and what it becomes. */
 export interface Edit {
@@ -45,7 +45,7 @@ const NEW_FOLDER_MODE = 0o700;
 export const readSettings = (file: string): string | undefined => read(file)?.text;
 
 /** What an edit would change. Writes nothing. @throws SettingsError */
-export function planEdit(machine: Machine, edit: Edit): Change[] {
+export function planEdit(machine: InstallTarget, edit: Edit): Change[] {
   const before = readSettings(edit.file);
   return changeOf(edit.file, before, edit.change(before, backupOf(machine, edit.file)));
 }
@@ -56,7 +56,7 @@ export function planEdit(machine: Machine, edit: Edit): Change[] {
  * @param forget whether nothing of ours is left afterwards: what was kept goes, and so do empty folders that we had made
  * @throws SettingsError
  */
-export function applyEdit(machine: Machine, edit: Edit, forget: boolean): Change[] {
+export function applyEdit(machine: InstallTarget, edit: Edit, forget: boolean): Change[] {
   for (let tries = 1; ; tries++) {
     const settings = read(edit.file);
     const text = edit.change(settings?.text, backupOf(machine, edit.file));
@@ -107,7 +107,12 @@ function read(file: string): Settings | undefined {
 }
 
 /** @returns false, and changes nothing, when the file is no longer what was read */
-function replace(machine: Machine, edit: Edit, settings: Settings | undefined, text: string | undefined): boolean {
+function replace(
+  machine: InstallTarget,
+  edit: Edit,
+  settings: Settings | undefined,
+  text: string | undefined,
+): boolean {
   const { file } = edit;
   const target = settings?.target ?? file;
   if (settings) accessSync(target, constants.W_OK);
@@ -140,7 +145,7 @@ function missingFolders(folder: string): string[] {
   return lstatSync(folder, { throwIfNoEntry: false }) ? [] : [folder, ...missingFolders(dirname(folder))];
 }
 
-function forgetFile(machine: Machine, file: string): void {
+function forgetFile(machine: InstallTarget, file: string): void {
   for (const folder of backupOf(machine, file)?.folders ?? [])
     try {
       rmdirSync(folder);

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { shellQuoted } from "../../kit/strings.ts";
 import { programPath } from "./find.ts";
-import { type Change, type HookState, type Machine, SettingsError } from "./installer.ts";
+import { type Change, type HookState, type InstallTarget, SettingsError } from "./installer.ts";
 import { applyEdit, type Edit, planEdit, readSettings } from "./settings-file.ts";
 import {
   createTask,
@@ -28,11 +28,11 @@ export class TimerError extends Error {
 /** A timer of one of the systems, with the same verbs as an agent's hook. */
 interface System {
   /** The files it is described by, with their contents. */
-  files(machine: Machine, command: TimerCommand): [file: string, content: string][];
+  files(machine: InstallTarget, command: TimerCommand): [file: string, content: string][];
   /** A program and its arguments that succeed where the system can do it; tried before anything is written. */
   readonly probe: readonly string[];
-  readonly start: (machine: Machine, command: TimerCommand) => string[][];
-  readonly stop: (machine: Machine) => string[][];
+  readonly start: (machine: InstallTarget, command: TimerCommand) => string[][];
+  readonly stop: (machine: InstallTarget) => string[][];
   /** Succeeds while the timer is on. */
   readonly query: readonly string[];
 }
@@ -41,10 +41,10 @@ const MAX_MS = 30_000;
 /** Every file of ours has it, so that one of the same name and another origin is left alone. */
 const MARK = /reckon/i;
 
-const configFolder = ({ home, env }: Machine) => env.XDG_CONFIG_HOME || join(home, ".config");
+const configFolder = ({ home, env }: InstallTarget) => env.XDG_CONFIG_HOME || join(home, ".config");
 const systemctl = (...args: string[]) => ["systemctl", "--user", ...args];
 const guiDomain = () => `gui/${process.getuid?.() ?? 0}`;
-const plistFile = ({ home }: Machine) => join(home, "Library", "LaunchAgents", `${LAUNCHD_LABEL}.plist`);
+const plistFile = ({ home }: InstallTarget) => join(home, "Library", "LaunchAgents", `${LAUNCHD_LABEL}.plist`);
 
 const SYSTEMS: Readonly<Record<string, System>> = {
   linux: {
@@ -77,7 +77,7 @@ const SYSTEMS: Readonly<Record<string, System>> = {
 };
 
 /** What `installTimer` would write. Writes nothing; on Windows a task is made without any file. @throws SettingsError */
-export function planTimer(machine: Machine, command: TimerCommand): Change[] {
+export function planTimer(machine: InstallTarget, command: TimerCommand): Change[] {
   return editsOf(machine, command).flatMap((edit) => planEdit(machine, edit));
 }
 
@@ -86,7 +86,7 @@ export function planTimer(machine: Machine, command: TimerCommand): Change[] {
  * @returns the files it changed
  * @throws TimerError when the system has no timers for this person; SettingsError when a file cannot be written
  */
-export function installTimer(machine: Machine, command: TimerCommand): Change[] {
+export function installTimer(machine: InstallTarget, command: TimerCommand): Change[] {
   const system = systemOf(machine, command);
   if (!succeeds(machine, system.probe)) throw noTimer(machine, command);
   const isRunning = succeeds(machine, system.query);
@@ -99,7 +99,7 @@ export function installTimer(machine: Machine, command: TimerCommand): Change[] 
 }
 
 /** Switches the timer off and takes its files away. @returns the files it changed @throws SettingsError */
-export function removeTimer(machine: Machine): Change[] {
+export function removeTimer(machine: InstallTarget): Change[] {
   const system = SYSTEMS[machine.platform];
   if (!system) return [];
   if (succeeds(machine, system.query)) for (const call of system.stop(machine)) succeeds(machine, call);
@@ -112,7 +112,7 @@ export function removeTimer(machine: Machine): Change[] {
 }
 
 /** @throws SettingsError when a file cannot be read */
-export function timerState(machine: Machine, command: TimerCommand): HookState {
+export function timerState(machine: InstallTarget, command: TimerCommand): HookState {
   const system = systemOf(machine, command);
   const files = system.files(machine, command).map(([file, content]) => ({ text: readSettings(file), content }));
   const isOn = succeeds(machine, system.query);
@@ -125,7 +125,7 @@ export function timerState(machine: Machine, command: TimerCommand): HookState {
 }
 
 /** @param command what the timer runs; undefined: the files go */
-function editsOf(machine: Machine, command: TimerCommand | undefined): Edit[] {
+function editsOf(machine: InstallTarget, command: TimerCommand | undefined): Edit[] {
   const files = SYSTEMS[machine.platform]?.files(machine, command ?? { argv: [], env: {} }) ?? [];
   return files.map(([file, content]) => ({
     file,
@@ -138,13 +138,13 @@ function editsOf(machine: Machine, command: TimerCommand | undefined): Edit[] {
   }));
 }
 
-function systemOf(machine: Machine, command: TimerCommand): System {
+function systemOf(machine: InstallTarget, command: TimerCommand): System {
   const system = SYSTEMS[machine.platform];
   if (!system) throw noTimer(machine, command);
   return system;
 }
 
-function noTimer({ platform }: Machine, { argv, env }: TimerCommand): TimerError {
+function noTimer({ platform }: InstallTarget, { argv, env }: TimerCommand): TimerError {
   const reason =
     platform === "linux" ? "systemd has no session for this user" : "this system has no timers for this user";
   const variables = Object.entries(env).map(([name, value]) => `${name}=${cronWord(value)}`);
@@ -156,7 +156,7 @@ function noTimer({ platform }: Machine, { argv, env }: TimerCommand): TimerError
 const cronWord = (text: string) => (/^[\w./:,@+-]+$/.test(text) ? text : shellQuoted(text).replaceAll("%", "\\%"));
 
 /** Runs a program of the system, with the machine's own variables, and tells whether it succeeded. */
-function succeeds(machine: Machine, [name = "", ...args]: readonly string[]): boolean {
+function succeeds(machine: InstallTarget, [name = "", ...args]: readonly string[]): boolean {
   const program = programPath(machine, name);
   if (program === undefined) return false;
   return (

@@ -36,14 +36,12 @@ const CLOSING_BRACE = 125;
 export class Tail {
   readonly #fd: number;
   readonly stats: Stats;
-  readonly path: string;
 
   /**
    * Opens a regular file of this user's own, without following a link at its end.
    * @throws Error with the code of the operating system, or `ENOTOWN`
    */
   constructor(path: string) {
-    this.path = path;
     this.#fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     this.stats = fstatSync(this.#fd);
     const uid = process.getuid?.();

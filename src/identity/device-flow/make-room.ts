@@ -48,10 +48,7 @@ async function readWaiting(core: Core) {
     for (const { hash, ip, status } of some) {
       if (status !== "pending") continue;
       const { provider, site } = blocksOf(ip);
-      const sites = waitingByBlock.get(provider) ?? new Map<string, Buffer[]>();
-      const waiting = sites.get(site) ?? [];
-      waiting.push(hash);
-      waitingByBlock.set(provider, sites.set(site, waiting));
+      waitingByBlock.getOrInsert(provider, new Map()).getOrInsert(site, []).push(hash);
     }
     total += some.length;
     after = some.at(-1)?.row ?? after;

@@ -120,10 +120,7 @@ export const deviceActor = (id: string, label: string | null, ip: string | null)
 /** Looks devices up, each once: whose one is, and what it is called. */
 export function deviceFinder(core: Core) {
   const known = new Map<string, { readonly teamId: string; readonly label: string | null } | undefined>();
-  return (deviceId: string) => {
-    if (!known.has(deviceId)) known.set(deviceId, rows(core.store).nameOf.get(deviceId));
-    return known.get(deviceId);
-  };
+  return (deviceId: string) => known.getOrInsertComputed(deviceId, () => rows(core.store).nameOf.get(deviceId));
 }
 
 /** Rows with the label of the device that each names. */

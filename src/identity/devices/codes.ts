@@ -22,10 +22,10 @@ export interface ConnectCode {
 
 /** What codes may be. */
 export const CODE_LIMITS = {
-  /** Of a code for one machine, unless told otherwise, and at most: it lies about in chats and terminals until it is used. */
+  /** How long a code for one machine works by default, and at most: until it is used it lies about in chats and terminals. */
   lifetimeMs: 15 * MINUTE_MS,
   maxLifetimeMs: DAY_MS,
-  /** Of codes for a fleet, which lie in a tool that sets machines up: days, machines each, and how many are made at once. */
+  /** Codes for a fleet lie in the tool that sets machines up: days that they work, machines for each, and codes made at once, at most. */
   maxFleetDays: 90,
   maxUses: 100_000,
   maxAtOnce: 1_000,

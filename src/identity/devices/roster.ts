@@ -6,7 +6,10 @@ import { type DeviceRow, rows } from "./rows.ts";
 
 /** Devices read by one statement. */
 const PORTION = 100;
-/** Those that changed are read once there are so many; where there are more in all, they are read anew beside other work, and meanwhile listed as they were before another process changed one. */
+/**
+ * So many devices are read at once, when they changed or when another process changed some. With more devices in all, reading them anew
+ * happens beside other work, and lists show them as they were until it is done.
+ */
 const MAX_AT_ONCE = 2_000;
 
 /** Devices by team, the one bound first first. */

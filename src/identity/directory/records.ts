@@ -106,7 +106,7 @@ export function directoryGroups(core: Core, issuerId: string, userId: string): s
   return record && directoryRecords.groupNames(core, record.id);
 }
 
-/** What groups mean has changed: all memberships that follow from a directory's groups are to be gone over. Call inside a transaction. */
+/** Marks all memberships that follow from a directory's groups to be worked out again, after the meaning of groups changed. Call inside a transaction. */
 export function reviewDirectory(core: Core, issuerId: string): void {
   if (directoryRecords.hasGroups(core, issuerId)) rows(core.store).setAllPending.run(issuerId);
 }

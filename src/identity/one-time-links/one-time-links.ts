@@ -168,7 +168,7 @@ export function createMemberResetLink(
 /** Why somebody's account opens more than their team answers for; undefined when it does not. */
 function beyondTeam(core: Core, member: Member): string | undefined {
   if (member.operator === 1) return "This person runs the installation";
-  // Nothing is forgotten: it would be a second way in, beside the issuer that decides who comes and with what.
+  // They have no password to forget. Setting one would open a second way in, beside the issuer that decides who may come.
   if (getUser(core, member.userId).passwordHash === null)
     return "This person comes by single sign-on, without a password";
   return membershipsOf(core, member.userId).length > 1 ? "This person is in other teams too" : undefined;

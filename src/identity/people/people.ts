@@ -131,7 +131,7 @@ export function storePerson(
   return true;
 }
 
-/** Who had which addresses before, for whoever asks of many people in one go: a directory may have changed everybody's. */
+/** Who had which addresses before. Kept, because callers ask for many people in one go after a directory changed everybody's address. */
 const formersOfNow = slot(() => ({ byKey: undefined as Map<string, Set<string>> | undefined }));
 
 function holdersByKey(core: Core): Map<string, Set<string>> {
@@ -139,8 +139,7 @@ function holdersByKey(core: Core): Map<string, Set<string>> {
   if (now.byKey) return now.byKey;
   const byKey = new Map<string, Set<string>>();
   for (const { userId, email } of rows(core.store).formers.iterate()) {
-    const key = emailKey(email);
-    byKey.set(key, (byKey.get(key) ?? new Set()).add(userId));
+    byKey.getOrInsert(emailKey(email), new Set()).add(userId);
   }
   now.byKey = byKey;
   setImmediate(() => forgetFormers(core));

@@ -69,11 +69,7 @@ export interface ScopedFile {
 export function scopeFilter(scope: ReadScope): (file: ScopedFile) => boolean {
   const globs = scope.paths.map(globMatcher);
   const judged = new Map<string, boolean>();
-  const inPaths = (path: string) => {
-    const inside = judged.get(path) ?? globs.some((matches) => matches(path));
-    judged.set(path, inside);
-    return inside;
-  };
+  const inPaths = (path: string) => judged.getOrInsertComputed(path, () => globs.some((matches) => matches(path)));
   return ({ repoKey, path, kind }) =>
     (scope.repos.length === 0 || scope.repos.includes(repoKey)) &&
     (scope.kinds.length === 0 || scope.kinds.includes(kind)) &&

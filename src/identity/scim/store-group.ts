@@ -53,7 +53,7 @@ export function changeGroupDraft(draft: GroupDraft, change: Change): void {
   }
 }
 
-/** Who is taken out stands in the path (Okta), or in the value (Entra ID); where neither says it, everybody is. */
+/** Changes a group's members. A `remove` names them in its path (Okta) or in its value (Entra ID); without either it removes all. */
 function changeMembers(members: Set<string>, { op, filter, sub, value }: Change): void {
   if (filter && (filter.attribute !== "value" || op !== "remove"))
     fail(invalidPath, 'Of members only members[value eq "ID"] is taken, for remove.');

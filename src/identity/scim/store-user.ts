@@ -54,7 +54,7 @@ export function createRecord(scope: Scope, draft: UserDraft): UserRecord {
   const { core, issuer, by } = scope;
   const linked = draft.externalId === null ? undefined : identityUser(core, issuer.id, draft.externalId);
   const desired = draft.email ?? draft.userName;
-  // Who comes by the issuer keeps an address that others vouch for, or their account would stay open when they leave.
+  // Somebody who signed in by the issuer before keeps their address, whoever vouches for it: refused here, they could not be closed by the directory.
   const email = emailKey(desired) === linked?.emailKey ? linked.email : vouchedEmail(scope, desired);
   requireFreeName(scope, draft.userName, undefined);
   if (directoryRecords.users(core, issuer.id, "all", null, ONE).total >= MAX_RECORDS)

@@ -93,7 +93,7 @@ function changeName(draft: UserDraft, sub: string | undefined, value: unknown): 
     else if (parts.has(key)) draft[part] = textIn(parts.get(key), `name.${part}`);
 }
 
-/** What a path may say of the address that is kept. One that names an address itself says nothing of which it is. */
+/** Filters of a path that mean the one address that is kept. A filter by the address itself does not tell which address it is. */
 const OURS: ReadonlySet<string> = new Set(["type work", "primary true"]);
 
 /** The address of work is the one that counts; others are not kept. */

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SECOND_MS } from "../../kit/clock.ts";
+import { base32 } from "../../kit/ids.ts";
 
 /** Codes of authenticator apps: TOTP (RFC 6238) with what all of them know, SHA-1, 30 seconds and six digits. */
 
@@ -9,7 +10,8 @@ const DIGITS = 6;
 export const SECRET_BYTES = 20;
 /** Clocks of phones are off, and typing takes a while (RFC 6238 section 5.2). */
 const TOLERATED_STEPS = 1;
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+/** That of RFC 4648 section 6. */
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /** The code of a step. */
 export function codeAt(secret: Buffer, step: number): string {
@@ -37,18 +39,8 @@ export function stepOf(secret: Buffer, code: string, now: number, after: number 
   return found;
 }
 
-/** A secret as people type it (RFC 4648 section 6, without padding). */
-export function base32Of(bytes: Uint8Array): string {
-  let text = "";
-  let bits = 0;
-  let pending = 0;
-  for (const byte of bytes) {
-    pending = (pending << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) text += BASE32[(pending >>> (bits - 5)) & 31];
-    pending &= (1 << bits) - 1;
-  }
-  return bits > 0 ? text + BASE32[(pending << (5 - bits)) & 31] : text;
-}
+/** A secret as people type it, without padding. */
+export const base32Of = (bytes: Uint8Array): string => base32(bytes, ALPHABET);
 
 /** What an app reads from a picture. @param issuer the installation, as the app lists it @param account whose it is */
 export function otpauthUri(secret: Buffer, issuer: string, account: string): string {

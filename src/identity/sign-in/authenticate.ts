@@ -69,7 +69,7 @@ export async function signIn(
       );
       if (isMany) notifyRefused(core, user?.id);
     });
-    // What a neighbour is told of an account that is used here, and of one that does not exist, must be the same.
+    // The answer must be the same for an account that exists and one that does not, also for others behind the same address.
     throw address.refusal ?? new Problem(unauthorized, WRONG);
   }
   address.giveBack();

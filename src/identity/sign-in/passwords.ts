@@ -85,7 +85,7 @@ const NOBODY = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${"A".repe
  * @throws Problem 503 when too many wait already
  */
 export async function verifyPassword(password: string, stored: string | null, stranger?: string): Promise<boolean> {
-  // What nobody may choose need not be hashed, and a hash of megabytes would cost more than one of a password.
+  // Nobody can have such a password, and hashing megabytes would cost more than hashing one.
   if (password.length > MAX_CHARS) return false;
   const match = PHC.exec(stored ?? NOBODY);
   if (!match) return false;

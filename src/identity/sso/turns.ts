@@ -20,8 +20,10 @@ const byIssuer = slot((): Map<string, Line> => new Map());
  */
 export async function inTurn<T>(core: Core, issuerId: string, ip: string, ask: () => Promise<T>): Promise<T> {
   const issuers = byIssuer(core);
-  const line = issuers.get(issuerId) ?? { running: 0, waiting: new FairWait(MAX_WAITING, CROWDED) };
-  issuers.set(issuerId, line);
+  const line = issuers.getOrInsertComputed(issuerId, () => ({
+    running: 0,
+    waiting: new FairWait(MAX_WAITING, CROWDED),
+  }));
   if (line.running >= MAX_AT_ONCE) await line.waiting.turn(payerAt(ip));
   else line.running++;
   try {

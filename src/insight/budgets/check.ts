@@ -10,7 +10,7 @@ import { type BudgetRow, rows } from "./rows.ts";
 
 /** Finds thresholds that were reached: each once a period. */
 
-/** What is spent in a period arrives for so long after it ended, from machines that were not connected as from those that send now and then. */
+/** A period that ended is checked for so long: its last usage arrives late, from machines that were offline or send now and then. */
 const LATE_MS = DAY_MS;
 
 interface Reached {

@@ -7,23 +7,11 @@ import { errorCalendar } from "../defects/defects.ts";
 import { evidenceProjection } from "./follow-sessions.ts";
 import { type CertainRow, linkRows, type MakerCount } from "./link-rows.ts";
 
-/** How many defects one session, model or agent is answerable for. */
-export interface Share {
-  readonly defects: number;
-}
-
-export interface SessionShare extends Share {
-  /** The number under which the session is kept. */
-  readonly sessionNumber: number;
-  /** As the agent gave it. */
-  readonly sessionId: string;
-  readonly agent: string | null;
-  readonly model: string | null;
-}
-
-export interface NamedShare extends Share {
+/** How many defects one model or agent is answerable for. */
+export interface NamedShare {
   /** null: the sessions didn't say. */
   readonly name: string | null;
+  readonly defects: number;
   /** All sessions of it, whether they caused anything or not. */
   readonly sessions: number;
   /** The classes of its defects, by the first 8 hexadecimal digits of their fingerprints. */
@@ -36,8 +24,7 @@ export interface Attribution {
   readonly defects: number;
   /** Of these, put down to a session; the others to a commit of nobody's session. */
   readonly ofSessions: number;
-  /** Most defects first. */
-  readonly sessions: readonly SessionShare[];
+  /** Both with most defects first. */
   readonly models: readonly NamedShare[];
   readonly agents: readonly NamedShare[];
 }
@@ -60,18 +47,11 @@ export function attribution(core: Core, teamId: string, { repoKey, kind }: Narro
   const certain = all.filter(({ entryId }) => classes.has(entryId));
   const judged = new Set(certain.filter(({ humanVerdict }) => humanVerdict === 1).map(({ entryId }) => entryId));
   const counting = certain.filter(({ humanVerdict, entryId }) => humanVerdict === 1 || !judged.has(entryId));
-  const withSession = counting.filter(({ sessionNumber }) => sessionNumber !== null);
-  const sessions = [...Map.groupBy(withSession, ({ sessionNumber }) => sessionNumber as number)].map(
-    ([sessionNumber, links]): SessionShare => {
-      const { sessionId, agent, model } = links[0] as CertainRow;
-      return { sessionNumber, sessionId: sessionId ?? "", agent, model, defects: defectsOf(links) };
-    },
-  );
+  const withSession = counting.filter(({ hasSession }) => hasSession === 1);
   const makers = makersOf(core, teamId, repoKey ?? null);
   return {
     defects: defectsOf(counting),
     ofSessions: defectsOf(withSession),
-    sessions: sessions.sort((a, b) => b.defects - a.defects || b.sessionNumber - a.sessionNumber),
     models: sharesBy(withSession, ({ model }) => model, { classes, sessions: countBy(makers, ({ model }) => model) }),
     agents: sharesBy(withSession, ({ agent }) => agent, { classes, sessions: countBy(makers, ({ agent }) => agent) }),
   };

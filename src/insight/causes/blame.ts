@@ -3,7 +3,7 @@ import type { Confidence } from "./judge.ts";
 /** Pure: which edits a line of a file comes from. */
 
 export interface LineEdit {
-  /** As numbered once the edit was made; null when it told none. `endLine` below `startLine`: lines were only removed. */
+  /** Line numbers after the edit; null when it told none. With `endLine` below `startLine` lines were only removed. */
   readonly startLine: number | null;
   readonly endLine: number | null;
   /** By how many lines the file grew there; null when that isn't told. */

@@ -3,7 +3,7 @@ import { type Core, slot } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { deliveriesAfter, newestDelivery } from "../../log/log.ts";
 import { type Batch, catchUp, type Projection, refreshWithin } from "../../platform/projections/projections.ts";
-import { commitNotes, sessionsBetween } from "../../record/traces/traces.ts";
+import { commitNotes, sessionSequence } from "../../record/traces/traces.ts";
 import { type Defect, defectFacts, entriesProjection, listDefects } from "../defects/defects.ts";
 import { correlateEntries, correlateRepository } from "./correlate.ts";
 import { evidenceRows } from "./evidence-rows.ts";
@@ -57,7 +57,7 @@ export const linksProjection: Projection = {
 
 /** The sessions of which something is known anew: by what they say, or by notes. */
 function changedBetween(core: Core, after: number, upTo: number): SessionPlace[] {
-  const sessions = [...sessionsBetween(core, after, upTo), ...sessionsNoted(core, after, upTo)];
+  const sessions = [...sessionSequence.between(core, after, upTo), ...sessionsNoted(core, after, upTo)];
   return [...new Map(sessions.map((session) => [session.id, session])).values()];
 }
 
@@ -100,14 +100,17 @@ interface Reach {
 
 const reachNothing = (): Reach => ({ from: "9999-12-31", to: "0000-01-01", linked: new Set(), anyCommit: false });
 
-type SessionPlace = ReturnType<typeof sessionsBetween>[number];
+type SessionPlace = ReturnType<typeof sessionSequence.between>[number];
 
 /** Correlates the entries that sessions may have caused, or were thought to. */
 async function correlateSessions(core: Core, sessions: readonly SessionPlace[], done: ReadonlySet<string>) {
   for (const correlateAnew of await contestedBy(core, sessions)) await correlateAnew(done);
 }
 
-/** What correlates the entries that sessions may have caused, or are thought to: by then these may be gone. */
+/**
+ * Prepares to correlate the entries that some sessions may have caused, or that are put down to them now.
+ * @returns functions that do it, for each team, also when the sessions are gone by then
+ */
 export async function contestedBy(core: Core, sessions: readonly SessionPlace[]) {
   const contested: ((done?: ReadonlySet<string>) => Promise<void>)[] = [];
   for (const [teamId, ofTeam] of Map.groupBy(sessions, (session) => session.teamId)) {
@@ -157,11 +160,7 @@ async function correlateCommits(
 async function reachOfAll(core: Core, sessions: readonly SessionPlace[]): Promise<Map<string, Reach>> {
   const yieldNow = cooperative(core.clock);
   const reaches = new Map<string, Reach>();
-  const reachIn = (repoKey: string): Reach => {
-    const reach = reaches.get(repoKey) ?? reachNothing();
-    reaches.set(repoKey, reach);
-    return reach;
-  };
+  const reachIn = (repoKey: string): Reach => reaches.getOrInsertComputed(repoKey, reachNothing);
   for (const { id, repoKey } of sessions) {
     const wait = yieldNow();
     if (wait) await wait;

@@ -1,39 +1,26 @@
 import type { Core } from "../../core.ts";
 import { readSha } from "../../formats/edits.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { newestDelivery } from "../../log/log.ts";
-import type { Projection, RowChange } from "../../platform/projections/projections.ts";
-import { commitNotes, readSessionSource, sessionsAfter, sourceSpans } from "../../record/traces/traces.ts";
+import type { RowChange } from "../../platform/projections/projections.ts";
+import { commitNotes, readSessionSource, sessionSequence, sourceSpans } from "../../record/traces/traces.ts";
 import { type Edit, EVIDENCE_MEMBERS, type Evidence, editsOf, evidenceOf, MAX_COMMITS, rootsOf } from "./evidence.ts";
 import { type EditRow, evidenceRows, type WindowRow } from "./evidence-rows.ts";
 import { nameOf } from "./paths.ts";
 
 /** Edits kept of one session: its last. */
 const MAX_EDITS = 20_000;
-/** Sessions of several deliveries that share transactions: what each changes is mostly a row. */
-const ENOUGH_SESSIONS = 50;
 
 /**
  * Keeps trace_session_windows, trace_session_commits, trace_session_files and trace_session_edits like the sessions they come
- * from, and the notes that name these, some deliveries at a time.
+ * from, and the notes that name these.
  */
-export const evidenceProjection: Projection = {
-  name: "evidence",
-  newest: newestDelivery,
-  next(core, checkpoint, alone) {
-    const found = deliveriesFrom(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
-    if (!found) return undefined;
-    const { deliveryId, sessionIds } = found;
-    return { to: deliveryId, changes: changesOfAll(core, sessionIds) };
-  },
-  skip: (core, checkpoint) => deliveriesFrom(core, checkpoint)?.deliveryId,
-};
+export const evidenceProjection = sessionSequence.projection("evidence", changesOfAll, deliveriesFrom);
 
 /** The next deliveries of sessions, or the next of notes, whichever come first. @param enough sessions taken together */
-function deliveriesFrom(core: Core, checkpoint: number, enough = 1): ReturnType<typeof sessionsAfter> {
+function deliveriesFrom(core: Core, checkpoint: number, enough = 1): ReturnType<typeof sessionSequence.after> {
   const notes = commitNotes.namedAfter(core, checkpoint);
   for (const most of new Set([enough, 1])) {
-    const sessions = sessionsAfter(core, checkpoint, most);
+    const sessions = sessionSequence.after(core, checkpoint, most);
     if (!notes || (sessions && sessions.deliveryId <= notes.deliveryId)) return sessions;
   }
   if (!notes) return undefined;

@@ -46,7 +46,7 @@ export interface Finding {
 /** Candidates that are kept of an entry with no better link. */
 export const MAX_CANDIDATES = 5;
 
-/** What another session may have touched of the named files beside the one that touched them all. */
+/** A session that touched all named files is a probable cause if every other one touched no more than this share of them. */
 const MAX_OF_ANOTHER = 1 / 3;
 
 /** The links of an entry: strong ones, or one that is probable, or the best candidates; none when nothing points anywhere. */

@@ -60,8 +60,7 @@ interface DayOfLinks {
 /** A link that may be counted: what is certain enough, or a person's verdict. */
 export interface CertainRow {
   readonly entryId: number;
-  readonly sessionNumber: number | null;
-  readonly sessionId: string | null;
+  readonly hasSession: 0 | 1;
   readonly agent: string | null;
   readonly model: string | null;
   /** Somebody said so, which outranks what was computed of the same entry. */
@@ -143,7 +142,7 @@ export const linkRows = statements((db) => ({
   ),
   // By causal_links_certain; windows by primary key.
   certain: db.prepare<[{ teamId: string; repoKey: string | null }], CertainRow>(
-    `SELECT l.entry_id AS entryId, l.session_id AS sessionNumber, w.external_id AS sessionId, w.agent, w.model,
+    `SELECT l.entry_id AS entryId, l.session_id IS NOT NULL AS hasSession, w.agent, w.model,
        l.origin = 'person' OR l.verdict IS 'confirmed' AS humanVerdict
      FROM causal_links l LEFT JOIN trace_session_windows w ON w.session_id = l.session_id
      WHERE l.team_id = @teamId AND (@repoKey IS NULL OR l.repo_key = @repoKey) AND l.verdict IS NOT 'rejected'

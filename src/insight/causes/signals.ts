@@ -61,14 +61,7 @@ export function openSignals(core: Core, teamId: string, repoKey: string): Signal
 
 function memoized<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
-  return (key) => {
-    let value = known.get(key);
-    if (value === undefined) {
-      value = read(key);
-      known.set(key, value);
-    }
-    return value;
-  };
+  return (key) => known.getOrInsertComputed(key, read);
 }
 
 /** A function that gives an entry's text, reading each file once. */
@@ -162,8 +155,7 @@ function touchedFiles(
     const touchRows = touchesOf(named);
     for (const row of touchRows) {
       if (!overlaps(row, reach)) continue;
-      const touched = touches.get(row.sessionId) ?? new Set();
-      touches.set(row.sessionId, touched.add(named));
+      touches.getOrInsert(row.sessionId, new Set()).add(named);
     }
     // A bare word that no session ever touched is more likely no file at all: `Promise.all`.
     if (touchRows.length > 0 || named.includes("/")) counted.add(named);

@@ -118,7 +118,7 @@ const removals = (
 
 const DIGEST_BYTES = 16;
 
-/** What an entry that was gone is known by when it is there again: its file, date, title and rule, and its place among equal ones. */
+/** Recognises an entry that was removed and comes back: by its file, date, title and rule, and its place among equal ones. */
 const digestOf = (path: string, { date, title, fingerprint, ordinal }: Entry | DefectRow): Buffer =>
   sha256(JSON.stringify([path, date, fold(title), fingerprint.toString("hex"), ordinal])).subarray(0, DIGEST_BYTES);
 

@@ -26,10 +26,7 @@ export class ClassChanges {
   }
 
   touch(fingerprint: Buffer): Set<number> {
-    const key = onWire(fingerprint);
-    const joined = this.#touched.get(key) ?? new Set();
-    this.#touched.set(key, joined);
-    return joined;
+    return this.#touched.getOrInsert(onWire(fingerprint), new Set());
   }
 
   join(fingerprint: Buffer, id: number): void {

@@ -39,7 +39,7 @@ export async function* entriesAnew(core: Core, teamId: string, repoKey: string):
 /** For pages and briefings: brings the entries up to what was delivered where that is soon done, else what stands is shown. */
 export const freshenEntries = (core: Core): Promise<void> => refreshWithin(core, entriesProjection);
 
-/** What makes the rows as the brain is, in parts: a file is looked at once the one before it is stored. */
+/** Row changes that bring the entries' rows to what the brain says, file by file: the next file is read once the one before it is stored. */
 async function* storeBrain(core: Core, brain: CurrentBrain): AsyncGenerator<() => void> {
   const { teamId, repoKey, snapshotId } = brain;
   const sql = rows(core.store);

@@ -1,29 +1,16 @@
 import type { Core } from "../../core.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { newestDelivery } from "../../log/log.ts";
-import type { Projection, RowChange } from "../../platform/projections/projections.ts";
-import { readSessionSource, sessionsAfter } from "../../record/traces/traces.ts";
+import type { RowChange } from "../../platform/projections/projections.ts";
+import { readSessionSource, sessionSequence } from "../../record/traces/traces.ts";
 import { rows } from "./rows.ts";
 import { wordsOf } from "./words.ts";
 
-/** Sessions of several deliveries that share a transaction: each is a row at most. */
-const ENOUGH_SESSIONS = 50;
-
-/** Keeps session_finds like the sessions, some deliveries at a time. */
-export const findsProjection: Projection = {
-  name: "finds",
-  newest: newestDelivery,
-  next(core, checkpoint, alone) {
-    const found = sessionsAfter(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
-    if (!found) return undefined;
-    return { to: found.deliveryId, changes: changes(core, found.sessionIds) };
-  },
-  skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
-};
+/** Keeps session_finds like the sessions. */
+export const findsProjection = sessionSequence.projection("finds", changesOf);
 
 const MEMBERS = ["title", "repoKey", "branch", "words"] as const;
 
-async function* changes(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {
+async function* changesOf(core: Core, sessionIds: readonly number[]): AsyncGenerator<RowChange> {
   const yieldNow = cooperative(core.clock);
   const sql = rows(core.store);
   for (const sessionId of sessionIds) {

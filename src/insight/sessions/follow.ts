@@ -2,38 +2,19 @@ import type { Core } from "../../core.ts";
 import { outcomeKind } from "../../formats/outcomes.ts";
 import { countMembers } from "../../formats/session.ts";
 import { cooperative } from "../../kit/yield.ts";
-import { newestDelivery } from "../../log/log.ts";
-import {
-  checkpointOf,
-  type Projection,
-  type RowChange,
-  refreshWithin,
-} from "../../platform/projections/projections.ts";
+import { checkpointOf, type RowChange, refreshWithin } from "../../platform/projections/projections.ts";
 import {
   readSessionSource,
   type SessionSource,
   sessionCounts,
-  sessionsAfter,
+  sessionSequence,
   sessionTwins,
 } from "../../record/traces/traces.ts";
 import { putSaid, putUser } from "./kept-sums.ts";
 import { NO_START, rows, type SaidRow } from "./rows.ts";
 
-/** Sessions of several deliveries that share a transaction: each is a row. */
-const ENOUGH_SESSIONS = 50;
-
-/** Keeps the rows of sessions like the sessions themselves, some deliveries at a time. */
-export const sessionsProjection: Projection = {
-  name: "sessions",
-  newest: newestDelivery,
-  next(core, checkpoint, alone) {
-    const found = sessionsAfter(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
-    if (!found) return undefined;
-    const { deliveryId, sessionIds } = found;
-    return { to: deliveryId, changes: changesOf(core, sessionIds) };
-  },
-  skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
-};
+/** Keeps the rows of sessions like the sessions themselves. */
+export const sessionsProjection = sessionSequence.projection("sessions", changesOf);
 
 /** More are not waited for: so many are there to read only after an upgrade. */
 const SOON_READ = 100;

@@ -106,7 +106,7 @@ const SUMS = `count(*) AS sessions, ifnull(sum(result = 'succeeded'), 0) AS succ
 
 const OF_TEAM = "team_id = @teamId AND session_id IS NOT NULL";
 const OF_REPO = `${OF_TEAM} AND repo_key = @repoKey`;
-/** Of some devices, one after another. The pluses keep the planner from all other indexes, whatever an ANALYZE noted of them. */
+/** Sessions of some devices, read device by device. The unary plus keeps the planner from other indexes, whatever ANALYZE found. */
 const WITHIN_DEVICES = `(SELECT DISTINCT value AS device FROM json_each(@deviceIds)) CROSS JOIN session_figures
   WHERE device_id = device AND +team_id = @teamId AND +session_id IS NOT NULL`;
 const DAYS_OF_FEW = "+started_at >= @from AND +started_at < @to";

@@ -99,7 +99,7 @@ async function* walkSessions(
   const narrowed = narrowedTo(core, teamId, query);
   const at = start ?? outermost(narrowed, query, up);
   const near = nearest(core, narrowed, query, at, up, size + 1, "rows");
-  // Where the nearest thousands hold too few, kept sums tell whether and when there are others.
+  // When the nearest thousands of rows hold too few, the kept sums of days tell whether there are others, and on which days.
   const others = near.beyond && (await whereAny(core, narrowed));
   const far = others && near.beyond ? await near.beyond({ from: others.from, to: others.to }) : [];
   const rows = [...near.rows, ...far];
@@ -214,7 +214,7 @@ function rowsOf(core: Core, { sort = "started" }: SessionsQuery, keys: readonly 
   return keys.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-/** Where a walk begins that nobody gave a place: with the days asked for, where it goes by days. */
+/** Where the first page begins: at the bound of the days asked for when sessions are ordered by their start, else at the very end. */
 function outermost({ from, to }: Narrowed, { sort = "started" }: SessionsQuery, up: boolean): Key {
   if (sort === "started") return up ? [from, -1] : [to, -1];
   return up ? [NO_START, -1] : [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];

@@ -4,7 +4,7 @@ import { keepSession } from "./follow.ts";
 import { keptSums, noteChanged } from "./kept-sums.ts";
 import { NO_START, rows, type SessionName } from "./rows.ts";
 
-/** What other rooms found out about sessions and say in the transactions in which they do. All are row changes. */
+/** Facts about sessions that other rooms find out. They are stored in those rooms' own transactions: all functions here are row changes. */
 
 /** Tokens and what they cost. */
 export interface Spent {

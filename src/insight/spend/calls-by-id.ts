@@ -51,7 +51,7 @@ export class CallsById {
         : this.#withRequests(teamId, message, ofMessage, { request: key, reports });
     };
     const [wholeBefore, wholeAfter] = [whole(before), whole(after)];
-    // What is told by a request alone may have come to the call, or left it, with the key that names both.
+    // Reports under the request's key alone may have joined the call, or left it, with the key that names both message and request.
     const same = new Set([...others, ...(named ? [] : ofMessage)]);
     const changed = [...wholeBefore, ...wholeAfter].filter((report) => !same.has(report));
     this.#recount(teamId, [wholeBefore], [wholeAfter], new Set(changed.map(sessionNameOf)));

@@ -55,14 +55,8 @@ export class CallsByMeasures {
 
   #repeat(teamId: string, row: StoredReport, times: number): void {
     const name = `${teamId}${equalMeasures(row.key).toString("latin1")}`;
-    let group = this.#groups.get(name);
-    if (!group) {
-      group = { teamId, key: row.key, changes: new Map() };
-      this.#groups.set(name, group);
-    }
-    const repeated = group.changes.get(rowName(row));
-    if (repeated) repeated.times += times;
-    else group.changes.set(rowName(row), { row, times });
+    const group = this.#groups.getOrInsertComputed(name, () => ({ teamId, key: row.key, changes: new Map() }));
+    group.changes.getOrInsertComputed(rowName(row), () => ({ row, times: 0 })).times += times;
   }
 
   /** Makes the changes. */
@@ -80,7 +74,10 @@ export class CallsByMeasures {
     this.#groups.clear();
   }
 
-  /** What is stored of a group; undefined where nothing is paired, before the changes and after: then each counts for itself. */
+  /**
+   * The stored reports of a group of equal measures; undefined when none of them is paired with another, neither before nor after the
+   * changes: each then counts.
+   */
   #toReconcile(teamId: string, key: Buffer, changed: readonly Repeated[]): StoredReport[] | undefined {
     const sql = rows(this.#core.store);
     const [side, ...more] = new Set(changed.map(({ row }) => sideOf(row.source)));

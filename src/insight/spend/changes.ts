@@ -18,9 +18,7 @@ export const nameOf = ({ teamId, key }: { readonly teamId: string; readonly key:
 
 /** @param name by which the key is known among the changes */
 export function add(all: Changes, teamId: string, key: Buffer, change: Change, name = nameOf({ teamId, key })): void {
-  const ofKey = all.get(name);
-  if (ofKey) ofKey.changes.push(change);
-  else all.set(name, { teamId, key, changes: [change] });
+  all.getOrInsertComputed(name, () => ({ teamId, key, changes: [] })).changes.push(change);
 }
 
 /** Telemetry made these reports. */
@@ -47,11 +45,11 @@ export function withdrawReports(
   const ofTelemetry = rollup.reportsOf(teamId, key).filter(({ source }) => source === TELEMETRY);
   const reports = [
     ...ofTelemetry.filter(({ cellId }) => !cellIds.has(cellId)),
-    // Of a call with an id a better report may have hidden them; what has none stands in its cell or was withdrawn with it.
+    // Reports of a call with an id may come to light now that a better one is gone. Those without an id are still in their cell, or went with it.
     ...left.filter(({ dimensions }) => !isByMeasures(key) || cellIds.has(rollup.findCell(dimensions) ?? 0)),
   ];
   add(all, teamId, key, { replaces: TELEMETRY, reports });
-  // What is told of by the request alone would wait for a message that nobody tells of any more, and count nowhere.
+  // The link from request to message goes with the last report: otherwise reports under the request would wait for that message and never count.
   const link = reports.length === 0 ? linkOf(key) : undefined;
   if (link) add(all, teamId, link, { replaces: TELEMETRY, reports: [] });
 }

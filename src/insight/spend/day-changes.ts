@@ -12,9 +12,11 @@ export class DayChanges {
   /** A cell comes to a day, or with -1 goes from it. */
   add({ teamId, day, model, context }: DayOfModel, cell: Measures, times: 1 | -1): void {
     const name = JSON.stringify([teamId, day, model, context]);
-    const known = this.#changes.get(name) ?? { of: { teamId, day, model, context }, sum: NO_MEASURES };
+    const known = this.#changes.getOrInsertComputed(name, () => ({
+      of: { teamId, day, model, context },
+      sum: NO_MEASURES,
+    }));
     known.sum = addMeasures(known.sum, counted(cell), times);
-    this.#changes.set(name, known);
   }
 
   /** Row change: writes them. */

@@ -13,12 +13,11 @@ export interface Change {
   readonly reports: readonly Report[];
 }
 
-/** What is to be kept of one usage's reports after changes, one after the other; takes time by how many reports there are in all. */
+/** The reports of one usage that are kept after some changes, applied in order. Its time is linear in the number of reports. */
 export function reportsAfter<R extends Report>(stored: readonly R[], changes: readonly Change[]): (R | Report)[] {
   const kept = new Map<number, Map<string, R | Report>>();
   const keep = (report: R | Report) => {
-    const ofSource = kept.get(report.source) ?? new Map<string, R | Report>();
-    kept.set(report.source, ofSource);
+    const ofSource = kept.getOrInsert(report.source, new Map());
     const session = report.dimensions ? sessionOf(report.dimensions) : "";
     const before = ofSource.get(session);
     if (!before || isBetter(report, before)) ofSource.set(session, report);

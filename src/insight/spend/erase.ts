@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Core } from "../../core.ts";
 import { type EraseStep, portions } from "../../kit/erase-steps.ts";
 import type { Slices } from "../../kit/slices.ts";
@@ -95,7 +96,7 @@ class Left {
     this.#cells = cells;
     this.#keys = keys;
     this.#last = lastEntryId(core, through);
-    // Of a call that was told of in several repositories the best report hid the others, which may be older.
+    // A call may have been reported in several repositories. Only the best report counts, so older ones must be read again, from the start.
     const isWhole = cells.values().every((some) => some.every(({ repoKey }) => repoKey === null));
     this.#to = isWhole || keys.size === 0 ? this.#last : 0;
   }
@@ -119,9 +120,7 @@ class Left {
     if (cells.length === 0 || (!isLater && cells.some(({ repoKey }) => of.repoKey === repoKey))) return;
     const key = report.key.toString("latin1");
     if (!this.#keys.has(key)) return;
-    const known = this.#reports.get(key);
-    if (known) known.push(report);
-    else this.#reports.set(key, [report]);
+    this.#reports.getOrInsert(key, []).push(report);
   }
 
   under = (key: Buffer): readonly Report[] => this.#reports.get(key.toString("latin1")) ?? [];
@@ -156,7 +155,7 @@ async function* eraseOfTeam(core: Core, all: readonly Cells[], { teamId, through
     for (const id of reporters)
       if (sessionState(core, teamId, id) === undefined) yield* eraseReports(core, { id, teamId });
     const left = new Left(core, byDevice, through, keys);
-    while (left.read()) await new Promise<void>((resolve) => setImmediate(resolve));
+    while (left.read()) await setImmediate();
     for (const some of portions([...keys.values()], BATCH_KEYS))
       yield () => {
         const changes: Changes = new Map();
@@ -251,7 +250,7 @@ async function* reportsOf(core: Core, teamId: string) {
     yield* some;
     at = some.at(-1);
     if (some.length < BATCH_REPORTS) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
 }
 

@@ -73,6 +73,17 @@ const date = (description: string, form: RegExp, message: string) =>
 
 const name = (description: string) => v.optional(v.pipe(identifier(512), v.description(description)));
 
+const EXAMPLE: SpendFigures = {
+  usd: 1.56,
+  reportedUsd: 1.55,
+  inputTokens: 20_000,
+  outputTokens: 60_000,
+  cacheWriteTokens: 80_000,
+  cacheReadTokens: 1_000_000,
+  unpricedTokens: 0,
+  usages: 42,
+};
+
 /** What the team's agents used, and what that costs. */
 export const spend = endpoint(
   {
@@ -115,9 +126,9 @@ export const spend = endpoint(
         by: "model",
         currency: "USD",
         priceTable: { date: "2026-11-06", overridden: false },
-        total: exampleFigures({ usd: 1.56, reportedUsd: 1.55 }),
+        total: EXAMPLE,
         groupCount: 1,
-        groups: [{ key: "claude-sonnet-4-5", ...exampleFigures({ usd: 1.56, reportedUsd: 1.55 }) }],
+        groups: [{ key: "claude-sonnet-4-5", ...EXAMPLE }],
       },
     },
   },
@@ -147,15 +158,3 @@ export const spend = endpoint(
     };
   },
 );
-
-function exampleFigures(dollars: Pick<SpendFigures, "usd" | "reportedUsd">): SpendFigures {
-  return {
-    ...dollars,
-    inputTokens: 20_000,
-    outputTokens: 60_000,
-    cacheWriteTokens: 80_000,
-    cacheReadTokens: 1_000_000,
-    unpricedTokens: 0,
-    usages: 42,
-  };
-}

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Core, slot } from "../../core.ts";
 import { SECOND_MS } from "../../kit/clock.ts";
 import { finish, inSlices, type Slices } from "../../kit/slices.ts";
@@ -86,7 +87,7 @@ export class SessionCosts {
   }
 }
 
-/** What stands for the version of the prices until all sessions are priced at them. */
+/** Stored instead of the prices' version until all sessions are priced at them. */
 const begun = (version: string): string => `${version} begun`;
 
 /** Sessions priced in one transaction. */
@@ -112,7 +113,7 @@ export async function reprice(core: Core): Promise<void> {
     if (!last) break;
     after = last;
     // Prices may change once more meanwhile: the next run sees it.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
   await core.store.write(() => sql.endPricing.run(version, begun(version)));
 }

@@ -3,7 +3,7 @@ import { each, inSlices, type Slices } from "../../kit/slices.ts";
 import { cooperative } from "../../kit/yield.ts";
 import { newestDelivery } from "../../log/log.ts";
 import type { Projection } from "../../platform/projections/projections.ts";
-import { placeOfSession, readMetered, sessionsAfter, sessionTwins } from "../../record/traces/traces.ts";
+import { placeOfSession, readMetered, sessionSequence, sessionTwins } from "../../record/traces/traces.ts";
 import { applySome, type Changes, emptyOlder, PROJECTIONS } from "./changes.ts";
 import { DayChanges } from "./day-changes.ts";
 import { sessionKey } from "./dedupe-key.ts";
@@ -30,12 +30,12 @@ export const spendSessionsProjection: Projection = {
   newest: newestDelivery,
   async next(core, checkpoint, alone) {
     const yieldNow = cooperative(core.clock);
-    // One that grows while others are read comes again: what it said before is not to be counted beside what it says then.
+    // A session that grows while others are read comes twice in a batch: its later state replaces the earlier one here.
     const sessions = new Map<number, ReadSession>();
     let calls = 0;
     let to = checkpoint;
     do {
-      const found = sessionsAfter(core, to);
+      const found = sessionSequence.after(core, to);
       if (!found) break;
       const some: ReadSession[] = [];
       for (const id of found.sessionIds) {
@@ -53,7 +53,7 @@ export const spendSessionsProjection: Projection = {
     if (to === checkpoint) return undefined;
     return { to, apply: applyAll(core, [...sessions.values()]) };
   },
-  skip: (core, checkpoint) => sessionsAfter(core, checkpoint)?.deliveryId,
+  skip: (core, checkpoint) => sessionSequence.after(core, checkpoint)?.deliveryId,
 };
 
 /** A session, and what it reports. */

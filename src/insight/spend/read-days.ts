@@ -82,7 +82,7 @@ function groupOf({ key, ofDevice, model }: GroupRow, by: ReadBy): Group {
   return { name: JSON.stringify([text, of]), key: text, of };
 }
 
-/** What groups are of: those of sources, the person's whose they are now where people are asked for. */
+/** Turns groups of sources into groups of the people whose the sources are now; leaves them alone unless `by` is `person`. */
 export function personOf(core: Core, teamId: string, by: Grouping): (one: Summed) => Summed {
   if (by !== "person") return (one) => one;
   const personOfSource = peopleBySource(core, teamId);

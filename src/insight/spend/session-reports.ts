@@ -7,7 +7,7 @@ import { nameOfDimensions, Rollup, rowName } from "./rollup.ts";
 import { rows, type StoredRow } from "./rows.ts";
 import { type Report, sameMeasures, type UsageRecord } from "./usage-record.ts";
 
-/** What a session reports under a dedupe key: of a call with an id what counts of it; without one, how often it made one report. */
+/** What a session reports under a dedupe key: for a call with an id the report that counts, otherwise one report and how often it was made. */
 interface Reported {
   readonly key: Buffer;
   readonly reports: readonly Report[];

@@ -12,7 +12,7 @@ export interface Subject {
   readonly teamId: string;
   /** The class: the first 8 hexadecimal digits of its entries' fingerprints. */
   readonly fingerprint: string;
-  /** One of its entries, where not all of them are meant. The only entry of a class is the class. */
+  /** One entry of the class, when the act is about that entry alone; for a class with one entry it is about the class all the same. */
   readonly entryId?: number | undefined;
 }
 

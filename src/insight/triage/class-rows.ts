@@ -3,7 +3,7 @@ import { type Preparer, statements } from "../../platform/store/store.ts";
 import type { ClassRow } from "./rows.ts";
 import type { State } from "./standing.ts";
 
-/** What narrows a list of classes; null narrows nothing. Of a team with very many, a slice of them is read at a time. */
+/** What narrows a list of classes; null narrows nothing. A team may have very many, so they are read in slices, `low` to `high`. */
 export interface ClassFilter extends Pick<HashSlice, "low" | "high"> {
   readonly teamId: string;
   readonly now: number;

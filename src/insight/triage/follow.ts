@@ -85,7 +85,7 @@ function reopen(core: Core, word: WordRow | undefined, came: readonly ClassEntry
   const since = isoDate(said - FURTHEST_BEHIND_MS);
   const entry = came.find(({ date }) => date >= since);
   if (!entry) return;
-  // Who snoozes until a day has heard of it until then: it stays so, and shows as come again from that day on.
+  // Somebody who snoozed an error until a day does not want to hear of it before: it stays snoozed, and shows as come again from that day on.
   const isUntilLater = word.snoozed === "until" && isSnoozed(word, now);
   const snooze = isUntilLater ? {} : { snoozed: null, snoozedUntil: null };
   rows(core.store).putWord.run({ ...word, state: "again", stateAt: now, ...snooze, revision: word.revision + 1 });

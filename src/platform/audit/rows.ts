@@ -19,7 +19,7 @@ export interface EventRow {
 /** An event that is a leaf of the log. */
 export interface LeafRow extends EventRow {
   readonly leaf: number;
-  /** What the salt of its item follows from. Of one that names were taken out of, of what is stated of it since; null where nothing is. */
+  /** The key that the salt of its item is made from; after names were removed, of the item that states what is left. Null when nothing is stated. */
   readonly itemKey: Buffer | null;
   /** The hash of the item as it was; null while nothing was taken out of it. */
   readonly itemSha256: Buffer | null;

@@ -43,7 +43,7 @@ function statedChain(core: Core, teamId: string): Buffer | undefined {
 /** Row change: states what ever went of a team, where that is not done yet. */
 export function stateUnstated(core: Core, teamId: string, erasure: ErasureRef): void {
   const sql = rows(core.store);
-  // Where nothing went, nothing is stated: that would be looked for in all events of the team.
+  // Nothing is stated of a team that lost no events: whoever checks would look for them in all that the team has.
   if (sql.lastErased.get(teamId) !== undefined && statedChain(core, teamId) === undefined)
     state(core, EVENTS_ERASED, teamId, erasure, { events: 0, chain: chainOfAll(core, teamId).toString("hex") });
 }

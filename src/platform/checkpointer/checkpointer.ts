@@ -18,7 +18,7 @@ import { storeMetrics } from "./store-figures.ts";
 /** The clock may differ from the monotonic one by this much between two looks. */
 const MAX_DRIFT_MS = 2 * SECOND_MS;
 
-/** What was told already, how far the clock was from the monotonic one, and the check that goes on beside. */
+/** What has been reported already, the offset of the clock from the monotonic one at the last look, and the running check of the file. */
 const known = slot(({ clock }) => ({
   overCeiling: false,
   inPlace: true,
@@ -79,7 +79,7 @@ function checkBeside(core: Core, onDamage: (advice: string) => void): void {
     else if (error.code === 1) {
       const finding = stderr.trim().replace(/^reckon: /, "");
       const advice = damageAdvice(directory, finding);
-      // What could not be read may be sound: requests that meet the error are refused one by one.
+      // A read error is no damage to the file: the server goes on, and refuses requests that meet the error themselves.
       if (isReadError(finding)) core.log.error("structure_not_checked", { advice });
       else onDamage(advice);
     }

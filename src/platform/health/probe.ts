@@ -15,7 +15,7 @@ const RETRY_MS = SECOND_MS;
  */
 const LOCK_LASTS_MS = 500;
 const LOCK_RETRY_MS = 20;
-/** What is written after a failure: enough that a disk with a few spare kilobytes does not count as recovered. */
+/** Bytes written to prove recovery after a failure: more than a full disk may have left over. */
 const RECOVERY_BYTES = 256 * 1024;
 
 interface State {

@@ -164,7 +164,7 @@ export class PageSteps implements Steps {
     return send(this.#exchange, this.#pages, reply, visitor);
   }
 
-  /** Where it cannot be read whose the session is, what went wrong is said to nobody in particular. */
+  /** Who is looking; somebody without a session when it cannot be read, so that an error can be shown all the same. */
   #lookOrNobody(): Visitor {
     try {
       return this.#look();
@@ -173,7 +173,7 @@ export class PageSteps implements Steps {
     }
   }
 
-  /** What a person is told of whatever was thrown; what we did not foresee says nothing of its cause outside the log. */
+  /** What a person is told of an error. The cause of an unforeseen one goes to the log alone. */
   #describe(error: unknown): PageError {
     if (error instanceof Problem) {
       const isStale = error.row === staleForm || error.row === otherTeamsForm;

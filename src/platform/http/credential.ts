@@ -22,7 +22,7 @@ export interface Credential<P> {
   readonly find: (core: Core, token: string) => P | undefined | Promise<P | undefined>;
   /** Fails with `unauthorized` for one that is known but of no use any more. */
   readonly judge?: (core: Core, principal: NonNullable<P>) => void;
-  /** What else `judge` fails with; where an endpoint's refusals have a shape of their own, in that. */
+  /** Faults that `judge` throws besides `unauthorized`; an endpoint whose refusals have their own shape answers them in that shape. */
   readonly faults?: readonly Fault[];
   /** Whose share of the limits, and of the server's memory and time, its requests take. */
   readonly sender: (principal: NonNullable<P>) => Payer;

@@ -18,7 +18,7 @@ export interface Limit {
   /** As it stands in `RateLimit-Policy`. */
   readonly name: string;
   readonly quota: (config: Config) => Quota | null;
-  /** Whose use is counted; a site and a provider as `blocksOf` takes them, so that many addresses are not many strangers. */
+  /** Whose use is counted. `site` and `provider` are blocks of addresses, see `blocksOf`, so that many addresses do not make many callers. */
   readonly per: "ip" | "site" | "provider" | "team" | "token";
   /** Whether the rate-limit headers go on every reply or on refusals only. */
   readonly headers: "always" | "limited";
@@ -51,7 +51,7 @@ export interface BodySpec<B extends Schema, P = unknown, M = unknown> {
 /** A preparation of an endpoint's bodies, see `prepared`. */
 export interface Prepare<P, M> {
   readonly by: Preparation<Schema, unknown, M, unknown>;
-  /** What it is given, once the body is there. What this throws is answered after what is wrong with the body itself. */
+  /** Values for the preparation, read once the body has arrived. A fault of the body is answered before one thrown here. */
   given(core: Core, principal: P): unknown;
   /** Answers what it asks. */
   answer?(core: Core, principal: P, question: unknown): unknown;

@@ -54,7 +54,7 @@ function awaitTurn(): void {
   isTurnDue = true;
 }
 
-/** As many go on as can fill a turn by one piece each; those that stay stand before those that come. */
+/** Lets as many sockets go on as fill a turn with one piece each: first come first served, those whose body is thrown away last. */
 function nextTurn(): void {
   isTurnDue = false;
   taken = 0;

@@ -64,7 +64,7 @@ export class Exchange {
   }
 }
 
-/** What is special about endpoints, and about pages. What returns nothing to wait for is not waited for. */
+/** The steps in which endpoints and pages differ. A step that returns no promise is not awaited. */
 export interface Steps {
   readonly limits: readonly Limit[];
   /** Before anything is spent on the request. */

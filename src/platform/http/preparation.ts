@@ -65,7 +65,7 @@ export interface SentBytes {
   readonly given: { readonly value: unknown } | undefined;
 }
 
-/** What a thread says of a body: its result, or that it inflates to more than an ordinary text, which is not for it to allow. */
+/** What a thread answers about a body: its result, or that it inflates to more than an ordinary text, which the main thread must allow first. */
 export type Prepared = { readonly result: unknown } | "extraordinary";
 
 const neverYields = () => undefined;

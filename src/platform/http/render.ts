@@ -30,7 +30,7 @@ export function respond(
   content?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
 ): Response {
   const list: HeaderList = [...COMMON];
-  for (const entry of Array.isArray(headers) ? headers : Object.entries(headers)) list.push(entry as [string, string]);
+  for (const entry of Array.isArray(headers) ? headers : Object.entries(headers)) list.push(entry);
   if (body === null && content === undefined)
     return new FastResponse(null, { status, statusText: STATUS_CODES[status] ?? "", headers: list });
   list.push(["content-type", media ?? JSON_TYPE]);

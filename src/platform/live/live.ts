@@ -26,7 +26,7 @@ const MAX_OF_PERSON = 4;
 const MAX_STREAMS = 200;
 
 const TICK_MS = 500;
-/** In ticks: how often rights are looked at where nothing was delivered, and how often a silent stream says that it lives. */
+/** In ticks: how often a stream's rights are checked while nothing is delivered, and how often a silent stream sends a sign of life. */
 const LOOK_TICKS = 4;
 const BEAT_TICKS = 30;
 /** One that lasted an hour ends; the browser comes again. */

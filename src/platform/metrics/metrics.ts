@@ -108,9 +108,7 @@ export function counter(
     name,
     count(core, labels, times = 1) {
       const key = Object.values(labels).join("\n");
-      const known = counted(core).get(key);
-      if (known) known.value += times;
-      else counted(core).set(key, { labels, value: times });
+      counted(core).getOrInsertComputed(key, () => ({ labels, value: 0 })).value += times;
     },
     lines(core) {
       const groups = Map.groupBy(counted(core).values(), ({ labels }) => Object.values(labels)[0]);
@@ -132,8 +130,7 @@ export function histogram(
     name,
     observe(core, labels, value) {
       const key = Object.values(labels).join("\n");
-      const spread = observed(core).get(key) ?? make(labels);
-      observed(core).set(key, spread);
+      const spread = observed(core).getOrInsertComputed(key, () => make(labels));
       spread.count++;
       spread.sum += value;
       // Each bucket counts those below it, too.

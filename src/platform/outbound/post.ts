@@ -80,7 +80,7 @@ function answerOf({ statusCode = 0, statusMessage = "", headers }: IncomingMessa
   return { status: statusCode, statusText: line.trim(), retryAfter: headers["retry-after"], reply };
 }
 
-/** What there is of a body until it ends, breaks off, or is longer than is read. The head has told what became of the message. */
+/** The reply's body as far as it arrives, bounded. One that breaks off is no failure: the status has told what became of the message. */
 async function readReply(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Core, slot } from "../../core.ts";
 import { StoreUnavailable, storeTrouble } from "../../kit/errors.ts";
@@ -74,7 +75,7 @@ export async function catchUp(core: Core, projection: Projection): Promise<void>
 async function bringUp(core: Core, projection: Projection): Promise<void> {
   const { running } = work(core);
   const before = running.get(projection.name);
-  // What runs already may have looked before the caller's rows were there: it is waited for, then looked again.
+  // A run under way may have read the source before the caller's rows were there. So it is awaited, and another follows.
   const own = (before ?? Promise.resolve()).catch(() => {}).then(() => follow(core, projection));
   running.set(projection.name, own);
   try {
@@ -98,7 +99,7 @@ export async function catchUpWithin(core: Core, projection: Projection, ms: numb
 /** Requests that came meanwhile have their turn: transactions that follow one another at once would let nobody in. */
 async function othersTurn(core: Core): Promise<void> {
   const state = work(core);
-  await new Promise<void>((resolve) => setImmediate(resolve));
+  await setImmediate();
   await giveWay(
     core,
     () => lagOf(core),
@@ -154,7 +155,7 @@ class Failed {
   }
 }
 
-/** Who their changes are committed for: what takes long shares no transaction with what a request waits for. */
+/** The payer of their changes, so that long ones never share a transaction with changes that a request waits for. */
 const PROJECTIONS = { team: "", credential: "projections" };
 
 async function advance(core: Core, projection: Projection, from: Standing, batch: Batch): Promise<void> {

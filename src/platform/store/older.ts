@@ -3,18 +3,31 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { CURRENT_SCHEMA, requireOurs, schemaVersion } from "./migrate.ts";
 import type { Preparer } from "./types.ts";
 
+/** What every connection is set to, whether it writes or only reads. */
+export function configureReading(db: Database): void {
+  db.pragma("trusted_schema = OFF");
+  db.pragma("temp_store = MEMORY");
+  db.pragma("cache_size = -32768");
+}
+
+/** Opens a database to look at it. No byte of it is changed, not even by what SQLite does on opening and closing. */
+export function openToLook(path: string): Database {
+  // Where there is a log, closing a connection that may write would move it into the database; where there is none, one that
+  // may only read would leave an empty one behind.
+  const db = new Sqlite(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout: 5_000 });
+  db.pragma("query_only = ON");
+  configureReading(db);
+  return db;
+}
+
 /**
- * Opens a database of an older schema to look at it. No byte of it is changed, not even by what SQLite does on opening and closing.
+ * Opens a database of an older schema as `openToLook` does.
  * @returns undefined when the database is not older
  * @throws DataDirectoryError when it is newer than this program or is not ours
  */
 export function openOlder(path: string): Database | undefined {
-  // Where there is a log, closing a connection that may write would move it into the database; where there is none, one that
-  // may only read would leave an empty one behind.
-  const db = new Sqlite(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout: 5_000 });
+  const db = openToLook(path);
   try {
-    db.pragma("query_only = ON");
-    db.pragma("trusted_schema = OFF");
     const version = schemaVersion(db);
     if (version > 0) requireOurs(db);
     if (version === 0 || version >= CURRENT_SCHEMA.version) {

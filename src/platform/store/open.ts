@@ -14,7 +14,7 @@ import { databasePath } from "./file.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type DirectoryLock, lockDirectory, SERVER_NOTE } from "./lock.ts";
 import { createSchema, requireCurrent, requireOurs, upgrade } from "./migrate.ts";
-import { openOlder, tolerant } from "./older.ts";
+import { configureReading, openOlder, openToLook, tolerant } from "./older.ts";
 import { outsideWatch } from "./outside.ts";
 import { plannedOnce } from "./planned-once.ts";
 import { giveBack, reclaim, vacuumOnce } from "./reclaim.ts";
@@ -129,13 +129,9 @@ function isThere(path: string, directory: string): boolean {
 export function openCopy(path: string): Store {
   const older = openOlder(path);
   if (older) return wrap(older, path, tolerant(older));
-  const db = new Sqlite(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout: 5_000 });
+  const db = openToLook(path);
   try {
     requireOurs(db);
-    db.pragma("query_only = ON");
-    db.pragma("trusted_schema = OFF");
-    db.pragma("temp_store = MEMORY");
-    db.pragma("cache_size = -32768");
     return wrap(db, path);
   } catch (error) {
     db.close();
@@ -151,9 +147,7 @@ function configure(db: Database): void {
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = ON");
-  db.pragma("trusted_schema = OFF");
-  db.pragma("temp_store = MEMORY");
-  db.pragma("cache_size = -32768");
+  configureReading(db);
   db.pragma("journal_size_limit = 67108864");
   // Checkpoints run when we say so, away from requests; see `Checkpoints`.
   db.pragma("wal_autocheckpoint = 0");

@@ -1,4 +1,5 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
 import { syncFile } from "../../kit/files.ts";
 import type { Log } from "../../kit/log.ts";
@@ -30,7 +31,7 @@ const freePages = (db: Database) => db.pragma("freelist_count", { simple: true }
 /** Gives some free pages back, and lets others have their turn. @param write runs a change in a transaction of its own */
 async function giveSomeBack(db: Database, write: (change: () => void) => Promise<void>): Promise<void> {
   await write(() => void db.pragma(`incremental_vacuum(${PAGES_A_STEP})`));
-  await new Promise<void>((resolve) => setImmediate(resolve));
+  await setImmediate();
 }
 
 /** Up to so much of a file is left free for what comes: a share of it, and no less than so many bytes. */
@@ -79,7 +80,7 @@ export async function reclaim(
 async function whenLogIsEmpty(db: Database, work: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
     if (emptyLog(db) && work()) return true;
-    await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
+    await setTimeout(PAUSE_MS);
   }
   return false;
 }

@@ -64,7 +64,7 @@ export function signStatement(core: Core, text: string): string {
  * @returns undefined where the tree cannot be signed
  */
 export function receiptFor(core: Core, n: number, salt: string): string | undefined {
-  // One that was signed since it was committed has it: those who were committed together share one.
+  // Deliveries that were committed together share a checkpoint: the first one signed it.
   const { last } = signed(core);
   const head = last && last.size >= n ? last : signable(core);
   if (!head || head.size < n) return undefined;

@@ -2,7 +2,7 @@ import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { type FromThread, failureOf, type Outcome, type ToThread } from "./messages.ts";
 
-/** What came of a job, and which of its memory goes along with it instead of being copied. */
+/** The result of a job, and the buffers in it that are handed over instead of copied. */
 export interface Made {
   readonly made: unknown;
   readonly transfer?: ArrayBuffer[];

@@ -83,7 +83,7 @@ export function listFiles(core: Core, teamId: string, repoKey: string, snapshotI
     files: [...files].map(([path, blobId]) => ({
       path,
       kind: kindOf(path),
-      bytes: (sql.blobBytes.get(blobId) as number | undefined) ?? 0,
+      bytes: sql.blobBytes.get(blobId) ?? 0,
       changedAt: changedAt.get(path) as number,
       orEarlier: !whole && open.has(path),
     })),

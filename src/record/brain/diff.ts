@@ -39,7 +39,7 @@ export function diffSnapshots(
   if (!sides) return undefined;
   const changes = compareManifests(sides.old, sides.now);
   const bytes = (blob: number | undefined) =>
-    blob === undefined ? null : ((browseRows(core.store).blobBytes.get(blob) as number | undefined) ?? null);
+    blob === undefined ? null : (browseRows(core.store).blobBytes.get(blob) ?? null);
   const listed = (change: keyof Changes) =>
     changes[change].map((path) => ({
       path,

@@ -43,7 +43,7 @@ function entriesIn(stored: string): ManifestEntries | undefined {
 
 type Blob = NonNullable<ReturnType<ReturnType<typeof rows>["blobById"]["get"]>>;
 
-/** What a blob is addressed by, as it is stored; of a withheld one that holds content after all nothing that fits. */
+/** The digest that a blob's address must equal. For a withheld blob that holds content all the same, it is one that cannot. */
 function digestOfBlob(core: Core, blob: Blob): Buffer {
   const content = contentOf(core, blob);
   return blob.withheldSha256 && content === "" ? withheldDigest(blob.withheldSha256, blob.bytes) : sha256(content);

@@ -11,7 +11,7 @@ export function manifestReader(core: Core): (manifestId: number) => ReadonlyMap<
   return (id) => {
     const known = read.get(id);
     if (known) return known;
-    const made = new Map(JSON.parse((sql.manifest.get(id) as string | undefined) ?? "[]") as ManifestEntries);
+    const made = new Map(JSON.parse(sql.manifest.get(id) ?? "[]") as ManifestEntries);
     read.set(id, made);
     return made;
   };
@@ -39,7 +39,7 @@ export function findSnapshot(
   snapshotId?: number | undefined,
 ): SnapshotFacts | undefined {
   const sql = browseRows(core.store);
-  const id = snapshotId ?? (sql.current.get(teamId, repoKey) as number | undefined);
+  const id = snapshotId ?? sql.current.get(teamId, repoKey);
   const row = Number.isSafeInteger(id) ? sql.snapshot.get(id as number, teamId, repoKey) : undefined;
   return row && snapshotFacts(core, [row])[0];
 }

@@ -85,10 +85,7 @@ export async function findMentions(core: Core, teamId: string, query: MentionQue
 const looked = slot(() => new WeakMap<object, boolean>());
 
 function namesCommits(core: Core, document: { readonly text: string }): boolean {
-  const known = looked(core);
-  const found = known.get(document) ?? mayNameCommits(document.text);
-  known.set(document, found);
-  return found;
+  return looked(core).getOrInsertComputed(document, () => mayNameCommits(document.text));
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

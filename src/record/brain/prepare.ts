@@ -153,7 +153,7 @@ async function prepare(
   };
 }
 
-/** Where a file's content is looked for. What may not be kept is addressed by its size as well, which its digest alone does not tell. */
+/** The digest under which a file's content is stored. Withheld content is addressed by digest and size, because only those are kept of it. */
 function addressOf(file: SentFile, isMetadataOnly: boolean): Addressed {
   const contentSha256 = isWhole(file) ? sha256(file.content) : Buffer.from(file.contentSha256 ?? "", "hex");
   if (!isMetadataOnly) return { contentSha256, sha256: contentSha256 };

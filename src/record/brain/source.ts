@@ -49,8 +49,7 @@ export function sourceFinder(
   // A few hits are of a few repositories, of which a team may have hundreds.
   const known = new Map<string, ReturnType<typeof publisherOf>>();
   return ({ repoKey, path }) => {
-    if (!known.has(repoKey)) known.set(repoKey, publisherOf(core, teamId, repoKey));
-    const publisher = known.get(repoKey);
+    const publisher = known.getOrInsertComputed(repoKey, () => publisherOf(core, teamId, repoKey));
     if (!publisher) return undefined;
     const origin = isFromPack(path) ? "pack" : "team";
     const { deviceId, version, receivedAt } = publisher;

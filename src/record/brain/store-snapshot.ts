@@ -52,11 +52,11 @@ export function storeSnapshot(intake: Intake, snapshot: Snapshot, digest: Buffer
   const { version } = snapshot;
   const sql = rows(core.store);
   const stream = sql.stream.get(deviceId, repoKey);
-  const known = sql.manifest.get(teamId, digest) as number | undefined;
+  const known = sql.manifest.get(teamId, digest);
   const accepted = stream === undefined || version > stream.lastVersion;
   const before = stream && !accepted ? storedBefore(core, teamId, stream.id, snapshot) : undefined;
   if (before) return before;
-  // What was erased may come again, from a machine that still has it; that is no evidence of anything.
+  // An erased snapshot may be sent again by a machine that still has it: it is refused as a rollback, but not kept as evidence.
   if (stream && !accepted && isErased(intake, stream.id, version)) return { gap: false, rollback: true };
   const gap = accepted && stream !== undefined && version > stream.lastVersion + 1;
   const manifestId = known ?? insertManifest(core, teamId, snapshot, digest);
@@ -94,7 +94,7 @@ function storedBefore(core: Core, teamId: string, streamId: number, { version, f
   const sql = rows(core.store);
   if (isWithheld(core, "brain", streamId, version)) return { gap: false, rollback: false };
   for (const digest of bothDigests(files)) {
-    const manifestId = sql.manifest.get(teamId, digest) as number | undefined;
+    const manifestId = sql.manifest.get(teamId, digest);
     const twin = manifestId === undefined ? undefined : sql.snapshot.get(streamId, version, manifestId);
     if (twin) return { gap: twin.gap === 1, rollback: twin.accepted === 0 };
   }
@@ -136,7 +136,7 @@ function insertManifest(core: Core, teamId: string, snapshot: Snapshot, digest: 
     return sql.insertBlob.get(teamId, sha256, RULES_VERSION, bytes, content, withheld) as number;
   };
   const entries = snapshot.files.map((file) => [file.path, file.blobId ?? insert(file)]);
-  // What was found while it was prepared may have been erased since; sent again, it is stored anew.
+  // A blob found during the preparation may have been erased since. The client sends the snapshot again, and then it is stored anew.
   const ids = snapshot.files.flatMap(({ blobId = [] }) => blobId);
   if (sql.countBlobs.get(JSON.stringify(ids)) !== ids.length)
     throw new StoreUnavailable("a file of the snapshot was erased meanwhile");

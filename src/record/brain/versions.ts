@@ -80,11 +80,8 @@ export function fileVersions(
   const sql = browseRows(core.store);
   const size = pageSize(query.limit);
   const blobs = new Map<number, number | undefined>();
-  const blobIn = ({ manifestId }: SnapshotRow) => {
-    if (!blobs.has(manifestId))
-      blobs.set(manifestId, blobUnder((sql.manifest.get(manifestId) as string | undefined) ?? "", path));
-    return blobs.get(manifestId);
-  };
+  const blobIn = ({ manifestId }: SnapshotRow) =>
+    blobs.getOrInsertComputed(manifestId, () => blobUnder(sql.manifest.get(manifestId) ?? "", path));
   const rows: FileVersion[] = [];
   const compare = (row: SnapshotRow, previous: SnapshotRow | undefined) => {
     const now = blobIn(row);
@@ -96,7 +93,7 @@ export function fileVersions(
       rows.push(
         now === undefined
           ? { ...facts, change: "removed", previousId, fileBytes: null }
-          : { ...facts, change, previousId, fileBytes: (sql.blobBytes.get(now) as number | undefined) ?? null },
+          : { ...facts, change, previousId, fileBytes: sql.blobBytes.get(now) ?? null },
       );
   };
   let below = readCursor(query.cursor, 1)?.key[0] ?? Number.MAX_SAFE_INTEGER;

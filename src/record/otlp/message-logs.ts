@@ -37,8 +37,7 @@ export class MessageLogs {
     // Nothing is said where words are kept back, or a tool is called: its span tells of that.
     if (role === "system" || !isObject(content) || Object.keys(content).length === 0) return true;
     const name = `${details.traceId} ${details.id}`;
-    const call = this.#calls.get(name) ?? { details, given: [], gave: [] };
-    this.#calls.set(name, call);
+    const call = this.#calls.getOrInsertComputed(name, () => ({ details, given: [], gave: [] }));
     (isAnswer ? call.gave : call.given).push({
       kvlistValue: {
         values: [

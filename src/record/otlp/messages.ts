@@ -121,7 +121,7 @@ function flatMessages(attributes: Fields, list: string): Fields[] {
   }
 }
 
-/** What is kept of lists and maps, and of answers that have other names or are longer than what is kept of a text. */
+/** Attributes to keep of a call in another form than sent: lists and maps as JSON, long answers cut, answers under other names renamed. */
 export function keptMessages({ attributes, structured, name, isDetails }: SpanRecord): Fields {
   const kept: Record<string, unknown> = {};
   for (const one in structured)

@@ -110,7 +110,7 @@ export function ofOpenAiAgents(scope: string, attributes: Fields): Fields {
     };
   if (attributes["gen_ai.usage.input_tokens"] === undefined) return {};
   const listOf = (value: unknown) => asObjects(parseJson(asText(value) ?? ""));
-  // Of OpenAI's newer interface all is in events of which each is a message, what the call gave back last.
+  // For OpenAI's Responses API each event is a message, in order: the assistant's at the end are what the call gave back.
   const messages = listOf(events).map(({ role, content }) => ({ role, content }));
   const end = messages.findLastIndex(({ role }) => role !== "assistant") + 1;
   const gave = events === undefined ? listOf(output) : messages.slice(end);

@@ -24,7 +24,7 @@ const ASKED = 500;
 export interface Places {
   /** Whether the device has told of sums that name no session: calls that do name one may belong to them. */
   readonly tellsNamelessSums: boolean;
-  /** Where spans of some traces are recorded already; a thread has nothing to do until that is answered. */
+  /** Asks the main thread in which sessions spans of some traces are recorded already. */
   placesOf(traceIds: readonly string[]): Promise<readonly Place[]>;
 }
 

@@ -37,7 +37,7 @@ export interface SpanRecord extends Origin {
   readonly structured: Fields;
   readonly startedAt: string | undefined;
   readonly endedAt: string | undefined;
-  /** What is said of its failure, maybe nothing; undefined where it did not fail, as far as its status tells. */
+  /** The message of its failed status, which may be empty; undefined unless its status says that it failed. */
   readonly failure: string | undefined;
   /** It is a log record of the span's call: what the span is it says itself. */
   readonly isDetails?: boolean;

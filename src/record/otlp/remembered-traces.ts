@@ -4,7 +4,7 @@ import { sessionPieces } from "../traces/traces.ts";
 /** The session in which spans of a trace are recorded; whether they are sums without a name whose calls did not come yet. */
 export type Place = readonly [traceId: string, session: string, awaitsCalls?: boolean];
 
-/** Of all devices together. A trace lasts for minutes; one of so many before is not looked for any more. */
+/** Traces remembered of all devices together. A trace lasts for minutes, so nobody asks for one that so many others followed. */
 const MAX_KNOWN = 10_000;
 
 /** By device and trace, what spans called the session of the trace, while the server runs; the newest last. */
@@ -23,8 +23,7 @@ export const tellsNamelessSums = (core: Core, deviceId: string): boolean => summ
 export function rememberPlaces(core: Core, deviceId: string, places: readonly Place[]): void {
   if (places.length === 0) return;
   const known = named(core);
-  const own = known.ofDevices.get(deviceId) ?? new Map<string, string>();
-  known.ofDevices.set(deviceId, own);
+  const own = known.ofDevices.getOrInsert(deviceId, new Map());
   known.size -= own.size;
   for (const [traceId, session] of places) {
     own.delete(traceId);
@@ -47,7 +46,10 @@ function forgetSome(known: ReturnType<typeof named>): void {
   if (from.size === 0) known.ofDevices.delete(most);
 }
 
-/** Where spans of some traces of a device are recorded: without a name in a session called by the trace, once that has calls; else by what was named, if anything was. */
+/**
+ * The sessions in which spans of some traces of a device are recorded. A trace that named no session is recorded under its own id; once that
+ * session has calls it stays there, otherwise the name that other spans of the trace gave is taken.
+ */
 export function placesOf(core: Core, deviceId: string, traceIds: readonly string[]): Place[] {
   const work = sessionPieces.workOf(core, deviceId, traceIds);
   const alone = new Map(work.map(({ externalId, hasCalls }) => [externalId, hasCalls]));

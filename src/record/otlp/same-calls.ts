@@ -26,7 +26,7 @@ function usedBy({ usage, attributes }: Span): string {
   return `${context} ${output ?? 0}`;
 }
 
-/** Where a call stands that two spans tell of: under the id of the first, where the outer of them does. */
+/** The place in the tree of a call that two spans tell of: it has the id of the first, and the parent of the outer one. */
 export const placeOfBoth = (before: Span, { id, parentId, startedAt, endedAt }: Span): Partial<Span> => ({
   id: before.id,
   parentId: before.parentId === id || String(startedAt) < String(before.startedAt) ? parentId : before.parentId,

@@ -31,7 +31,7 @@ export interface Translated {
   readonly dropped: number;
   /** Those that are none, see `recordsOf`. */
   readonly rejected: number;
-  /** What spans called the sessions of their traces: what sums them up may come later, and name none. */
+  /** Sessions that spans named for their traces, to be remembered: a span that sums the trace up may come later without a name. */
   readonly named: readonly Place[];
   readonly hasNamelessSum: boolean;
 }
@@ -176,12 +176,11 @@ class Gathered {
   /** Tells spans apart that have the same id: what is sent again is told in the same order. */
   #numbered(session: string, span: Span): Span {
     const name = JSON.stringify([session, span.id]);
-    const spans = this.#sameIds.get(name) ?? new Map<string, Span>();
-    this.#sameIds.set(name, spans);
-    const text = JSON.stringify(span);
-    const numbered = spans.get(text) ?? (spans.size === 0 ? span : { ...span, id: `${span.id}#${spans.size + 1}` });
-    spans.set(text, numbered);
-    return numbered;
+    const spans = this.#sameIds.getOrInsert(name, new Map());
+    const nth = spans.size + 1;
+    return spans.getOrInsertComputed(JSON.stringify(span), () =>
+      nth === 1 ? span : { ...span, id: `${span.id}#${nth}` },
+    );
   }
 
   /** What a span says of its failure is text; nobody can switch that off alone. */

@@ -24,7 +24,7 @@ export interface Pulses {
 
 /** Pulses looked at, at most: the newest. */
 const MAX_PULSES = 5_000;
-/** What is told apart in them, at most: what the newest told of. Each may have a thousand fingerprints that nobody else has. */
+/** Names and fingerprints that are counted, at most, from the newest pulses on: each pulse may bring a thousand new fingerprints. */
 const MAX_NAMES = 2_000;
 const MAX_FINGERPRINTS = 20_000;
 /** Fingerprints read, of the newest pulses. */

@@ -13,7 +13,7 @@ import { storeEntries } from "./store-entries.ts";
 export interface Batch {
   readonly mode: string | null;
   readonly packed: PackedEntries;
-  /** What a delivery of all of them commits to, for the common case that all are new; undefined where that is to be made. */
+  /** The items of a delivery of all these entries, made ahead for the usual case that all are new; undefined to have them made. */
   readonly content: Items | undefined;
   /** Entries that redaction touched. */
   readonly redacted: number;

@@ -101,9 +101,9 @@ export function listConflicts(
   const device = query.deviceId ?? null;
   const repo = query.repoKey ?? null;
   const { deviceIds } = query;
-  const streams = (sql.streamsInConflict.all(teamId, device, device, repo, repo) as number[]).filter(
-    (id) => deviceIds?.includes(sql.deviceOfStream.get(id) ?? "") ?? true,
-  );
+  const streams = sql.streamsInConflict
+    .all(teamId, device, device, repo, repo)
+    .filter((id) => deviceIds?.includes(sql.deviceOfStream.get(id) ?? "") ?? true);
   const page = keysetPage({
     cursor: query.cursor,
     limit: query.limit,
@@ -113,7 +113,7 @@ export function listConflicts(
       const down = towards === "older";
       const start = key?.[0] ?? (down ? Number.MAX_SAFE_INTEGER : 0);
       return streams
-        .flatMap((id) => (down ? sql.conflictsDown : sql.conflictsUp).all(id, start, count) as number[])
+        .flatMap((id) => (down ? sql.conflictsDown : sql.conflictsUp).all(id, start, count))
         .sort((a, b) => (down ? b - a : a - b))
         .slice(0, count);
     },

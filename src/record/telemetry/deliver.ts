@@ -5,7 +5,7 @@ import { rows } from "./rows.ts";
 import { MAX_BLOCK_BYTES } from "./seal.ts";
 import { segmentRows } from "./segment-rows.ts";
 
-/** What one transaction reads of what is stored, while everybody else waits: segments, and bytes of them and of unpacked blocks. */
+/** How much of the stored stream one transaction may read, because all others wait for it: segments, and bytes with unpacked blocks. */
 const MAX_READ = { segments: 250, bytes: 6 * 1024 * 1024 };
 
 /**

@@ -198,9 +198,7 @@ function ofSession(isSession: (id: string) => boolean): IsMeant {
   return ({ payload }) => {
     const value: unknown = JSON.parse(payload);
     const id = isObject(value) ? readId(value.sessionId) : undefined;
-    if (id === undefined) return false;
-    if (!known.has(id)) known.set(id, isSession(id));
-    return known.get(id) === true;
+    return id !== undefined && known.getOrInsertComputed(id, isSession);
   };
 }
 

@@ -51,7 +51,7 @@ export function scan(texts: Buffer): PackedEntries {
     const afterPayload = afterTimestamp < 0 ? -1 : texts.indexOf(0, afterTimestamp + 1);
     if (afterPayload < 0) break;
     let seq = 0;
-    // In this order: the largest number and a digit's code would together be more than a number holds.
+    // The digit is subtracted first: the largest number plus the code of a digit would exceed what a number holds exactly.
     for (let i = at; i < afterSeq; i++) seq = seq * 10 + ((texts[i] as number) - DIGIT_0);
     seqs.push(seq);
     at = afterPayload + 1;

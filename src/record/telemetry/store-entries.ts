@@ -56,7 +56,7 @@ function largeCuts({ ends, texts }: PackedEntries): number[] {
   return cuts;
 }
 
-/** Where new numbers have stored ones between them, as indexes; what is stored on both sides of one is parted before. */
+/** Indexes at which new entries must be split because stored entries lie between them. Stored segments around new ones are split before. */
 function cutsOf(core: Core, streamId: number, seqs: PackedEntries["seqs"]): number[] {
   const sql = segmentRows(core.store);
   const starts: number[] = [];

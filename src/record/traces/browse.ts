@@ -200,7 +200,7 @@ export interface Looked {
   readonly chars: number;
 }
 
-/** What of a document that is read here costs as much as one character that is looked through within SQLite. */
+/** A character of a document that is read in JavaScript counts as so many that SQLite looks through. */
 const READ_COSTS = 10;
 
 /** Makes what tells which of some sessions' documents (not their spans) hold a text, in any case. */
@@ -224,7 +224,7 @@ export function textFinder(core: Core, text: string): (ids: readonly number[]) =
     const found = new Set<number>();
     let chars = 0;
     for (const id of ids) {
-      const document = (sql.document.get(id) as string | undefined) ?? "";
+      const document = sql.document.get(id) ?? "";
       if (holds(document)) found.add(id);
       chars += READ_COSTS * document.length;
     }

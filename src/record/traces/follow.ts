@@ -4,6 +4,8 @@ import { failureOf } from "../../formats/step.ts";
 import { readAttributes } from "../../formats/usage.ts";
 import { asObject } from "../../formats/values.ts";
 import { cooperative } from "../../kit/yield.ts";
+import { newestDelivery } from "../../log/log.ts";
+import type { Projection, RowChange } from "../../platform/projections/projections.ts";
 import { withDocument } from "./documents.ts";
 import { followRows, type RangeRow, type SessionSourceRow } from "./follow-rows.ts";
 import { parsedMembers } from "./rules.ts";
@@ -16,7 +18,7 @@ import { SIGNS, signsOf } from "./signs.ts";
  * @param enough deliveries are added up to so many sessions; without it there is one
  * @returns undefined when none follows; `deliveryId` is that of the last
  */
-export function sessionsAfter(
+function sessionsAfter(
   core: Core,
   deliveryId: number,
   enough = 1,
@@ -33,6 +35,29 @@ export function sessionsAfter(
   return last === deliveryId ? undefined : { deliveryId: last, sessionIds };
 }
 
+/** Sessions of several deliveries share transactions: what most of them change is a row. */
+const ENOUGH_SESSIONS = 50;
+
+/**
+ * A projection that follows sessions, some deliveries at a time.
+ * @param name see `Projection`
+ * @param changesOf what must change for its tables to say what some sessions say now
+ * @param after finds the sessions, as `sessionsAfter` does
+ */
+const projection = (
+  name: string,
+  changesOf: (core: Core, sessionIds: readonly number[]) => AsyncIterable<RowChange>,
+  after: typeof sessionsAfter = sessionsAfter,
+): Projection => ({
+  name,
+  newest: newestDelivery,
+  next(core, checkpoint, alone) {
+    const found = after(core, checkpoint, alone ? 1 : ENOUGH_SESSIONS);
+    return found && { to: found.deliveryId, changes: changesOf(core, found.sessionIds) };
+  },
+  skip: (core, checkpoint) => after(core, checkpoint)?.deliveryId,
+});
+
 /** How many sessions were changed after a delivery, counted as far as `limit`. */
 export function countSessionsAfter(core: Core, deliveryId: number, limit: number): number {
   return followRows(core.store).countAfter.get(deliveryId, limit) as number;
@@ -46,9 +71,12 @@ export interface SessionPlace {
 }
 
 /** The sessions that were last changed by deliveries after one, up to and with another. */
-export function sessionsBetween(core: Core, after: number, upTo: number): SessionPlace[] {
+function sessionsBetween(core: Core, after: number, upTo: number): SessionPlace[] {
   return followRows(core.store).between.all(after, upTo);
 }
+
+/** Sessions in the order in which deliveries changed them last. */
+export const sessionSequence = { after: sessionsAfter, between: sessionsBetween, projection };
 
 export interface SessionSource extends Omit<SessionSourceRow, "document"> {
   /** The members that were asked for, without its spans; what `understandSession` reads. */

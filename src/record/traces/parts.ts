@@ -12,7 +12,7 @@ export interface Part {
   /** Both of the whole batch, named by its first part. */
   readonly redacted: number;
   readonly withheld: number;
-  /** Of all that is in it, as it stands there, which is mostly how it is stored; undefined where that is not hashed yet. */
+  /** Hashes of its items as sent, which mostly is how they are stored; undefined when they were not hashed ahead. */
   readonly hashed: HashedItems | undefined;
 }
 

@@ -28,7 +28,7 @@ async function deliver(intake: Intake, { parts }: ReadyBatch): Promise<void> {
       await intake.store((now) => storePart(intake, step, now, IN_PIECES));
 }
 
-/** Of some ids of sessions of a device, those of sessions that were only exported and have agents or model calls. */
+/** Those of some sessions of a device that were only exported (OTLP) and have agents or model calls. */
 const workOf = (core: Core, deviceId: string, externalIds: readonly string[]): ExportedWork[] =>
   rows(core.store).exportedWork.all({ deviceId, sent: JSON.stringify(externalIds) });
 

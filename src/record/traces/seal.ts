@@ -44,12 +44,12 @@ export async function seal(core: Core, maxBytes: number): Promise<number> {
   return moved;
 }
 
-/** Where of a session's spans some lie in no block, or in one that holds what was replaced since; undefined where none do. */
+/** The next range of a session's spans to seal: one whose block holds outdated spans, else those that lie in no block yet; undefined when all is sealed. */
 function nextRange(core: Core, sessionId: number): SpanRange | undefined {
   const sql = sealRows(core.store);
   const replaced = sql.replaced.get(sessionId);
   if (replaced) return replaced;
-  // What came anew lies in the range of the block that it lay in: beyond all blocks none is sealed.
+  // Replaced spans are within the range of their old block, handled above: beyond the last block nothing is sealed.
   const range = {
     sessionId,
     blockId: null,

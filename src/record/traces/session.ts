@@ -106,7 +106,7 @@ function pageOfSpans(core: Core, teamId: string, id: number, after: number, limi
 
 /** The number under which a session is shown, by the id its device gave it. */
 export function findSessionId(core: Core, teamId: string, deviceId: string, externalId: string): number | undefined {
-  return browseRows(core.store).sessionByExternalId.get(deviceId, externalId, teamId) as number | undefined;
+  return browseRows(core.store).sessionByExternalId.get(deviceId, externalId, teamId);
 }
 
 /**

@@ -86,7 +86,7 @@ export interface Merge {
 
 const WHOLE: Merge = { session: mergeMembers, exported: 0 };
 
-/** What the items of a delivery are made of, and where among them each session stands; its spans follow it. */
+/** The texts of a delivery's items, and the index of each session among them; its spans follow it. */
 function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { texts: string[]; sessions: number[] } {
   const texts: string[] = [];
   const sessions: number[] = [];
@@ -98,7 +98,7 @@ function itemsOf(changes: readonly Change[], labels: readonly ReadLabel[]): { te
   return { texts, sessions };
 }
 
-/** What a part commits to that was hashed ahead; undefined where what is stored of it are not the items that were hashed. */
+/** Commits to a part by hashes made ahead; undefined when some of it is not stored as it was hashed. */
 function commitHashedPart(
   { hashed, sessions, labels: sent }: Part,
   changes: readonly Change[],

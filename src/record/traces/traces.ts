@@ -15,8 +15,7 @@ export { traceExport } from "./export.ts";
 export {
   readSessionSource,
   type SessionSource,
-  sessionsAfter,
-  sessionsBetween,
+  sessionSequence,
   sourceSpans,
 } from "./follow.ts";
 export { itemsOfSession } from "./items.ts";

@@ -7,7 +7,7 @@ export interface Twin {
   readonly externalId: string;
 }
 
-/** Of a session, whom its agent names as signed in: where nobody is named when it is told of as a whole, whoever is where it was exported. */
+/** Who was signed in at a session's agent. When the session itself names nobody, the one that was exported (OTLP) of the same session may. */
 export const USER_EMAIL = `coalesce(user_email, iif(exported, NULL, (SELECT o.user_email FROM trace_sessions o
   WHERE o.team_id = trace_sessions.team_id AND o.external_id = trace_sessions.external_id AND o.exported > 0 AND o.user_email IS NOT NULL
   ORDER BY o.id LIMIT 1)))`;

@@ -96,7 +96,7 @@ function isShown(
 ): boolean {
   let fields: Fields;
   try {
-    // As a whole: what reads single members relies on JSON that was checked, and this may have been altered.
+    // Parsed as a whole: reading single members relies on valid JSON, and this text may have been altered.
     fields = asObject(JSON.parse(document));
   } catch {
     // Its hash tells.

@@ -22,7 +22,7 @@ export const rows = statements((db, has) => {
     atOrBelow: db.prepare<[string, number, number], WithheldRow>(
       `${ROW} ${source} WHERE kind = ? AND stream_id = ? AND first <= ? ORDER BY first DESC LIMIT 1`,
     ),
-    // In the order of ids, which is the order of deliveries; a statement each, because they are walked side by side.
+    // In the order of ids, which is the order of deliveries. Two statements, because both kinds are iterated at the same time.
     byDelivery: {
       telemetry: db.prepare<[], WithheldRow>(`${ROW} ${source} WHERE kind = 'telemetry' ORDER BY id`),
       brain: db.prepare<[], WithheldRow>(`${ROW} ${source} WHERE kind = 'brain' ORDER BY id`),

@@ -138,7 +138,7 @@ function oldReplica(core: Core): Condition[] {
   return [{ key: "replica:stale", notice: installation("replica.stale", data) }];
 }
 
-/** What is free, and whether that is low: less than the limit, or where it was low before not much more. */
+/** Free bytes of the disk, and whether that is low. After an alarm the limit is higher, so that it does not come and go. */
 function spaceOf({ store }: Core): { free: number; low: boolean } {
   const { bavail, bsize, blocks } = statfsSync(store.directory);
   const free = bavail * bsize;

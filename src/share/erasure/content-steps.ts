@@ -233,7 +233,7 @@ export async function* eraseSessions(core: Core, all: readonly SomeSessions[]): 
     const pages = ofTeam.map(({ id }) => `/sessions/${id}` as const);
     yield* whileAny("notices", () => eraseNoticesOfPages(core, teamId, pages));
   }
-  // What those used of which entries alone told, too. First: once sessions are gone, nobody may know any more that they were meant.
+  // Also the spend of sessions that only entries told of. Before the sessions go: afterwards nothing may tell any more that they are meant.
   yield* eraseSpendOf(core, all, sessions);
   yield* eraseEach(core, sessions, all[0]?.portion.erasureId ?? "", "goes", NOTHING);
   yield* eraseSpendOf(core, all, []);

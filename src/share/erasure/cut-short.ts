@@ -1,6 +1,6 @@
 import { type Core, slot } from "../../core.ts";
 
-/** What takes minutes ends where it is when the instance stops; the next goes on with it. */
+/** Erasures take minutes. They stop after the current step when the instance stops, and the next process goes on with them. */
 
 const stopping = slot(() => ({ now: false }));
 

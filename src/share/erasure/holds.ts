@@ -89,7 +89,7 @@ export interface Held {
   readonly devices: ReadonlyMap<string, Hold>;
   /** Whether a session must stay. */
   isSession(deviceId: string, externalId: string): boolean;
-  /** What keeps a note of a commit. @param sessions that it names, by their agents' ids */
+  /** The hold for which a note of a commit must stay; undefined when it may go. @param sessions that the note names, by their agents' ids */
   ofNote(deviceId: string, sessions: readonly string[]): Hold | undefined;
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Core } from "../../core.ts";
 
 /** Longer than a server beside this process waits until it asks for the lock again. */
@@ -17,10 +18,7 @@ export function lettingOthersIn({ store, clock }: Pick<Core, "store" | "clock">)
     const now = clock.monotonic();
     if (wrote(now)) until = now + OTHERS_WRITE_MS;
     const isLeft = now < until && now - left >= TAKEN_MS;
-    await new Promise<void>((resolve) => {
-      if (isLeft) setTimeout(resolve, LEFT_MS);
-      else setImmediate(resolve);
-    });
+    await (isLeft ? setTimeout(LEFT_MS) : setImmediate());
     if (isLeft) left = clock.monotonic();
   };
 }

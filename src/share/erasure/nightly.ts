@@ -87,7 +87,7 @@ export async function runRetention(core: Core, teamId: string): Promise<Counts> 
   const reason = rules || (last?.reason ?? "");
   const run = { id, kind: "retention", teamId, target: "{}", reason } as const;
   await core.store.write(() => sql.insert.run({ ...run, requestedBy: SYSTEM.label, requestedAt: now }));
-  // What went is told at the end; that nothing else passes for it meanwhile, at the beginning.
+  // The event at the end says what went. The one at the beginning is for the time between: it accounts for what is gone by then.
   const onFirst = () => recordErasure(core, SYSTEM, "retention.begun", run);
   await inSteps(core, id, stepsOf(core, teamId, retention, { now, erasureId: id }), undefined, onFirst);
   const counts = await core.store.write(() => {
@@ -114,7 +114,7 @@ async function* stepsOf(core: Core, teamId: string, retention: Retention, run: R
     const days = retention[kind];
     if (days === null) continue;
     for await (const step of stepsOfKind(core, teamId, kind, run.now - days * DAY_MS, run)) {
-      // One that is placed meanwhile ends the run, up to the transaction itself; the next goes by it.
+      // A hold placed during the run ends it, at the latest within the step's transaction; the next run respects it.
       if (isAnyNew()) return;
       yield () => (isAnyNew() ? {} : step());
     }
@@ -139,7 +139,7 @@ async function* stepsOfKind(
     note: (deviceId, sessions) => ofNote(deviceId, sessions) !== undefined,
   };
   const free = portions.filter(({ deviceId }) => !devices.has(deviceId));
-  // Of most machines nothing ran out, and there are tens of thousands that lived for one job.
+  // There may be tens of thousands of devices, such as machines of one job, and most have nothing to erase.
   const yieldNow = cooperative(core.clock);
   if (kind === "telemetry") {
     await deriveWhatWaits(core);
@@ -161,7 +161,10 @@ async function* stepsOfKind(
   if (kind === "reads" || kind === "web-sessions") yield* inFew(ofPeople(core, teamId, kind, run.now));
 }
 
-/** Of most machines nothing ran out: a transaction for each would take a large team's night. */
+/**
+ * Erases reads of devices and views of their sessions. To be run by `inFew`: most devices have nothing to erase, and a transaction for each
+ * would take all night.
+ */
 function* ofDevices(core: Core, portions: readonly Portion[], until: number): Generator<EraseStep> {
   for (const { deviceId } of portions) {
     yield* whileAny("reads", () => eraseDeviceReads(core, deviceId, until));

@@ -22,7 +22,7 @@ export async function resumeErasures(core: Core): Promise<readonly Erasure[]> {
   return open;
 }
 
-/** What an earlier process left half done, oldest first. What is asked for since, its own process carries out. */
+/** Erasures that an earlier process left half done, oldest first. Those requested since the start are carried out by the process that took them. */
 const leftOpen = slot((): Erasure[] => []);
 
 /**

@@ -158,7 +158,7 @@ function forgottenOf(
   const marks = new Map(deviceIds.map((id) => [id, `erased-${id}`]));
   if (person) {
     marks.set(person.id, person.mark);
-    // What people call their tokens may tell of them, and what programs did with them, from where, is theirs as well.
+    // Events about a person's tokens are personal, too: by the token's name, and by what programs did with it from which address.
     for (const id of [...apiTokenIdsOf(core, person.id), ...listReadTokens(core, person.id).map((token) => token.id)])
       marks.set(id, `erased-${id}`);
   }
@@ -170,7 +170,7 @@ function forgottenOf(
   return { marks, texts, others, naming: NAMING, gone };
 }
 
-/** What an event tells of an entry whose cause somebody judged, or of a session, that is no more. */
+/** The words in an event that name what was erased: a session that is gone, or an entry whose link to its cause somebody judged. */
 function goneOf(
   core: Core,
   { teamId, targetKind, targetId, targetLabel, detail }: Parameters<Forgotten["gone"]>[0],

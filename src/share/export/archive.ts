@@ -90,8 +90,7 @@ class Archive {
       await yieldNow();
       if ("file" in part) yield* this.#file(part.file, part.content);
       else {
-        const lines = open.get(part.lines) ?? { texts: [], chars: 0, count: 0 };
-        open.set(part.lines, lines);
+        const lines = open.getOrInsertComputed(part.lines, () => ({ texts: [], chars: 0, count: 0 }));
         lines.texts.push(part.text);
         lines.chars += part.text.length;
         if (lines.chars >= MAX_FILE_CHARS) yield* cut(part.lines);

@@ -65,7 +65,10 @@ export class Deliveries {
     into.set(line.id, line);
   }
 
-  /** What was erased or replaced meanwhile is told in the later line; the salts of what was read before that, in the first. */
+  /**
+   * A delivery that changed during the export has two lines: the later one says what was erased or replaced, the first has the salts of
+   * what was exported before.
+   */
   #merge(): void {
     for (const [id, since] of this.#since) {
       const { noted, erasedBy } = this.#lines.get(id) ?? since;

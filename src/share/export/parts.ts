@@ -89,7 +89,7 @@ function* deliveries(
   }
 }
 
-/** What came again with other content is not exported, and what came beside it is to be compared all the same. */
+/** Conflicting entries by item. They are not exported, but their digests are: whoever checks the delivery's other items needs them. */
 const unshownOf = (
   core: Core,
   delivery: Parameters<typeof telemetryExport.conflictsOf>[1] & { kind: string; flagged: string | null },

@@ -28,17 +28,20 @@ const tooManyWaiting = problem({
 /** Requests that nobody has decided about, at most: 80 MB of what strangers sent. */
 const MAX_WAITING = 10_000;
 const DAY_SECONDS = 24 * 60 * 60;
-/** What everybody at one site, and at one provider, may file in a day: else whoever has many addresses files all that there is room for. */
+/**
+ * How many requests all addresses of one site, and of one provider, may file in a day: otherwise somebody with many addresses fills all
+ * the room there is.
+ */
 const OF_SITE: Quota = { count: 300, seconds: DAY_SECONDS };
 const OF_PROVIDER: Quota = { count: 1_000, seconds: DAY_SECONDS };
 
 const unlessOff = (quota: Quota) => (config: Config) => (config.limitRequestIntake === null ? null : quota);
 
-/** Where the text may stand; the first that holds one is it, and the others stay in the context. */
+/** Members that may hold the text of a request: the first that does is taken, the others become part of its context. */
 const NAMES = ["text", "request", "message"] as const;
 const MAX_BYTES = 8 * 1024;
 
-/** One of them is a text; others, and what is no text, are context like everything else, see `readRequest`. */
+/** Such a member takes any JSON: what is not taken for the text becomes context, see `readRequest`. */
 const textMember = (description: string) => v.optional(v.pipe(v.unknown(), v.description(description)));
 /** A text that is not blank. */
 const NOT_BLANK = { type: "string", pattern: "\\S" };
@@ -97,7 +100,7 @@ export const ingest = endpoint(
   },
 );
 
-/** What repeats another request has that one's answer, whatever its own status was. @throws Problem tooManyWaiting */
+/** Refuses more requests than people can look at. Merged ones do not wait: they have the answer of the one they repeat. @throws Problem tooManyWaiting */
 function requireRoom(core: Core): void {
   const { waiting, waitingMerged } = rows(core.store);
   const received = waiting.get() ?? 0;

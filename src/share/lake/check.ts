@@ -13,7 +13,7 @@ export interface LakeCheck {
   readonly bytes: number;
   /** That were put, and are not there or of another size. */
   readonly missing: readonly string[];
-  /** That are named as this installation's and were never put by it as it is: mostly of a time that a backup took back. */
+  /** That have names of this installation, but of which its database knows nothing: mostly written before an older backup was restored. */
   readonly unknown: readonly string[];
   /** What is wrong was mended: unknown ones were taken away, missing ones and all days come with the next turn. */
   readonly repaired: boolean;
@@ -30,7 +30,7 @@ export async function checkLake(core: Core, repair: boolean): Promise<LakeCheck>
   const known = rows(core.store).place.get();
   if (!place || known?.place !== place.name)
     fail(invalid, "there is no lake here: set RECKON_LAKE as the server has it, once it has begun to write to it");
-  // What was noted as written before looking is there, and what is there was noted before; or it is taken away meanwhile.
+  // The server may write and remove objects during the look. So missing is what was noted both before and after it, unknown what neither was.
   const before = await notedIn(core);
   const there = new Map<string, number>();
   for await (const { path, bytes } of place.list()) if (isOfShard(path, known.shard)) there.set(path, bytes);
@@ -67,7 +67,7 @@ async function notedIn(core: Core): Promise<Map<string, Noted>> {
 async function mend(core: Core, place: Place, missing: readonly string[], unknown: readonly string[]): Promise<void> {
   // Numbers come again after a restore: by now the server may have put what goes by such a name.
   for (const path of unknown) if (!rows(core.store).object.get(path)) await place.remove(path);
-  // What is as large as it was put may be of a time that a backup took back, all the same: blocks alone are never changed.
+  // Objects of the right size may still be outdated, from before a backup was restored. Only blocks never change, so all else is written anew.
   await markAll(core);
   await core.store.write(() => {
     const sql = rows(core.store);

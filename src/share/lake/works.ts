@@ -29,9 +29,7 @@ const makeBlock =
     const texts = textsOf(input);
     const days = new Map<number, Row[]>();
     for (const { firstId, at, bytes, receivedAt } of input.parts) {
-      const day = dayNumber(receivedAt);
-      const rows = days.get(day) ?? [];
-      days.set(day, rows);
+      const rows = days.getOrInsert(dayNumber(receivedAt), []);
       // Of an erased entry its number is left, which tells nothing.
       for (const [i, entry] of unpack(texts.subarray(at, at + bytes)).entries())
         if (entry.payload !== "") rows.push(rowOf(input, firstId + i, receivedAt, entry));

@@ -10,7 +10,10 @@ interface Arrival {
   unstated: number;
 }
 
-/** What came with teams from other instances that is noted as erased, and of which the events that tell of it stayed behind. */
+/**
+ * Leaves that came with teams from other instances. Some of what they tell of was erased there, and the events of those erasures stayed
+ * behind: the import's own leaf says which there were.
+ */
 export class Arrivals {
   readonly #arrivals: readonly Arrival[];
 
@@ -20,7 +23,7 @@ export class Arrivals {
         ...{ first: leaf - leaves, last: leaf - 1 },
         ...{ erasures, unstated: unstatedEvents },
       }))
-      // What came with an import that itself came along is told of by the later one.
+      // Ranges may lie in each other, when a team moved twice: the later import speaks for both, so it is found first.
       .sort((a, b) => b.last - a.last);
   }
 

@@ -37,7 +37,7 @@ export function examineSchema({ store }: Core): Finding {
   return { check, status: "warning", detail };
 }
 
-/** What was delivered is whole all the same; only what is made of it lacks something. */
+/** Rows that projections passed over. The record itself is whole; only tables derived from it lack something. */
 export function examineDerived(core: Core): Finding {
   const check = "derived tables";
   const [first, ...more] = hasTable(core.store.db, "projection_failures") ? failures(core) : [];
@@ -123,7 +123,7 @@ export function examineBackups(core: Core): Finding {
   return { check, status: "ok", detail: `${kept.length} in ${folder}, the newest of ${isoInstant(first.at)}` };
 }
 
-/** Nothing where there is neither a check of a replica nor keys that travel with it. */
+/** The last check of the replica, and the keys that are wrapped in the database; empty when there is neither. */
 export function examineReplica(core: Core): Finding[] {
   const found: Finding[] = [];
   const last = lastReplicaCheck(core.store.directory);
@@ -145,7 +145,7 @@ export function examineReplica(core: Core): Finding[] {
 
 const LATE_MS = DAY_MS / 24;
 
-/** Nothing where there never was one. A lake that cannot be reached takes nothing from anything else, but keeps what was erased. */
+/** The state of the lake; empty when there never was one. While it cannot be reached, it still holds what was erased here. */
 export function examineLake(core: Core): Finding[] {
   const status = hasTable(core.store.db, "lake_places") ? lakeStatus(core) : undefined;
   if (!status) return [];

@@ -46,7 +46,7 @@ export function staleReplica({ store, clock }: Core): StaleReplica | null | unde
   const last = lastReplicaCheck(store.directory);
   if (!last) return undefined;
   const { goodAt, failure } = last;
-  // One of days to come is of a clock that was wrong, and tells of nothing.
+  // A check dated in the future was noted by a wrong clock, and does not count.
   if (failure === null && Math.abs(clock.now() - (goodAt ?? 0)) <= STALE_MS) return null;
   return { goodAt, failing: failure !== null };
 }

@@ -36,7 +36,7 @@ interface Logged {
   /** The digest of its target; undefined where an earlier version told of it, which stated nothing. */
   target: string | undefined;
   isOld: boolean;
-  /** Of retention: when its events were recorded, and for how many days what is kept, by kinds. */
+  /** Of retention: when each event was recorded, and for how many days each kind is kept by it. */
   readonly runs: { readonly at: number; readonly days: ReadonlyMap<string, number> }[];
 }
 
@@ -80,7 +80,7 @@ export class LoggedErasures {
   readonly #core: Core;
   readonly #isExcerpt: boolean;
   readonly #erasures = new Map<string, Logged>();
-  /** What events say since names were taken out of them, by team and hash, with the leaf that states it. */
+  /** Hashes of events as they are since names were removed, as `TEAM HASH`, each with the leaf that states it. */
   readonly #rest = new Map<string, number>();
   readonly #chains = new Map<string, { readonly leaf: number; readonly chain: string }>();
   readonly #erased = new Map<string, ErasedOfTeam>();
@@ -114,7 +114,7 @@ export class LoggedErasures {
     const detail = JSON.parse(event.detail) as Record<string, unknown>;
     if (event.action !== NAMES_ERASED && event.action !== EVENTS_ERASED)
       this.#takeErasure(event, event.targetId, detail);
-    // Nothing that states names anybody: one that names were taken out of is none.
+    // Statements never name anybody: an event that names were removed from cannot be one.
     else if (!isErased) this.#takeStatement(event, detail);
   }
 
@@ -147,8 +147,7 @@ export class LoggedErasures {
       this.#unbacked.push({ leaf, detail: "it is noted as erased, and no retention reaches what is of no team" });
       return;
     }
-    const of = this.#erased.get(teamId) ?? new ErasedOfTeam();
-    this.#erased.set(teamId, of);
+    const of = this.#erased.getOrInsertComputed(teamId, () => new ErasedOfTeam());
     of.take(leaf, findLeaf(this.#core, leaf) ?? Buffer.alloc(0), this.#chains.get(teamId));
   }
 
@@ -208,13 +207,9 @@ export class LoggedErasures {
       return this.#isUntold(row, erasedBy, noted)
         ? undefined
         : "it is said to be erased, by an erasure that the log does not tell of";
-    let reach = this.#reach.get(erasedBy);
-    if (!reach) {
-      reach = this.#reachOf(logged, noted);
-      this.#reach.set(erasedBy, reach);
-    }
+    const reach = this.#reach.getOrInsertComputed(erasedBy, () => this.#reachOf(logged, noted));
     if (logged.isDone && id > logged.last) return "it is said to be erased, by an erasure that was done before it came";
-    // Of a session that was there everything goes, labels that came later with it.
+    // With a session all of it goes, also labels that came after the erasure was requested.
     if (id > logged.requested && row.kind !== "traces")
       return "it is said to be erased, by an erasure that was asked for before it came";
     return reach(row) ? undefined : "it is said to be erased, by an erasure of something else";
@@ -268,6 +263,6 @@ const daysOf = (reason: string): ReadonlyMap<string, number> =>
 function isOld({ kind, receivedAt }: Delivery, { at, days }: Logged["runs"][number]): boolean {
   const kept = days.get(kind);
   if (kept === undefined) return false;
-  // Of a session that is old enough everything goes, labels that came later with it.
+  // With a session that is old enough all of it goes, also labels that are newer.
   return kind === "traces" || receivedAt <= at - kept * DAY_MS + CLOCK_SLACK_MS;
 }

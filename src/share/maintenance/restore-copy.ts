@@ -18,7 +18,7 @@ import { COPYING, type FileBeside, findLost, type Lost, lockToRestore, putInPlac
 export interface GivenKeys {
   /** Private keys in PEM: an RSA key signs licences, an Ed25519 key the ledger. */
   readonly pems: readonly string[];
-  /** Of those that were wrapped within the database; undefined where none is given. */
+  /** Unwraps the keys that lie encrypted in the database; undefined when it was not given. */
   readonly passphrase: string | undefined;
   /** Goes on without the ledger's key: another is made, under which what was signed before does not verify. */
   readonly newLedgerKey: boolean;
@@ -51,7 +51,7 @@ export async function restoreCopy(
   try {
     steps(COPYING);
     takeIn(file, incoming);
-    // What lacks is said before a long look through all of it; a copy that cannot be read for that is told of as what it is.
+    // Missing keys are reported before the long inspection of the copy. When the copy is so damaged that even this fails, the inspection says how.
     const { keys, origin } = await withCopy(parts, incoming, async (copy) => ({
       keys: await keysFor(copy, directory, given),
       origin: originOf(copy),

@@ -140,7 +140,7 @@ export function restore(file: string, directory: string, stamp: string, steps: S
   }
 }
 
-/** What of a directory's database must be done anew, because what takes its place does not know of it. @param incoming the file of that */
+/** What the present database has and the restored one lacks, so that it must be done again. @param incoming the file of the restored database */
 export function findLost(directory: string, incoming: string): Lost {
   const lost = <T extends { readonly id: string }>(list: (db: Preparer) => readonly T[]): T[] => {
     const known = new Set(listIn(incoming, list).map(({ id }) => id));
@@ -216,7 +216,7 @@ export function putInPlace(
   }
   // The old database's log must not be played into the new one; what it held is in the copy put aside.
   for (const ending of ["-wal", "-shm"]) rmSync(databasePath(directory) + ending, { force: true });
-  // What was signed last was signed of the database that goes: the one that comes goes on under another name.
+  // The last signed checkpoint belongs to the database that is replaced; the restored one goes on as a new epoch.
   rmSync(join(directory, BESIDE.checkpoint), { force: true });
   renameSync(incoming, databasePath(directory));
   syncDirectory(directory);
@@ -277,7 +277,10 @@ function moveLogIntoDatabase(directory: string): void {
   }
 }
 
-/** What only the database that goes has of erasures is kept beside the one that comes. @throws DataDirectoryError where that file is no good */
+/**
+ * Writes erasures of the present database into the journal beside it, so that they are repeated on the restored one.
+ * @throws DataDirectoryError when the journal cannot be used
+ */
 function noteErasures(directory: string): void {
   let db: ReturnType<typeof openFile> | undefined;
   try {

@@ -82,7 +82,7 @@ export function verifyLedger(
   }
 }
 
-/** What of the time goes into deliveries, before the tree is computed anew. */
+/** The share of the time that reading deliveries takes; the rest goes into computing the tree again. */
 const DELIVERIES_SHARE = 0.9;
 
 /** What the log was before, as far as that is known apart from it. */

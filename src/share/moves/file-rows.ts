@@ -101,7 +101,7 @@ function isAddress(email: string): boolean {
   }
 }
 
-/** What no instance numbers rows up to: with what is numbered behind it, ids stay below 2^53, where they would be rounded. */
+/** Numbers of rows in a file must be below this, which no real instance reaches: shifted ids then stay below 2^53, above which JavaScript rounds them. */
 const ID_CEILING = 2 ** 40;
 
 /** The last instant that a date can be of (ECMAScript 2026, section 21.4.1.1). */

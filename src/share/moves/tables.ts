@@ -31,7 +31,7 @@ export type NumberSpace =
   | "spend_cells.id"
   | "session_figures.id";
 
-/** What a column holds, where that is another value in the other place. `leaf`: a number of the log; `person`: an account's id. */
+/** What a column refers to, where the value is another one in the new instance. `leaf`: a number of the log; `person`: an account's id. */
 export type Meaning = NumberSpace | "leaf" | "person" | { readonly sql: string };
 
 export interface MovedTable {
@@ -81,7 +81,7 @@ const OWN_DEVICE = "IN (SELECT id FROM main.devices WHERE team_id = @team)";
 const SESSION = "trace_sessions.id";
 const LEAF = "leaf";
 
-/** In an order in which what is named comes before what names it, as far as there is one. */
+/** All tables that move, in the order of copying: a table comes after those that it refers to, as far as that is possible. */
 export const MOVED: readonly MovedTable[] = [
   {
     name: "users",

@@ -46,7 +46,7 @@ function address(core: Core, channel: Channel, { id, type }: StoredNotice): void
     return;
   }
   const sql = rows(core.store);
-  // Nothing is put off for longer: what is due later was so by a clock that ran ahead, and keeps nothing else waiting.
+  // Messages are put off for less than two hours. One due later is left over from a clock that ran ahead, and does not count.
   const until = now + 2 * HOUR_MS;
   const lately = sql.lately.all({
     channelId: channel.id,

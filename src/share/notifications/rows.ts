@@ -110,7 +110,7 @@ export const rows = statements((db) => ({
      WHERE id = @id AND tries = @tries AND due_at <= @now AND EXISTS (SELECT 1 FROM notification_channels
        WHERE id = channel_id AND disabled_at IS NULL AND removed_at IS NULL)`,
   ),
-  // What was given up while it was tried, because its channel was paused, stays so, unless it arrived.
+  // A message may be given up while it is being sent, when its channel is paused: that stays, unless it was delivered.
   settle: db.prepare<[{ id: number; dueAt: number | null; state: string; outcome: string }]>(
     `UPDATE notification_messages SET due_at = @dueAt, state = @state, outcome = @outcome
      WHERE id = @id AND (due_at IS NOT NULL OR @state = 'delivered')`,

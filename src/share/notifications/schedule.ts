@@ -36,7 +36,7 @@ export function nextTryAt(
 ): number | undefined {
   const passed = TRIES_AT_MS.filter((offset) => offset <= triedAt - firstAt).length;
   const offset = TRIES_AT_MS[Math.max(tries, passed)];
-  // One whose day went by before it was tried at all is tried twice: this machine may have slept, and its network still does.
+  // A message that is older than a day at its first try gets a second one: this machine may just have woken, its network not yet.
   if (offset === undefined) return tries === 1 ? now + LATE_PAUSE_MS : undefined;
   // A receiver may ask for patience, not for more than there is.
   const desired = Math.min(now + retryAfterMs, firstAt + DAY_MS);

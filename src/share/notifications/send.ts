@@ -87,7 +87,7 @@ async function serve(core: Core, channelId: string): Promise<void> {
   }
 }
 
-/** What had its day goes at once where its channel took nothing in all of it: one by one, much would be tried for days still. */
+/** Gives up all messages older than a day at once when their channel has failed for a day: trying each once more would take days. */
 async function giveUpOld(core: Core, { channelId, firstAt }: MessageRow): Promise<void> {
   const { clock, store } = core;
   const { failing, ends } = sending(core);

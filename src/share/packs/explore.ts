@@ -26,12 +26,7 @@ export function explore(core: Core): Explored {
 /** @param packs best first */
 export function sectionsOf(packs: readonly PackEntry[]): Explored {
   const stacks = new Map<string, PackEntry[]>();
-  for (const pack of packs)
-    for (const tag of pack.tags) {
-      const stack = stacks.get(tag);
-      if (stack) stack.push(pack);
-      else stacks.set(tag, [pack]);
-    }
+  for (const pack of packs) for (const tag of pack.tags) stacks.getOrInsert(tag, []).push(pack);
   const largest = [...stacks].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MAX_STACKS);
   return {
     featured: packs.filter(({ featured }) => featured).slice(0, PER_SECTION),

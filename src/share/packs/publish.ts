@@ -28,7 +28,7 @@ export async function publishPack(core: Core, draft: PackDraft, by: Actor): Prom
     const digest = Buffer.from(sha256, "hex");
     const content = { version, readme, files, rules, classes, archive, sha256: digest };
     sql.insertVersion.run({ ...content, packId: id, at: now });
-    // What is said of the pack is said of the version that is offered, which a pre-release is not while there is a stable one.
+    // The pack's own title and tags are those of the version that is offered: a pre-release beside a stable version leaves them.
     if (stored && currentVersion(core, id)?.version === version) sql.updatePack.run(pack);
     recordEvent(core, by, {
       action: "pack.published",

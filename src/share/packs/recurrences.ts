@@ -4,7 +4,7 @@ import { countEndedClasses } from "../../insight/defects/defects.ts";
 import { finish, type Slices } from "../../kit/slices.ts";
 import { type PackRow, rows } from "./rows.ts";
 
-/** What a pack's rules ended at those who installed it: read from the errors files of each such team, which takes its time. */
+/** How many recurring errors a pack ended for teams that installed it, by the errors files of each. That takes long, so it is measured in slices. */
 
 type Installed = Pick<PackRow, "id" | "teamId" | "versionId" | "classes"> & { readonly outsideInstalls: number };
 

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { readConfig } from "../../config.ts";
 import { baseUrlOf } from "../../kit/base-url.ts";
 import { isoInstant, systemClock } from "../../kit/clock.ts";
-import { writeFileAtomically } from "../../kit/files.ts";
+import { isSpecial, writeFileAtomically } from "../../kit/files.ts";
 import { type Log, processLog } from "../../kit/log.ts";
 import { fail, invalid } from "../../kit/problem.ts";
 import { systemRandom } from "../../kit/random.ts";
@@ -95,6 +95,7 @@ export function devCommand(program: Command, cli: Cli): void {
 
 /** Takes away what an earlier instance left, which would look like this one's. @throws Error when no file can be written there */
 function requireWritable(path: string): void {
+  if (isSpecial(path)) fail(invalid, `${path} is no file, and the file would be removed at the end`);
   const probe = join(dirname(path), `.reckon-dev-${process.pid}`);
   try {
     rmSync(path, { force: true });

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { setImmediate, setTimeout } from "node:timers/promises";
 
 /** What happens to a reply on its way: what an operation says, or a fault in its place, arrives late, in part, or not at all. */
 export interface Wire {
@@ -14,7 +15,7 @@ const replyOf = (request: Request): ServerResponse | undefined =>
   (request as { runtime?: { node?: { res?: ServerResponse } } }).runtime?.node?.res;
 
 /** Waits as long as a reply is to be late. */
-export const delay = ({ delayMs = 0 }: Wire): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
+export const delay = ({ delayMs = 0 }: Wire): Promise<void> => setTimeout(delayMs);
 
 /** A reply as it goes out: whole, cut short, or none because the connection is reset under it. */
 export async function onWire({ drop, truncate }: Wire, request: Request, response: Response): Promise<Response> {
@@ -45,7 +46,7 @@ function cut(bytes: Buffer, reply: ServerResponse | undefined): ReadableStream<U
         }
         // The head leaves by itself where there is no byte of a body.
         reply?.flushHeaders();
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         reply?.socket?.end();
         reply?.destroy();
         controller.close();

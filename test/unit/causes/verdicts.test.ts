@@ -21,7 +21,7 @@ async function filled() {
   const device = await t.device();
   await trace(t, device, [
     session("a", 12, { files: ["src/cart.ts"], commits: [{ sha: SHA, at: at(12, 12, 30) }] }),
-    session("b", 13, { files: ["src/cart.ts"] }),
+    session("b", 13, { files: ["src/cart.ts"], agent: "codex" }),
   ]);
   await publish(t, device, ["## 2026-11-20 Cart\n\nIn src/cart.ts."]);
   await follow(t);
@@ -51,7 +51,7 @@ describe("createLink", () => {
     expect(await linked(t, device)).toEqual(["Cart: a strong"]);
     const entry = findEntry(core, teamId, { repoKey: "shop", path: ERRORS, heading: "Cart" }) as Defect;
     await createLink(core, teamId, entry, { sessionId: "b" }, COMMAND_LINE);
-    expect(attribution(core, teamId).sessions.map(({ sessionId }) => sessionId)).toEqual(["b"]);
+    expect(attribution(core, teamId).agents).toMatchObject([{ name: "codex", defects: 1 }]);
   });
 
   it("takes a commit that no session made, and doubts what cannot be", async () => {
@@ -95,7 +95,7 @@ describe("decideLink", () => {
     expect(await decideLink(core, teamId, right.id, "confirmed", COMMAND_LINE)).toMatchObject({
       ...{ label: "Caused by", counts: true, band: "weak" },
     });
-    expect(attribution(core, teamId).sessions.map(({ sessionId }) => sessionId)).toEqual(["a"]);
+    expect(attribution(core, teamId).agents).toMatchObject([{ name: "claude-code", defects: 1 }]);
     await publish(t, device, ["## 2026-11-20 Cart\n\nNothing named."], { version: 2 });
     expect(await linked(t, device)).toEqual(["Cart: a weak"]);
   });

@@ -3,7 +3,7 @@ import { findDeviceOf, revokeDevice } from "../../../identity/devices/devices.ts
 import { getTeam } from "../../../identity/teams/teams.ts";
 import { fail, invalid, notFound } from "../../../kit/problem.ts";
 import { SYSTEM } from "../../../platform/audit/audit.ts";
-import { KINDS, type Kind, mintIn, STATES } from "../mint.ts";
+import { KINDS, mintIn, STATES } from "../mint.ts";
 import { rotateKnown } from "../rotate.ts";
 import { control } from "./route.ts";
 
@@ -26,7 +26,7 @@ export const credentialRoutes = [
       if (!(STATES[kind] as readonly string[]).includes(requested))
         fail(invalid, `A ${kind} can be made ${STATES[kind].join(", ")}; not "${requested}".`);
       getTeam(local.core, local.credentials.teamId);
-      return { kind, state: requested, ...(await mintIn(local, kind as Kind, requested)) };
+      return { kind, state: requested, ...(await mintIn(local, kind, requested)) };
     },
   ),
   control(

@@ -48,11 +48,18 @@ export function docText(core: Core, doc: Doc): DocText {
 const titles = new Map<Doc, string>();
 
 /** A document's level-1 heading. Lists name every document by it, and rendering them all takes a tenth of a second. */
-export function docTitle(doc: Doc): string {
-  const title = titles.get(doc) ?? /^# (.+)$/m.exec(readAsset(`docs/${doc.file}`))?.[1] ?? doc.slug;
-  titles.set(doc, title);
-  return title;
-}
+export const docTitle = (doc: Doc): string =>
+  titles.getOrInsertComputed(doc, () => /^# (.+)$/m.exec(readAsset(`docs/${doc.file}`))?.[1] ?? doc.slug);
+
+/** A document as lists have it. */
+export const docEntry = (doc: Doc) => ({
+  path: `/docs/${doc.slug}` as const,
+  title: docTitle(doc),
+  summary: doc.summary,
+});
+
+/** All documents, in the order of their navigation. */
+export const docIndex = () => DOCS.map(docEntry);
 
 /** Links that are named after a file, as is usual in a repository, are named after the document that the file holds. */
 function named(source: string): string {

@@ -1,6 +1,6 @@
 import { attributes, type Content, type Html, html, trustedHtml } from "../../../kit/html.ts";
 import { fail, notFound } from "../../../kit/problem.ts";
-import { docText, docTitle } from "./doc-text.ts";
+import { docEntry, docText, docTitle } from "./doc-text.ts";
 import { DOC_GROUPS, DOCS } from "./docs-list.ts";
 import type { Visit } from "./frame.ts";
 import { bullets } from "./markdown.ts";
@@ -48,7 +48,7 @@ function docsIndex(call: Visit) {
   const groups = DOC_GROUPS.map(({ title, docs }) => ({
     title,
     entries: [
-      ...docs.map((doc) => ({ path: `/docs/${doc.slug}`, title: docTitle(doc), summary: doc.summary })),
+      ...docs.map(docEntry),
       ...(title === "Build on it"
         ? [{ ...REFERENCE, summary: "Every operation with its parameters, replies, errors and an example to paste." }]
         : []),

@@ -2,7 +2,7 @@ import type { Core } from "../../../core.ts";
 import { listPacks } from "../../../share/packs/packs.ts";
 import { latestRelease } from "../../../share/releases/releases.ts";
 import { apiReference } from "./api-model.ts";
-import { docTitle } from "./doc-text.ts";
+import { docEntry } from "./doc-text.ts";
 import { DOC_GROUPS } from "./docs-list.ts";
 import { escapeMarkdown } from "./markdown.ts";
 
@@ -70,11 +70,7 @@ function groupsOf(core: Core): PageIndex["groups"] {
     },
     ...DOC_GROUPS.map(({ title, docs }) => ({
       title,
-      pages: docs.map((doc) => ({
-        path: `/docs/${doc.slug}`,
-        title: docTitle(doc),
-        summary: doc.summary,
-      })),
+      pages: docs.map(docEntry),
     })),
     {
       title: "API reference",

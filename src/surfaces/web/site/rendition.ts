@@ -15,7 +15,7 @@ export interface Rendered {
   readonly markdown: () => string;
   /** Class of the page's body, for its layout. */
   readonly look?: string;
-  /** What of the query the content follows, such as `?q=cookie`; its markdown has it too. */
+  /** The part of the query that changes the content, such as `?q=cookie`; the address of its markdown gets it, too. */
   readonly search?: string;
   /** Something is missing that will be there again: nobody may keep this. */
   readonly degraded?: boolean;
@@ -65,7 +65,7 @@ function answerPublic(spec: Spec, render: (call: Visit) => Rendered, visit: Visi
   return kept(call, { body: siteFrame(call, { ...rendered, main: rendered.html(), twin }), headers });
 }
 
-/** In which form a page is wanted, and the call for it under the page's own address. */
+/** Whether the page is wanted as markdown, by its ending `.md` or by `accept`; and the call as if for the address without the ending. */
 function formOf(original: Visit) {
   const isTwin = original.path.endsWith(".md");
   const asMarkdown = isTwin || prefersMarkdown(original.header("accept"));

@@ -14,7 +14,7 @@ import { homePages } from "./home.ts";
 import { marketplacePages } from "./marketplace.ts";
 import { packPages } from "./pack.ts";
 
-export { docIndex } from "./doc-index.ts";
+export { docIndex } from "./doc-text.ts";
 
 export const site = room({
   name: "site",

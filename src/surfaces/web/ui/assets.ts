@@ -8,61 +8,32 @@ const STYLE = "src/surfaces/web/ui/style.css";
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "src/surfaces/web/ui/script.js";
 const JS = "text/javascript; charset=utf-8";
-/** Sections of the dashboard's sheet that no public page uses, by the beginning of their titles. */
-const DASHBOARD_ONLY = [
-  "Questions before destructive acts",
-  "Room for what the script adds or shows later, and for what counts down",
-  "Charts",
-  "Waterfall",
-  "Timeline",
-  "A session",
-  "Causes",
-  "Diff",
-  "The menu",
-  "The team and the account",
-  "The dialog that searches",
-  "What needs attention",
-  "An error",
-  "Figures",
-  "Folded filters",
-  "Explanations",
-  "Glyphs",
-  "Lists that are looked",
-  "Drawn once",
-  "The answer that",
-  "Half a branch",
-  "Many to choose",
-];
+
+/** A file of both without what only the dashboard has, which stands between comments of that name. */
+const withoutDashboard = (text: string): string =>
+  text.replace(/^ *(?:\/\/|\/\*) <dashboard>[\s\S]*? <\/dashboard>.*\n/gm, "");
 
 const FILES = {
   "style.css": { media: CSS, read: () => readAsset(STYLE) },
   /** The sheet of the public pages: what they share with the dashboard, and what they add. */
   "site.css": {
     media: CSS,
-    read: () => `${without(readAsset(STYLE), DASHBOARD_ONLY)}\n${readAsset("src/surfaces/web/site/site.css")}`,
+    read: () => withoutDashboard(readAsset(STYLE)) + readAsset("src/surfaces/web/site/site.css"),
   },
   "script.js": { media: JS, read: () => readAsset(SCRIPT) },
   /** The script of the public pages, without what only the dashboard has. */
   "site.js": {
     media: JS,
-    read: () => readAsset(SCRIPT).replace(/^ *\/\/ <dashboard>\n[\s\S]*?^ *\/\/ <\/dashboard>\n/gm, ""),
+    read: () => withoutDashboard(readAsset(SCRIPT)),
   },
   /** What only the dashboard does. */
   "dashboard.js": {
-    media: "text/javascript; charset=utf-8",
+    media: JS,
     read: () => readAsset("src/surfaces/web/ui/dashboard.js"),
   },
 } as const;
 
 type Name = keyof typeof FILES;
-
-/** Leaves sections out of a sheet; each begins with a comment after an empty line. */
-function without(sheet: string, titles: readonly string[]): string {
-  return sheet
-    .split(/\n\n(?=\/\* )/)
-    .filter((section) => !titles.some((title) => section.startsWith(`/* ${title}`)))
-    .join("\n\n");
-}
 
 /** Leaves out comments, indentation and, of style sheets, needless space: a third of what a visitor would load. */
 function squeeze(text: string, media: string): string {

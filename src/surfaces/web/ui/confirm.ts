@@ -34,16 +34,19 @@ export function actButton(
   place: Place,
   { action, hidden, label, look, small }: Omit<Confirm, "question" | "confirm">,
 ): Html {
-  if (!takes(place, action)) return html``;
-  const { csrf, href } = place;
-  return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${button(label, { look, small })}</form>`;
+  return actForm(place, { action, hidden }, button(label, { look, small }));
 }
 
 /** A button that reveals a question and the real submit button; the script shows them as a modal dialog. */
 export function confirmButton(place: Place, { action, hidden, ...step }: Confirm): Html {
+  return actForm(place, { action, hidden }, confirmStep(step));
+}
+
+/** The form around the button of an act; nothing for whoever may not send it. */
+function actForm(place: Place, { action, hidden }: Pick<Confirm, "action" | "hidden">, submit: Html): Html {
   if (!takes(place, action)) return html``;
   const { csrf, href } = place;
-  return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${confirmStep(step)}</form>`;
+  return html`<form class="confirm-form" method="post"${attributes({ action: href(action) })}>${hiddenInputs({ _csrf: csrf, ...hidden })}${submit}</form>`;
 }
 
 /** The question and the button alone, to stand in a form of one's own in the place of its submit button. */

@@ -64,7 +64,7 @@ export interface Tab {
   readonly label: string;
   readonly href: string;
   readonly current: boolean;
-  /** What of the address the script keeps in it up with what filters make of the page: names in a query. */
+  /** Names of the query that the script copies into `href` whenever filters change the page's own address. */
   readonly keeps?: readonly string[];
 }
 

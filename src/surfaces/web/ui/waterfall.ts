@@ -94,10 +94,10 @@ export function ticksOf(length: number): number[] {
   let step = STEPS.find((one) => length / one <= MAX_TICKS);
   for (let power = HOUR; step === undefined; power *= 10)
     step = [1, 2, 5].map((n) => n * power).find((one) => length / one <= MAX_TICKS);
-  return Array.from({ length: Math.floor(length / step) + 1 }, (_, i) => i * (step as number));
+  return Array.from({ length: Math.floor(length / step) + 1 }, (_, i) => i * step);
 }
 
-/** In percent: a label from here on would leave the axis to the right, and to the left has room from so far on. */
+/** In percent of the axis: the label of a tick beyond `LAST` stands left of it, if the tick before is at least `ROOM` away. */
 const LAST = 88;
 const ROOM = 25;
 

@@ -14,7 +14,12 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type HookCommand, INSTALLERS, type Machine, SettingsError } from "../../../../src/capture/install/agents.ts";
+import {
+  type HookCommand,
+  INSTALLERS,
+  type InstallTarget,
+  SettingsError,
+} from "../../../../src/capture/install/agents.ts";
 import { trustHash } from "../../../../src/capture/install/codex.ts";
 import { managedSettings } from "../../../../src/capture/install/managed-settings.ts";
 
@@ -25,7 +30,7 @@ const hook: HookCommand = {
 const older: HookCommand = { ...hook, line: (agent, event) => `/old/reckon/hook ${agent} ${event}` };
 
 let root: string;
-let machine: Machine;
+let machine: InstallTarget;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "reckon-install-"));
   machine = {
@@ -155,7 +160,7 @@ describe("settings", () => {
         error = thrown;
       }
       expect(error).toBeInstanceOf(SettingsError);
-      expect(error).toMatchObject({ file, line });
+      expect((error as Error).message).toContain(line === undefined ? `${file}: ` : `${file}:${line}: `);
     }
     expect([tree(), existsSync(machine.backups)]).toEqual([before, false]);
   });

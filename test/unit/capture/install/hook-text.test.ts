@@ -209,7 +209,8 @@ describe("hooks in settings", () => {
       }
     })();
     expect(error).toBeInstanceOf(SettingsError);
-    expect(error).toMatchObject({ file: FILE, line, reason: expect.stringContaining(reason) });
+    const { message } = error as Error;
+    expect([message.startsWith(`${FILE}:${line}: `), message]).toEqual([true, expect.stringContaining(reason)]);
   });
 
   it("are found in any text that JSON allows, and in no other", () => {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Machine } from "../../../../src/capture/install/agents.ts";
+import type { InstallTarget } from "../../../../src/capture/install/agents.ts";
 import { installTimer, planTimer, removeTimer, TimerError, timerState } from "../../../../src/capture/install/timer.ts";
 
 const command = { argv: ['/opt/50% off/rec"kon$', "agent", "run"], env: { CODEX_HOME: "/srv/a b<&" } };
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 /** A machine whose timer program notes what it is called with, and succeeds except where a pattern matches. */
-function machine(platform: NodeJS.Platform, program: string, fails = "nothing"): Machine {
+function machine(platform: NodeJS.Platform, program: string, fails = "nothing"): InstallTarget {
   const bin = join(root, "bin");
   mkdirSync(bin, { recursive: true });
   const script = `#!/bin/sh\nprintf "%s\\n" "$*" >> ${root}/calls\ncase "$*" in *${fails}*) exit 1;; esac\n`;

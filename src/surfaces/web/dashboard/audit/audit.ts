@@ -124,11 +124,8 @@ function eventTable(
 ): Table<StoredEvent> {
   const now = core.clock.now();
   const names = new Map<string, string>();
-  const teamName = (id: string | null) => {
-    if (id === null) return "–";
-    if (!names.has(id)) names.set(id, findTeam(core, id)?.name ?? id);
-    return names.get(id);
-  };
+  const teamName = (id: string | null) =>
+    id === null ? "–" : names.getOrInsertComputed(id, () => findTeam(core, id)?.name ?? id);
   return {
     caption: "Events",
     columns: [

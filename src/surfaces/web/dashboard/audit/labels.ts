@@ -91,7 +91,7 @@ const partsOf = (parts: object, naming: Naming) =>
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What was and is otherwise called before and now is a span where it is of days, as of a budget. */
+/** What a member of an event's detail is called. `from` and `to` usually are the values before and after; days, as of a budget, are a span. */
 function labelOf(name: string, value: unknown): string {
   const day = typeof value === "string" && DATE.test(value) && { from: "firstDay", to: "lastDay" }[name];
   return MEMBERS[day || name] ?? spaced(name);

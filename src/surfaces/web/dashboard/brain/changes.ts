@@ -17,19 +17,10 @@ import { anchor, empty, section } from "../../ui/parts.ts";
 import { bytes, number, utcText } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import {
-  deviceName,
-  gapMeans,
-  kindBadge,
-  link,
-  pathText,
-  repoName,
-  repoOf,
-  rollbackMeans,
-  snapshotIn,
-} from "../shared/links.ts";
+import { deviceName, kindBadge, link, pathText, repoName, repoOf } from "../shared/links.ts";
 import { fileHead } from "./file.ts";
 import { noSuchRepository, repositoryHead } from "./repository.ts";
+import { gapMeans, rollbackMeans, snapshotIn } from "./snapshots.ts";
 import { changeBadge } from "./versions.ts";
 
 type SnapshotDiff = NonNullable<ReturnType<typeof diffSnapshots>>;

@@ -25,8 +25,10 @@ export async function entryNotes(call: Member, file: FileContent): Promise<Reado
   for (const defect of defects.slice(0, MAX_NOTES)) {
     await yieldNow();
     const fingerprint = onWire(defect.fingerprint);
-    const count = times.get(fingerprint) ?? wholeClass.sums(core, session.team.id, fingerprint).occurrences;
-    times.set(fingerprint, count);
+    const count = times.getOrInsertComputed(
+      fingerprint,
+      () => wholeClass.sums(core, session.team.id, fingerprint).occurrences,
+    );
     const links = linksOfEntry(core, session.team.id, defect).filter(({ verdict }) => verdict !== "rejected");
     notes.set(defect.line, note(call, defect, links, count));
   }

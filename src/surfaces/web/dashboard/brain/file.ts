@@ -9,11 +9,11 @@ import { bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import { deviceLink, kindBadge, link, repoName, repoOf, snapshotBadges, snapshotIn } from "../shared/links.ts";
+import { deviceLink, kindBadge, link, repoName, repoOf, repoValue } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
-import { telemetryRepo } from "../telemetry/filter.ts";
 import { entryNotes } from "./entries.ts";
 import { outlined } from "./outline.ts";
+import { snapshotBadges, snapshotIn } from "./snapshots.ts";
 
 /** The path that a page is about. */
 export const pathOf = (call: Member) => call.query.get("path") ?? "";
@@ -144,7 +144,7 @@ export function downloadPage(call: Member): Promise<PageReply> {
       action: "brain_file.exported",
       teamId: call.session.team.id,
       target: { kind: "brain_file", id: String(snapshotId), label: path },
-      extent: { repo: telemetryRepo(repoKey), version: String(version) },
+      extent: { repo: repoValue(repoKey), version: String(version) },
     },
     download(path.slice(path.lastIndexOf("/") + 1) || "file.md", "text/markdown; charset=utf-8", content),
   );

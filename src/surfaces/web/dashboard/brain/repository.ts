@@ -8,20 +8,11 @@ import { anchor, empty, pageHead, tabs } from "../../ui/parts.ts";
 import { ago, bytes, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import {
-  deviceLink,
-  kindBadge,
-  kindName,
-  link,
-  pathText,
-  repoName,
-  repoOf,
-  snapshotBadges,
-  snapshotIn,
-} from "../shared/links.ts";
+import { deviceLink, kindBadge, kindName, link, pathText, repoName, repoOf } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
 import { PARAMS, searchFilters, searchResults } from "./search.ts";
+import { snapshotBadges, snapshotIn } from "./snapshots.ts";
 
 /** The head of every page about a repository as a whole. */
 export function repositoryHead(call: Member, repo: string, at: "files" | "versions" | "changes"): Html {

@@ -4,10 +4,11 @@ import { badge, empty, type Kind } from "../../ui/parts.ts";
 import { bytes, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, gapMeans, link, repoName, repoOf, rollbackMeans, snapshotBadges } from "../shared/links.ts";
+import { deviceLink, link, repoName, repoOf } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { fileHead, pathOf } from "./file.ts";
 import { noSuchRepository, repositoryHead } from "./repository.ts";
+import { gapMeans, rollbackMeans, snapshotBadges } from "./snapshots.ts";
 
 const PAGE = 50;
 

@@ -10,7 +10,6 @@ import { empty, pageHead, section, stats } from "../../ui/parts.ts";
 import { number } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import { by, isAdmin, type Member } from "../shared/call.ts";
-import { seatsWarning } from "../shared/seats.ts";
 import { seesOwn } from "../shared/sight.ts";
 import { codePages, FLEET_PATH, openCodes } from "./codes.ts";
 import { ASK_AN_ADMIN, mayConnect } from "./connect.ts";
@@ -19,6 +18,7 @@ import { deviceList } from "./list.ts";
 import { deviceDetailPages } from "./one.ts";
 import { OTEL_PATH, otelPages } from "./otel.ts";
 import { pulsesSection } from "./pulses.ts";
+import { seatsWarning } from "./seats.ts";
 
 /** The team's machines: connecting them, and what is known of each. */
 

@@ -48,7 +48,7 @@ export function stateBadge(device: Device, now: number): Html {
   if (device.status === "expired")
     return device.endsAt === null ? badge("bad", "token expired") : badge("neutral", "ended");
   const isHeard = device.lastSeenAt !== null;
-  // As where the reply to a connect was lost: nobody has its token.
+  // One that never sent anything may have lost the reply to its connect, so that nobody has its token.
   if (isQuiet(device.silentSince, now)) return badge("warn", isHeard ? "quiet" : "never used");
   return isHeard ? badge("good", "active") : badge("info", "connected");
 }

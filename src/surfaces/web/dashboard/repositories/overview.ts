@@ -31,7 +31,6 @@ import { deviceLink, kindName, link, repoKeyIn, repoName, repoOf, repoValue } fr
 import { repoOfStream } from "../shared/repositories.ts";
 import { shaText, short } from "../shared/text.ts";
 import { changeText, dollars } from "../spend/labels.ts";
-import { telemetryRepo } from "../telemetry/filter.ts";
 import { firstShown, SHOWN_DAYS, sessionsShown } from "./facts.ts";
 import { share } from "./labels.ts";
 
@@ -237,7 +236,7 @@ function sources(call: Member, streams: ReturnType<typeof listStreams>): Html {
   const { core } = call;
   const now = core.clock.now();
   const to = (path: `/${string}`, { deviceId, repoKey }: (typeof streams)[number]) =>
-    link(call, path, { device: deviceId, repo: telemetryRepo(repoKey) });
+    link(call, path, { device: deviceId, repo: repoValue(repoKey) });
   return section({
     title: "Devices",
     body: table({

@@ -41,13 +41,13 @@ const holds = (text: string, ...values: readonly (string | null | undefined)[]):
 
 /** What everybody finds: pages that they may open, and documents. */
 export function findPages(call: Person, text: string): Found[] {
-  const { core, href, session } = call;
+  const { href, session } = call;
   const all = [
     ...placesFor(call, session).map(({ label, group, path }) => ({ label, group, path })),
     { label: "Your account", group: "You", path: "/account" },
   ];
   const pages = all.filter(({ label }) => holds(text, label));
-  const docs = docIndex(core).filter(({ title, summary }) => holds(text, title, summary));
+  const docs = docIndex().filter(({ title, summary }) => holds(text, title, summary));
   return [
     {
       label: "Pages",
@@ -68,7 +68,7 @@ async function teamSessions({ core, session }: Member, text: string) {
   return findSessions(core, session.team.id, text, MOST);
 }
 
-/** What is found by is kept without the device: of a few devices the list itself is asked. */
+/** For who sees some devices alone. The table that `findSessions` reads does not know devices, so the list of sessions is asked. */
 async function ownSessions(call: Member, text: string) {
   const { core, session } = call;
   await freshenSessions(core);

@@ -67,13 +67,12 @@ export function presets({
   session,
 }: Member): readonly { readonly label: string; readonly set: Partial<SessionParams> }[] {
   const now = core.clock.now();
-  const day = (at: number) => isoDate(at);
   // Weeks begin on Monday; the epoch was a Thursday.
   const sinceMonday = (dayNumber(now) + 3) % 7;
   return [
     { label: "All", set: {} },
-    { label: "Today", set: { from: day(now) } },
-    { label: "This week", set: { from: day(now - sinceMonday * DAY_MS) } },
+    { label: "Today", set: { from: isoDate(now) } },
+    { label: "This week", set: { from: isoDate(now - sinceMonday * DAY_MS) } },
     { label: "Failed", set: { result: "failed" } },
     { label: "Mine", set: { person: session.userId } },
   ];

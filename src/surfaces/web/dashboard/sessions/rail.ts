@@ -76,7 +76,7 @@ function costText({ costUsd }: Session, { usd, unpriced, reportedUsd }: Usage): 
   return unpriced > 0 && html`<span class="muted">unpriced</span>`;
 }
 
-/** What its model calls used; the session's own account counts only where they tell of nothing. */
+/** The tokens of a session: the sum of its model calls, or what the session itself reports where no call reports any. */
 const tokensIn = ({ usage }: Session, used: Usage) => used.tokens ?? (usage ? tokensOfCalls([{ usage }]) : undefined);
 
 /** All tokens, by kind when pointed at, and the share of what went in that was read from a cache. */

@@ -7,7 +7,7 @@ import { badge, codeBlock, facts, section } from "../../ui/parts.ts";
 import { bytes, plural, time } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
 import { exported } from "../shared/exported.ts";
-import { telemetryRepo } from "../telemetry/filter.ts";
+import { repoValue } from "../shared/links.ts";
 import { sessionPage, type Visit, visitOf } from "./visit.ts";
 
 /** A session as its agent sent it. */
@@ -72,7 +72,7 @@ export async function recordFile(call: Member): Promise<PageReply> {
       action: "agent_session.exported",
       teamId: call.session.team.id,
       target: { kind: "agent_session", id: String(session.id), label: session.externalId },
-      extent: { repo: telemetryRepo(session.repoKey), steps: String(session.spanCount) },
+      extent: { repo: repoValue(session.repoKey), steps: String(session.spanCount) },
     },
     download(`session-${session.id}.json`, "application/json; charset=utf-8", partsOf(session)),
   );

@@ -14,11 +14,10 @@ export function filesOf({ files, spans }: Pick<Session, "files" | "spans">): Rea
   const all = new Map<string, Touched>(files.map((path) => [path, untouched()]));
   for (const span of spans)
     for (const { path, commit } of span.edits) {
-      const touched = all.get(path) ?? untouched();
+      const touched = all.getOrInsertComputed(path, untouched);
       touched.edits++;
       touched.first ??= span;
       if (commit !== null) touched.commits.add(commit);
-      all.set(path, touched);
     }
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -29,7 +29,7 @@ const PATH = "/settings/sso";
 /** A thousand groups by their distinguished names, as they are and as they were when the form was drawn. */
 const MAX_FORM_BYTES = 1024 * 1024;
 
-/** As they are kept, for who sends a form twice changes nothing by the second. */
+/** Domains in the form in which they are stored, so that sending the same form again changes nothing. */
 const domains = v.pipe(
   typed,
   v.transform((text) =>

@@ -37,6 +37,7 @@ export function state(team: Team) {
   return badge(kind, label);
 }
 
+const PERIOD_MESSAGE = "The end of the paid period is a day such as 2026-12-31.";
 const SEATS_MESSAGE = `Seats are a whole number up to ${number(MAX_SEATS)}.`;
 
 /** What a team is called and may use. */
@@ -85,9 +86,9 @@ const TEAM = formSpec({
     hint: "Licences last no longer than this and its grace. Blank: no end.",
     schema: v.pipe(
       trimmed,
-      v.regex(/^(\d{4}-\d{2}-\d{2})?$/, "The end of the paid period is a day such as 2026-12-31."),
+      v.regex(/^(\d{4}-\d{2}-\d{2})?$/, PERIOD_MESSAGE),
       v.transform((day) => (day === "" ? null : Date.parse(`${day}T00:00:00Z`))),
-      v.check((at) => !Number.isNaN(at), "The end of the paid period is a day such as 2026-12-31."),
+      v.check((at) => !Number.isNaN(at), PERIOD_MESSAGE),
     ),
   },
 });

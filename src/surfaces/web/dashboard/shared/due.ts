@@ -5,7 +5,11 @@ import type { Concern } from "../../../../platform/rooms/rooms.ts";
 import { dueNow } from "../../../../share/alarms/alarms.ts";
 import { linesOf } from "../../../../share/notifications/notifications.ts";
 
-/** What is due of a team, or of the installation (null), and is dealt with at a path: as notifications tell it. */
+/**
+ * What is due soon, such as tokens that expire, worded as notifications word it.
+ * @param team null for the installation
+ * @param path of the page that deals with it
+ */
 export function dueConcerns({ core, href }: PageCall, team: Team | null, path: string): Concern[] {
   const due = dueNow(core, team).filter((notice) => notice.path === path);
   return due.map((notice) => ({

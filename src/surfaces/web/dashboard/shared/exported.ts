@@ -5,6 +5,7 @@ import { recordAct } from "../../../../platform/audit/audit.ts";
 import { cookieNames, readCookies } from "../../../../platform/http/cookies.ts";
 import type { PageCall, PageReply } from "../../../../platform/http/page.ts";
 import { redactText } from "../../../../redact/redact.ts";
+import { repoKeyIn } from "./links.ts";
 
 /** A copy of the record that somebody takes away. */
 export interface Export {
@@ -14,9 +15,12 @@ export interface Export {
   readonly teamId: string | null;
   /** The one thing that is taken, where it is one. */
   readonly target?: { readonly kind: string; readonly id: string; readonly label: string };
-  /** What narrows it, and the form it is in; what is empty is left out. */
+  /** What narrows it, and the form it is in; what is empty is left out. `repo` is as addresses have it. */
   readonly extent: Readonly<Record<string, string | undefined>>;
 }
+
+/** What the audit says of a copy of what came without a repository. */
+const NO_REPO = "(none)";
 
 /**
  * Hands out a copy of the record once it is recorded who takes it, so that there is no copy that nobody knows of.
@@ -26,8 +30,10 @@ export async function exported(call: PageCall<"person">, one: Export, file: Page
   // Whoever asks for the head alone takes nothing.
   if (call.headOnly) return file;
   const { action, teamId, target, extent } = one;
-  // A search may be for a secret.
-  const said = Object.entries(extent).flatMap(([name, value]) => (value ? [[name, redactText(value).text]] : []));
+  const tell = (name: string, value: string) =>
+    // A search may be for a secret.
+    name === "repo" && repoKeyIn(value) === "" ? NO_REPO : redactText(value).text;
+  const said = Object.entries(extent).flatMap(([name, value]) => (value ? [[name, tell(name, value)]] : []));
   const by = actorOf(call.session, call.ip());
   await recordAct(call.core, by, { action, teamId, ...(target && { target }), detail: Object.fromEntries(said) });
   const { body } = file;

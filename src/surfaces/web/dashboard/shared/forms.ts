@@ -28,7 +28,7 @@ type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 /** Somebody else changed a field that whoever sent a form changed, too. */
 class ChangedMeanwhile extends Problem {
-  /** What the form was drawn with, and what is in force where they were told of it. */
+  /** The values, as a query, that the next attempt is compared with: as first drawn, but for the change that the message tells of. */
   readonly drawn: string;
   constructor(message: string, drawn: URLSearchParams) {
     super(conflict, message);

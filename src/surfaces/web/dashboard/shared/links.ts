@@ -3,13 +3,11 @@ import { findDeviceOf } from "../../../../identity/devices/devices.ts";
 import { attributes, type Content, type Html, html } from "../../../../kit/html.ts";
 import { fail, notFound } from "../../../../kit/problem.ts";
 import type { PageCall } from "../../../../platform/http/page.ts";
-import type { SnapshotFacts } from "../../../../record/brain/brain.ts";
 import { anchor, badge, type Kind } from "../../ui/parts.ts";
 import { isAdmin, type Member } from "./call.ts";
-import { idIn } from "./params.ts";
 import { short } from "./text.ts";
 
-/** What the pages of the brain share: how repositories and files are named and addressed. Both are agents' own strings. */
+/** How repositories, devices and files are named and addressed. The names of repositories and files are agents' own strings. */
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -31,9 +29,6 @@ export function repoOf(call: Member): string {
   return repo;
 }
 
-/** A snapshot's number in the query; undefined when there is none or it is no number. */
-export const snapshotIn = ({ query }: Member, name = "snapshot"): number | undefined => idIn(query.get(name));
-
 /** How a repository is called. */
 export const repoName = (repoKey: string) => (repoKey === "" ? "no repository named" : repoKey);
 
@@ -43,7 +38,7 @@ const NO_REPO_VALUE = "\t";
 /** The key that stands in an address; undefined for all. */
 export const repoKeyIn = (value: string): string | undefined => (value === NO_REPO_VALUE ? "" : value || undefined);
 
-/** As an address names a repository: what stands for the empty key is not empty. */
+/** How an address names a repository, also the one without a name; `repoKeyIn` reads it. */
 export const repoValue = (repoKey: string): string => (repoKey === "" ? NO_REPO_VALUE : repoKey);
 
 /** Repositories to choose from. */
@@ -121,16 +116,3 @@ export function pathText(path: string): Html {
   const at = path.lastIndexOf("/") + 1;
   return html`<span class="mono">${at > 0 && html`<span class="muted">${path.slice(0, at)}</span>`}${path.slice(at)}</span>`;
 }
-
-/** What the ledger says of a snapshot. */
-export function snapshotBadges(snapshot: SnapshotFacts, current: boolean): Html {
-  return html`${current && badge("good", "current")} ${snapshot.gap === 1 && badge("warn", "gap")} ${snapshot.accepted === 0 && badge("bad", "rollback")}`;
-}
-
-/** Why a snapshot is marked with a gap, after its mark. */
-export const gapMeans = (): Html =>
-  html`${badge("warn", "gap")} The version number skipped ahead, so snapshots between it and the one before never arrived.`;
-
-/** Why a snapshot is marked as a rollback, after its mark. */
-export const rollbackMeans = (): Html =>
-  html`${badge("bad", "rollback")} The version number was not above the device's last one, but the content differs. The snapshot is kept as evidence and never becomes current.`;

@@ -25,7 +25,7 @@ export interface List<Row> {
   readonly folded?: boolean;
   /** Above the rows, e.g. how many there are and what they come to. */
   readonly head?: Content;
-  /** Of the element that the script swaps when filters change; without it the page is loaded anew. */
+  /** Id of the element that the script replaces when filters change; without one the whole page is loaded anew. */
   readonly id?: string;
   readonly table?: Table<Row>;
   /** Instead of a table, or below it. */
@@ -39,7 +39,7 @@ export interface List<Row> {
 export const PREVIOUS_NEXT = { newer: "Previous", older: "Next" };
 
 export interface Pages extends Omit<Pager, "newer" | "older" | "first"> {
-  /** What leads to the page, beside the filters; nothing where all of it is undefined. */
+  /** The query that leads to that page, added to the filters; there is no link when every member is undefined. */
   readonly newer?: Query | undefined;
   readonly older?: Query | undefined;
   /** Whether there is a way back to the beginning. */

@@ -7,7 +7,7 @@ export function short(text: string, chars: number): string {
   return text.length <= chars ? text : `${beginning(text, chars - 1).toWellFormed()}…`;
 }
 
-/** What is looked for: of the address of a commit at a forge, as people paste it, the commit. */
+/** What to look for: when somebody pastes the address of a commit at a forge, its hash alone. */
 export const soughtIn = (typed: string): string => /\/commits?\/([0-9a-f]{7,64})\b/i.exec(typed)?.[1] ?? typed;
 
 /** A commit as people write it; agents may send any text for one. */

@@ -4,7 +4,7 @@ import { dollars } from "./labels.ts";
 
 const TONES = { "on track": "good", "will exceed": "warn", exceeded: "bad", early: "accent" } as const;
 
-/** What is used of a budget as a bar, behind it what it comes to by the end, and a mark where the amount lies. */
+/** A bar of what was spent of a budget, before a paler one of the forecast for its end; a line marks the amount where the bars go beyond it. */
 export function budgetBar({ usedUsd, amountUsd, forecastUsd, state }: BudgetStanding): Html {
   const most = Math.max(amountUsd, usedUsd, forecastUsd ?? 0);
   const part = (usd: number) => `${Number(((usd / most) * 100).toFixed(2))}%`;

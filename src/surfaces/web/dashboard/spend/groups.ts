@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<Grouping, string>> = {
   session: "Session",
   day: "Day",
 };
-/** What is compared with the period before; a session or a day is there once. */
+/** Groupings whose groups can be compared with the period before; sessions and days are not there twice. */
 const COMPARED: readonly Grouping[] = ["model", "repo", "branch", "agent", "person", "device"];
 
 const keyOf = ({ key, deviceId = "", personId = "" }: SpendGroup) => JSON.stringify([key, deviceId, personId]);
@@ -39,7 +39,7 @@ const keyOf = ({ key, deviceId = "", personId = "" }: SpendGroup) => JSON.string
 /** @param previous the same of the period before */
 export function groupsSection(call: Member, params: Params, report: SpendReport, previous: SpendReport): Html {
   const { by } = params;
-  // Of days the latest stand on top, everything else by what it cost.
+  // Days are shown from the latest on, all other groups from the most expensive on.
   const { total, groupCount } = report;
   const shown = by === "day" ? report.groups.toReversed().slice(0, SHOWN) : report.firstGroups(SHOWN);
   const before = new Map(previous.groups.map((group) => [keyOf(group), group.usd]));

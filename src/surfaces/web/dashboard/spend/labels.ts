@@ -28,9 +28,6 @@ export function costText({ usd, reportedUsd }: Pick<SpendFigures, "usd" | "repor
 export const reportedText = ({ reportedUsd }: SpendFigures): Content =>
   reportedUsd === null ? none : dollars(reportedUsd);
 
-export const tokensOf = (one: SpendFigures): number =>
-  one.inputTokens + one.outputTokens + one.cacheWriteTokens + one.cacheReadTokens;
-
 /** A count of tokens, exact when pointed at. */
 export const tokenCell = (count: number): Content =>
   count < 10_000 ? number(count) : html`<span title="${number(count)}">${compact(count)}</span>`;

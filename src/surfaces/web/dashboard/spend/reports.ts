@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Core, slot } from "../../../../core.ts";
 import { listDevices } from "../../../../identity/devices/devices.ts";
 import { memberIds } from "../../../../identity/members/members.ts";
@@ -16,7 +17,7 @@ const MAX_GROUPS = 20_000;
 /** Names whose devices are, and who is in the team, at the moment: shortly, for there may be very many. */
 async function ownersNow(core: Core, teamId: string): Promise<string> {
   const devices = listDevices(core, teamId);
-  await new Promise<void>((resolve) => setImmediate(resolve));
+  await setImmediate();
   const emails = new Map<string, string>();
   let owned = "";
   for (const { id, person } of devices) {

@@ -22,7 +22,7 @@ import { repoKeysSeen } from "../telemetry/filter.ts";
 import { budgetPages, budgetStat, budgetsSection } from "./budgets.ts";
 import { spendCharts } from "./chart.ts";
 import { groupsSection } from "./groups.ts";
-import { changeText, dollars, tokensOf } from "./labels.ts";
+import { changeText, dollars } from "./labels.ts";
 import { type Params, PERIODS, periodBefore, spendAddress, spendParams } from "./params.ts";
 import { pricesSection } from "./prices.ts";
 import { keptReport } from "./reports.ts";
@@ -34,12 +34,12 @@ async function spendPage(call: Member): Promise<Html> {
   await freshenSessions(call.core);
   const params = spendParams(call);
   const team = call.session.team.id;
-  // Of thousands of devices, and of very many groups, each part takes a while.
+  // With thousands of devices or groups each of these parts takes a while: requests are let in between.
   const yieldNow = cooperative(call.core.clock);
   const report = await keptReport(call.core, team, { ...params, daily: true });
   await yieldNow();
   const before = periodBefore(params);
-  // Sessions and days are there once: of the period before their sum alone is of use.
+  // Sessions and days are not there twice: of the period before only the total is shown, so it is grouped by what is few.
   const by = params.by === "session" || params.by === "day" ? "model" : params.by;
   const previous = await keptReport(call.core, team, { ...params, ...before, by });
   await yieldNow();
@@ -110,7 +110,7 @@ async function tiles(call: Member, params: Params, total: SpendFigures, before: 
     },
     ...(seesOwn(call) ? [] : await budgetStat(call)),
     ...(await perSession(call, params)),
-    { label: "Tokens", value: compact(tokensOf(total)), sub: `${compact(outputTokens)} output${cached}` },
+    { label: "Tokens", value: compact(read + outputTokens), sub: `${compact(outputTokens)} output${cached}` },
     ...(unpricedTokens > 0
       ? [
           {

@@ -7,12 +7,11 @@ import { anchor, badge, facts, pageHead, section } from "../../ui/parts.ts";
 import { bytes, number, plural, time } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, deviceName, repoName } from "../shared/links.ts";
+import { deviceLink, deviceName, repoName, repoValue } from "../shared/links.ts";
 import { idIn } from "../shared/params.ts";
 import { proofPage } from "../shared/proof.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { conflictBody, conflictSays } from "./conflicts.ts";
-import { telemetryRepo } from "./filter.ts";
 import { entryPath, sessionLink } from "./list.ts";
 import { payloadBlock } from "./payload.ts";
 import { GAP_SAYS, ROLLBACK_SAYS, rangeCount, rangeText } from "./streams.ts";
@@ -59,7 +58,7 @@ ${
 function entryFacts(call: Member, entry: NonNullable<ReturnType<typeof findEntry>>): Html {
   const { core, href } = call;
   const now = core.clock.now();
-  const stream = new URLSearchParams({ device: entry.deviceId, repo: telemetryRepo(entry.repoKey) });
+  const stream = new URLSearchParams({ device: entry.deviceId, repo: repoValue(entry.repoKey) });
   return facts([
     { label: "Number in its stream", value: number(entry.seq) },
     { label: "Type", value: entry.type },

@@ -1,26 +1,28 @@
+import * as v from "valibot";
 import { type EntryFilter, listRepoKeys } from "../../../../record/telemetry/telemetry.ts";
 import type { Filter } from "../../ui/list.ts";
 import type { Member } from "../shared/call.ts";
-import { repoName } from "../shared/links.ts";
+import { repoKeyIn, repoName, repoOptions, repoValue } from "../shared/links.ts";
 import { DAYS, MAX_OPTIONS, type Params, selectFilter, spanOf, text, ticked, words } from "../shared/params.ts";
 import { seenLastFirst } from "../shared/people.ts";
 import { deviceIdsSeen, devicesSeen, seesDevice } from "../shared/sight.ts";
 
 /** The filters of the telemetry pages, as they stand in the address. */
 
-/** Stands for the empty key in an address of telemetry, where an empty value means "all"; saved views have it, too. */
-const NO_REPO_VALUE = "(none)";
 /** Keys are as long as a client may make them (identifiers of the API). */
 const MAX_KEY = 1_024;
 const MAX_TEXT = 256;
 
-/** How a repository's key stands in an address of telemetry: other pages have another word for the empty one (`repoValue`). */
-export const telemetryRepo = (repoKey: string): string => (repoKey === "" ? NO_REPO_VALUE : repoKey);
+/** How addresses of telemetry once named what came without a repository; views that were saved then still do. */
+const NO_REPO_ONCE = "(none)";
 
-/** Of these pages' addresses; a repository is its key, or `NO_REPO_VALUE` for what came without one. */
+/** Of these pages' addresses; a repository stands there as `repoValue` has it. */
 export const PARAMS = {
   device: text(128),
-  repo: text(MAX_KEY),
+  repo: v.pipe(
+    text(MAX_KEY),
+    v.transform((value) => (value === NO_REPO_ONCE ? repoValue("") : value)),
+  ),
   type: words(MAX_TEXT),
   session: text(MAX_KEY),
   flagged: ticked,
@@ -37,7 +39,7 @@ export function filterOf(call: Member, { device, repo, type, session, q, flagged
   return {
     deviceId: device || undefined,
     deviceIds: isSeen ? undefined : deviceIdsSeen(call),
-    repoKey: repo === NO_REPO_VALUE ? "" : repo || undefined,
+    repoKey: repoKeyIn(repo),
     type: type || undefined,
     sessionId: session || undefined,
     text: q || undefined,
@@ -55,9 +57,11 @@ export function streamFilters(call: Member, { device, repo }: StreamParams): Fil
   const seen = devicesSeen(call);
   const first = seen.length > MAX_OPTIONS ? seenLastFirst(seen) : seen;
   const devices = first.map(({ id, label }) => ({ value: id, label: label ?? id }));
-  const repos = repoKeysSeen(call).map((key) => ({ value: telemetryRepo(key), label: repoName(key) }));
+  const repos = repoOptions(repoKeysSeen(call));
   return [
     selectFilter({ name: "device", label: "Device", value: device }, "All devices", devices),
-    selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos),
+    selectFilter({ name: "repo", label: "Repository", value: repo }, "All repositories", repos, (value) =>
+      repoName(repoKeyIn(value) ?? ""),
+    ),
   ];
 }

@@ -6,11 +6,11 @@ import type { Filter } from "../../ui/list.ts";
 import { anchor, badge, type Kind, none } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, deviceName, repoLink, repoName, repoNames } from "../shared/links.ts";
+import { deviceLink, deviceName, repoLink, repoName, repoNames, repoValue } from "../shared/links.ts";
 import { dayFilters } from "../shared/params.ts";
 import { seesDevice } from "../shared/sight.ts";
 import { short } from "../shared/text.ts";
-import { type EntryParams, streamFilters, telemetryRepo } from "./filter.ts";
+import { type EntryParams, streamFilters } from "./filter.ts";
 import { payloadDetails } from "./payload.ts";
 import { rangeCount, rangeText } from "./streams.ts";
 
@@ -96,7 +96,7 @@ function marks({ href }: Member, entry: EntryRow): Html {
     !conflict &&
     deliveryFlag === "rollback" &&
     mark(
-      html`${badge("bad", "Rollback")} Entry ${number(seq)} came in a batch that also sent older numbers anew. <a href="${href(`/telemetry/conflicts?${new URLSearchParams({ device: entry.deviceId, repo: telemetryRepo(entry.repoKey) })}`)}">What it contradicts</a>`,
+      html`${badge("bad", "Rollback")} Entry ${number(seq)} came in a batch that also sent older numbers anew. <a href="${href(`/telemetry/conflicts?${new URLSearchParams({ device: entry.deviceId, repo: repoValue(entry.repoKey) })}`)}">What it contradicts</a>`,
     )
   }${
     gap &&

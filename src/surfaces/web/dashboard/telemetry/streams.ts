@@ -6,11 +6,11 @@ import { anchor, badge, empty, pageHead, tabs } from "../../ui/parts.ts";
 import { ago, number, plural } from "../../ui/units.ts";
 import { frame } from "../frame.ts";
 import type { Member } from "../shared/call.ts";
-import { deviceLink, link, repoShort, setOf } from "../shared/links.ts";
+import { deviceLink, link, repoShort, repoValue, setOf } from "../shared/links.ts";
 import { list } from "../shared/list.ts";
 import { readParams } from "../shared/params.ts";
 import { seesOwn } from "../shared/sight.ts";
-import { filterOf, PARAMS, type StreamParams, streamFilters, telemetryRepo } from "./filter.ts";
+import { filterOf, PARAMS, type StreamParams, streamFilters } from "./filter.ts";
 
 /** Streams of entries, and what gaps and rollbacks in them mean. */
 
@@ -62,8 +62,7 @@ function gapCell({ gaps, missing }: Stream): Content {
 export function streamTable(call: Member, streams: readonly Stream[], of: "device" | "team", none: Content) {
   const { core, href } = call;
   const now = core.clock.now();
-  const query = ({ deviceId, repoKey }: Stream) =>
-    new URLSearchParams({ device: deviceId, repo: telemetryRepo(repoKey) });
+  const query = ({ deviceId, repoKey }: Stream) => new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
   return table({
     caption: "Streams",
     columns: [

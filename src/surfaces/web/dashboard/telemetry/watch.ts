@@ -4,9 +4,8 @@ import { activity, type FlagRow, recentFlags } from "../../../../log/log.ts";
 import type { Watch } from "../../../../platform/rooms/rooms.ts";
 import { listStreams } from "../../../../record/telemetry/telemetry.ts";
 import { plural } from "../../ui/units.ts";
-import { deviceName, repoName } from "../shared/links.ts";
+import { deviceName, repoName, repoValue } from "../shared/links.ts";
 import { short } from "../shared/text.ts";
-import { telemetryRepo } from "./filter.ts";
 
 const MAX_NAME = 60;
 /** Flags that are looked at. */
@@ -59,6 +58,6 @@ export const watchDeliveries: Watch = ({ core, session, href }, since, most) => 
 export function flagPath({ kind, flagged, repoKey, deviceId }: FlagRow): string {
   if (kind === "brain") return `/brain/versions?${new URLSearchParams({ repo: repoKey })}`;
   if (kind === "traces") return "/sessions";
-  const stream = new URLSearchParams({ device: deviceId, repo: telemetryRepo(repoKey) });
+  const stream = new URLSearchParams({ device: deviceId, repo: repoValue(repoKey) });
   return flagged === "rollback" ? `/telemetry/conflicts?${stream}` : `/telemetry?${stream}`;
 }

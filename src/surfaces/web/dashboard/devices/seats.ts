@@ -2,7 +2,7 @@ import { countDevices } from "../../../../identity/devices/devices.ts";
 import { getTeam } from "../../../../identity/teams/teams.ts";
 import { type Html, html } from "../../../../kit/html.ts";
 import { number } from "../../ui/units.ts";
-import { isAdmin, type Member } from "./call.ts";
+import { isAdmin, type Member } from "../shared/call.ts";
 
 /** Tells owners and admins that more devices can report than there are seats; nothing where nobody pays. */
 export function seatsWarning(call: Member): Html | false {
