@@ -578,6 +578,16 @@ describe("a file", () => {
     await change("CREATE VIEW x AS SELECT 1", /no file of a team's/);
     await change("INSERT INTO alarms VALUES ('x', 1)", /has something in the table alarms/);
     await expectRefused(u, join(u.directory, "reckon.db"), /no file of a team's/);
+    // An index that lacks rows of its table: what looks through that alone would not see them.
+    const damaged = join(newFolder(), "damaged");
+    copyFileSync(file, damaged);
+    const db = new Sqlite(damaged);
+    const pageOf = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").pluck();
+    const index = pageOf.get("telemetry_segments_unsealed") as number;
+    const bytes = db.pragma("page_size", { simple: true }) as number;
+    db.close();
+    writeFileSync(damaged, readFileSync(damaged).fill(0, (index - 1) * bytes, index * bytes));
+    await expectRefused(u, damaged, new RegExp(`it is damaged \\(.*page ${index}\\b`));
     await expectRefused(u, join(newFolder(), "nothing"), /there is no file/);
     expect((await team(u, "import", file, "--origin-key", key)).code).toBe(0);
   });

@@ -17,6 +17,7 @@ import { countDeliveries } from "../../log/log.ts";
 import { activePublicPem, keyIds } from "../../platform/keys/keys.ts";
 import {
   BESIDE,
+  checkStructure,
   type DirectoryLock,
   databasePath,
   isCarried,
@@ -57,8 +58,8 @@ export function inspectBackup(file: string, steps: Steps = unwatched): BackupFac
     db = openFile(file, { readonly: true });
     requireOurs(db);
     steps(CHECKING);
-    const finding = db.pragma("integrity_check(1)", { simple: true });
-    if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
+    const damage = checkStructure(db, "integrity_check");
+    if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
     if (!hasTable(db, "backup_files")) fail(invalid, NOT_OURS);
     requireOwnKey(db);
     return {
