@@ -22,6 +22,7 @@ import { sealContents } from "../../src/record/brain/seal.ts";
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
 import { seal } from "../../src/record/traces/seal.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../src/share/erasure/nightly.ts";
 import { backup, restore } from "../../src/share/maintenance/maintenance.ts";
 import { LEFT } from "../../src/share/moves/left.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
@@ -234,6 +235,8 @@ describe("a team that moves", () => {
     );
     await placeHold(core, { device: robot.deviceId, reason: "claim" }, COMMAND_LINE);
     await setRetention(core, "Acme", "traces", 400, COMMAND_LINE);
+    t.clock.advance(DAY_MS);
+    await retentionJob.run(core);
     const file = await leave(t, "Acme");
     const u = await startInstance();
     for (const text of ["marigold", "ada@example.com"]) expect(readFileSync(file).includes(text)).toBe(false);
@@ -242,6 +245,7 @@ describe("a team that moves", () => {
     expect(filesWith(u.directory, "marigold")).toEqual([]);
     expect(u.rows("SELECT email FROM users")).toEqual([{ email: expect.stringMatching(/^erased-usr_/) }]);
     expect([u.count("holds"), u.count("retention_rules")]).toEqual([1, 1]);
+    expect(u.rows("SELECT kind FROM erasures ORDER BY kind")).toEqual([{ kind: "person" }, { kind: "retention" }]);
     expect(u.rows("SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n).toBeGreaterThan(0);
     await u.close();
     // A restart erases nobody again.
@@ -637,6 +641,18 @@ describe("a file", () => {
       `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2, 2)`,
       /erasures that are not done, or of others/,
     );
+    // Of one that is not done the next start would go on with it, and of who is named a restored copy is erased again.
+    for (const [others, completedAt] of [
+      [{}, "NULL"],
+      [{ deviceIds: ["dev_x"] }, "2"],
+      [{ namedOn: ["dev_x"] }, "2"],
+    ] as const) {
+      const person = JSON.stringify({ kind: "person", personId: "usr_x", deviceIds: [ada.deviceId], ...others });
+      await sign(
+        `INSERT INTO erasures VALUES ('era_x', 'person', '${ada.team.id}', '${person}', 'r', 'b', 1, '{}', ${completedAt}, NULL)`,
+        /erasures that are not done, or of others/,
+      );
+    }
     // A list of files that no snapshot has yet, and that a device of the team can come to by sending files with its digest.
     for (const entries of ['[["a.md",0]]', '[["a.md","1"]]', '[["a.md",-1]]', "[[]]", '["a.md"]'])
       await sign(

@@ -138,6 +138,21 @@ describe("a damaged database", () => {
     expect(statSync(databaseOf(data)).size).toBe(0);
   });
 
+  it("that is gone leaves nothing of its log to the backup that takes its place", async () => {
+    const data = usedData();
+    const file = join(data.directory, "good.db");
+    expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
+    const server = await testServer(data.directory);
+    const token = data.devices[0]?.token as string;
+    const body = JSON.stringify({ repoKey: "r", entries: [{ seq: 251, payload: { type: "later" } }] });
+    expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
+    await server.end("SIGKILL");
+    rmSync(databaseOf(data));
+    expect((await command(["restore", file, "--data", data.directory])).code).toBe(0);
+    expect(rowsOf(data.directory, "SELECT max(seq) AS last FROM telemetry_entries")).toEqual([{ last: 250 }]);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+
   it("that is gone beside a key and retired keys is not silently replaced by an empty one", async () => {
     const data = usedData();
     expect((await command(["key", "rotate", "--data", data.directory])).code).toBe(0);

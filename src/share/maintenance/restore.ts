@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams, teamMoves } from "../../identity/teams/teams.ts";
 import { whereFull } from "../../kit/errors.ts";
@@ -208,6 +208,8 @@ export function putInPlace(
   steps: Steps,
 ): string | null {
   leaveToOwner(incoming);
+  // A copy has the mode of what it is of, which may have come from anywhere.
+  chmodSync(incoming, 0o600);
   syncFile(incoming);
   steps("keeping aside what is there");
   const keptAside = keepAside(directory, stamp);
