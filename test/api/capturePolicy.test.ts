@@ -112,6 +112,9 @@ describe("while the capture mode is off", () => {
       [],
       [],
     ]);
+    await put(t, device, "off");
+    expect(await send(t, device, BRAIN, snapshot(5))).toMatchObject({ ledger: { gap: true, rollback: false } });
+    expect(t.rows("SELECT flagged FROM deliveries ORDER BY id DESC LIMIT 1")).toEqual([{ flagged: "gap" }]);
   });
 
   it("traces and pulses leave nothing", async () => {

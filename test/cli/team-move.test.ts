@@ -317,6 +317,7 @@ describe("a team that moves", () => {
     await arrive(again, acme);
     expect(faults(again)).toEqual([]);
     expect(filesWith(again.directory, "crocus").filter((name) => !name.startsWith("backups"))).toEqual([]);
+    expect(targets(again)[0].namedOn).toEqual([ada.deviceId]);
     expect(new Set(targets(again)[1].teamIds)).toEqual(new Set([ada.team.id, stranger.team.id]));
   });
 
@@ -689,15 +690,23 @@ describe("a file", () => {
       );
   });
 
-  it("goes by the name that its maker signed for it, whatever stands in its rows", async () => {
-    const { t, ada } = await shop();
-    const file = await leave(t, "Acme");
+  it("goes by the name that its maker signed for it, and gives nobody a password or rights, whatever stands in its rows", async () => {
+    const { t, file } = await withPack();
     const db = new Sqlite(file);
-    db.exec("UPDATE teams SET name = 'Third' || char(10) || 'x'");
+    db.exec(`UPDATE teams SET name = 'Third' || char(10) || 'x', verified_at = 1, moved_to = 'https://third.example', moved_at = 1;
+      UPDATE users SET operator = 1, password_hash = 'x'; UPDATE memberships SET source = 'x'; UPDATE packs SET featured_at = 1`);
     resign(t, db);
     const u = await startInstance();
     await arrive(u, file);
-    expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme" }]);
+    expect(
+      u.rows(`SELECT t.name, verified_at, moved_to, operator, password_hash, source, featured_at
+        FROM teams t, users, memberships, packs`),
+    ).toEqual([
+      {
+        ...{ name: "Acme", verified_at: null, moved_to: null, featured_at: null },
+        ...{ operator: 0, password_hash: null, source: null },
+      },
+    ]);
   });
 
   it("brings who made what, whether or not they have another account there or are in the team no more", async () => {
