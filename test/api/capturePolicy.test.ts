@@ -305,6 +305,12 @@ describe("while the capture mode is metadata", () => {
     await put(t, device, "metadata");
     expect(await send(t, device, BRAIN, snapshot(2))).toMatchObject({ ledger: { gap: false, rollback: false } });
     expect(t.count("deliveries")).toBe(2);
+    // Of an empty file there is nothing to withhold: sending one is not against the policy.
+    const violations = () => t.rows("SELECT deliveries FROM policy_violations");
+    const before = violations();
+    const empty = { repoKey: "shop", version: 3, files: [{ path: "empty.md", content: "" }] };
+    expect(await send(t, device, BRAIN, empty)).toMatchObject({ files: 1, bytes: 0 });
+    expect(violations()).toEqual(before);
     t.instance.core.store.db.exec("UPDATE brain_blobs SET bytes = 1 WHERE withheld_sha256 IS NOT NULL AND bytes > 0");
     expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
   });
