@@ -58,6 +58,8 @@ describe("while the capture mode is off", () => {
     expect(await send(t, device, TELEMETRY, entries(3, 4, 5))).toEqual(off);
     expect(await send(t, device, TELEMETRY, entries(1, 2))).toEqual(off);
     expect([t.rows("SELECT * FROM deliveries"), ranges(t).length]).toEqual([ledger, 1]);
+    // Each counts once, however often its numbers are looked at.
+    expect(violations(t)).toMatchObject([{ deliveries: 3 }]);
     expect(
       ledger.map(({ items, capture_mode, withheld, flagged }) => [items, capture_mode, withheld, flagged]),
     ).toEqual([

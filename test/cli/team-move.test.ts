@@ -14,6 +14,7 @@ import { DERIVED, deriveAll } from "../../src/insight/derived/derived.ts";
 import { sumSessions } from "../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../src/insight/spend/price-sessions.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
+import { act } from "../../src/insight/triage/triage.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE, SYSTEM } from "../../src/platform/audit/audit.ts";
@@ -143,7 +144,11 @@ describe("a team that moves", () => {
     const u = await startInstance();
     const other = await u.device(await u.team({ name: "Third" }));
     await deliverAll(u, other, "shop", "peony");
+    // Of what is gone, too, no number is given again.
+    u.rows("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'trace_sessions' RETURNING 1");
     const printed = await arrive(u, file);
+    const [{ first }] = u.rows("SELECT min(id) AS first FROM trace_sessions WHERE team_id = ?", ada.team.id);
+    expect(first).toBeGreaterThan(1_000);
     expect(printed).toMatchObject({ team: "Acme", imported: true, accounts: { made: ["ada@example.com"], known: [] } });
     await u.instance.settle();
     expect(contentOf(u, ada.team.id)).toEqual(contentOf(t, ada.team.id));
@@ -178,8 +183,13 @@ describe("a team that moves", () => {
     };
     await say(t, ada.token, "A", "B");
     await say(t, ada.token, "A");
+    const [{ fingerprint }] = t.rows("SELECT lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects");
+    await act(t.instance.core, { teamId: ada.team.id, fingerprint }, { kind: "resolve" }, COMMAND_LINE);
     await say(u, (await u.device()).token, "Other");
     await arrive(u, await leave(t, "Acme"));
+    // What is said of a whole class is of no entry.
+    for (const table of ["triage_words", "triage_events"])
+      expect([table, u.rows(`SELECT entry_id FROM ${table}`)]).toEqual([table, [{ entry_id: 0 }]]);
     expect(await say(u, ada.token, "A", "C")).toEqual([
       { id: 2, title: "A" },
       { id: 4, title: "C" },
@@ -748,6 +758,8 @@ describe("a file", () => {
     const file = await leave(t, "Acme");
     const u = await startInstance();
     await makeAccount(u.instance.core, { email: "ada@example.com" });
+    // They had one of them there, too.
+    u.rows("INSERT INTO former_addresses SELECT id, ? FROM users RETURNING 1", former.label);
     await arrive(u, file);
     expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
     const target = resolveTarget(u.instance.core, { person: "ada@example.com" });
