@@ -313,6 +313,11 @@ describe("while the capture mode is metadata", () => {
     const empty = { repoKey: "shop", version: 3, files: [{ path: "empty.md", content: "" }] };
     expect(await send(t, device, BRAIN, empty)).toMatchObject({ files: 1, bytes: 0 });
     expect(violations()).toEqual(before);
+    const putBack = (content: string) =>
+      t.rows("UPDATE brain_blobs SET content = ? WHERE withheld_sha256 IS NOT NULL AND bytes > 0 RETURNING 1", content);
+    putBack("what was withheld");
+    expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
+    putBack("");
     t.instance.core.store.db.exec("UPDATE brain_blobs SET bytes = 1 WHERE withheld_sha256 IS NOT NULL AND bytes > 0");
     expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
   });
