@@ -82,8 +82,9 @@ describe("brainIngest", () => {
   it("takes a retry as harmless", async () => {
     const t = await startInstance();
     const { token } = await t.device();
-    await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
-    const again = await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
+    // In whatever order it names them.
+    await t.post(PATH, { token, json: snapshot(1, file("b.md"), file("a.md")) });
+    const again = await t.post(PATH, { token, json: snapshot(1, file("a.md"), file("b.md")) });
     expect(again.body.ledger).toEqual({ gap: false, rollback: false });
     expect([t.count("brain_snapshots"), t.count("deliveries")]).toEqual([1, 1]);
   });
@@ -92,8 +93,11 @@ describe("brainIngest", () => {
     const t = await startInstance();
     const { token } = await t.device();
     await t.post(PATH, { token, json: snapshot(1, file("a.md")) });
-    const answer = await t.post(PATH, { token, json: snapshot(4, file("a.md", "new")) });
-    expect([answer.status, answer.body.ledger]).toEqual([200, { gap: true, rollback: false }]);
+    // A client that did not hear the answer asks again.
+    for (let i = 0; i < 2; i++) {
+      const answer = await t.post(PATH, { token, json: snapshot(4, file("a.md", "new")) });
+      expect([answer.status, answer.body.ledger]).toEqual([200, { gap: true, rollback: false }]);
+    }
     expect(t.rows("SELECT version FROM brain_snapshots s JOIN brain_currents c ON c.snapshot_id = s.id")).toEqual([
       { version: 4 },
     ]);
@@ -166,6 +170,7 @@ describe("brainIngest", () => {
     const json = snapshot(1, file("a.md", `DB_PASSWORD=${value}\nsee https://bot:${value}@db.example/x\n`));
     const answer = await t.post(PATH, { token, json });
     expect([answer.status, answer.body.redactionHits]).toEqual([200, 2]);
+    expect(t.rows("SELECT redacted FROM deliveries")).toEqual([{ redacted: 1 }]);
     const stored = t.rows("SELECT content FROM brain_blobs")[0].content;
     expect(stored).toMatch(/^DB_PASSWORD=\[REDACTED:[\w-]+\]\nsee https:\/\/bot:\[REDACTED:[\w-]+\]@db\.example\/x\n$/);
     expect((await t.post(PATH, { token, json })).body).toEqual(answer.body);

@@ -58,6 +58,8 @@ describe("while the capture mode is off", () => {
     expect(await send(t, device, TELEMETRY, entries(3, 4, 5))).toEqual(off);
     expect(await send(t, device, TELEMETRY, entries(1, 2))).toEqual(off);
     expect([t.rows("SELECT * FROM deliveries"), ranges(t).length]).toEqual([ledger, 1]);
+    // Each counts once, however often its numbers are looked at.
+    expect(violations(t)).toMatchObject([{ deliveries: 3 }]);
     expect(
       ledger.map(({ items, capture_mode, withheld, flagged }) => [items, capture_mode, withheld, flagged]),
     ).toEqual([
@@ -112,6 +114,9 @@ describe("while the capture mode is off", () => {
       [],
       [],
     ]);
+    await put(t, device, "off");
+    expect(await send(t, device, BRAIN, snapshot(5))).toMatchObject({ ledger: { gap: true, rollback: false } });
+    expect(t.rows("SELECT flagged FROM deliveries ORDER BY id DESC LIMIT 1")).toEqual([{ flagged: "gap" }]);
   });
 
   it("traces and pulses leave nothing", async () => {
@@ -302,6 +307,17 @@ describe("while the capture mode is metadata", () => {
     await put(t, device, "metadata");
     expect(await send(t, device, BRAIN, snapshot(2))).toMatchObject({ ledger: { gap: false, rollback: false } });
     expect(t.count("deliveries")).toBe(2);
+    // Of an empty file there is nothing to withhold: sending one is not against the policy.
+    const violations = () => t.rows("SELECT deliveries FROM policy_violations");
+    const before = violations();
+    const empty = { repoKey: "shop", version: 3, files: [{ path: "empty.md", content: "" }] };
+    expect(await send(t, device, BRAIN, empty)).toMatchObject({ files: 1, bytes: 0 });
+    expect(violations()).toEqual(before);
+    const putBack = (content: string) =>
+      t.rows("UPDATE brain_blobs SET content = ? WHERE withheld_sha256 IS NOT NULL AND bytes > 0 RETURNING 1", content);
+    putBack("what was withheld");
+    expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
+    putBack("");
     t.instance.core.store.db.exec("UPDATE brain_blobs SET bytes = 1 WHERE withheld_sha256 IS NOT NULL AND bytes > 0");
     expect(faults(t)).toMatchObject([{ deliveryId: firstDelivery(t), problem: "content" }]);
   });

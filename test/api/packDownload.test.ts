@@ -83,9 +83,10 @@ describe("downloading a pack", () => {
     const replaced = await t.device();
     await t.post("/api/connect/rotate", { token: replaced.token });
     const expired = await t.device();
-    t.clock.advance(91 * DAY_MS);
-    for (const { token } of [revoked, replaced, expired])
+    for (const { token } of [revoked, replaced, expired]) {
+      if (token === expired.token) t.clock.advance(91 * DAY_MS);
       expect((await download(t, PATH, { authorization: `Bearer ${token}` })).status).toBe(200);
+    }
     expect(t.count("pack_installs")).toBe(0);
   });
 

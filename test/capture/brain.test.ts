@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readStatus, runPass } from "../../src/capture/capture.ts";
+import { readReceipts, readStatus, runPass } from "../../src/capture/capture.ts";
 import { repositoryOf } from "../../src/capture/repository.ts";
 import { COMMAND_LINE } from "../../src/platform/audit/audit.ts";
 import { type CaptureMode, setPolicy } from "../../src/record/policy/policy.ts";
@@ -79,6 +79,8 @@ describe("publishing a brain", () => {
       "memory-bank/progress.md": "Half way.",
     });
     expect(readStatus(machine.capture).ignoredBrains).toEqual([{ repo: "git.example.com/acme/shop", files: 1 }]);
+    const receipts = readReceipts(machine.capture).map(({ path, repo }) => [path, repo]);
+    expect(receipts).toContainEqual(["/api/brain/ingest", SHOP]);
   });
 
   it("sends nothing that git ignores, and takes no repository for another, though a hook of git's started the agent", async () => {

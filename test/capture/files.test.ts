@@ -95,9 +95,11 @@ describe("a transcript", () => {
   it("whose last line has no end yet is read up to it; a record that is whole without one is taken, once", async () => {
     const a = await startAgent();
     const text = textOf(workOf(a, "s1", 2));
-    a.write("s1", text.slice(0, -40));
+    // Behind a brace that does not end it.
+    const cut = text.lastIndexOf("}", text.length - 3) + 1;
+    a.write("s1", text.slice(0, cut));
     expect(await a.pass()).toMatchObject({ recorded: 11 });
-    a.write("s1", text.slice(-40, -1));
+    a.write("s1", text.slice(cut, -1));
     expect(await a.pass()).toMatchObject({ recorded: 1 });
     a.write("s1", "\n", ...workOf(a, "s1", 1, 2));
     expect(await a.pass()).toMatchObject({ recorded: 6 });
@@ -217,9 +219,32 @@ describe("a transcript", () => {
     writeFileSync(`${path}.zst`, zstdCompressSync(text));
     rmSync(path);
     expect(await a.pass()).toMatchObject({ recorded: 0, unreadable: [] });
+    // The last line may have no end.
+    const more = JSON.stringify(record(3, "event_msg", { type: "user_message", message: "And that" }));
+    writeFileSync(`${path}.zst`, zstdCompressSync(text + more));
+    expect((await a.pass())?.recorded).toBeGreaterThan(0);
     writeFileSync(`${path}.zst`, zstdCompressSync(text).subarray(0, 60));
     expect((await a.pass()).unreadable).toHaveLength(1);
     expectAgreement(a);
+  });
+
+  it("of an agent that numbers nothing is gone on with where it was left, and begun anew where it was written anew", async () => {
+    const a = await startAgent();
+    const folder = join(a.home, ".codex/sessions");
+    mkdirSync(folder, { recursive: true });
+    const id = "019ed50c-2fb3-7002-a384-360bea6e7f04";
+    const timestamp = new Date(a.server.clock.now()).toISOString();
+    const record = (type: string, payload: object) => textOf([{ timestamp, type, payload }]);
+    const asked = record("event_msg", { type: "user_message", message: "Go on." });
+    const text = record("session_meta", { id, cwd: join(a.home, "shop"), cli_version: "0.100.0", timestamp }) + asked;
+    const path = join(folder, `rollout-2026-11-21T08-00-00-${id}.jsonl`);
+    writeFileSync(path, text);
+    await a.pass();
+    writeFileSync(path, text + asked);
+    await a.pass();
+    expect(promptsOf(a)).toEqual(["Go on.", "Go on."]);
+    writeFileSync(path, text);
+    expect(await a.pass()).toMatchObject({ recorded: 0 });
   });
 
   it("that was copied by a fork, moved or linked a second time says nothing new", async () => {

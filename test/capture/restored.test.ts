@@ -14,6 +14,7 @@ describe("a server that was restored from an older backup", () => {
     a.work("s1", 3);
     a.work("s2", 3, 0, "other");
     await a.pass();
+    expect(readStatus(a.capture).serverWasRestored).toBeNull();
     await a.server.forgetting(async () => {
       a.advance(DAY_MS);
       a.work("s1", 3, 3);

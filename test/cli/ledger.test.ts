@@ -300,6 +300,26 @@ const DONE: readonly (readonly [what: string, sql: string, faults: readonly (rea
     [[14, "owner"]],
   ],
   [
+    "a brain's stream given to another team",
+    `UPDATE brain_streams SET team_id = (SELECT team_id FROM deliveries WHERE id = #5)
+     WHERE id = (SELECT stream_id FROM brain_snapshots WHERE delivery_id = #10)`,
+    [[10, "owner"]],
+  ],
+  [
+    "a brain given to another team with all that belongs to it",
+    ["brain_streams:stream_id", "brain_manifests:manifest_id", "brain_snapshots:id"]
+      .map((one) => one.split(":"))
+      .map(
+        ([table, named]) => `UPDATE ${table} SET team_id = (SELECT team_id FROM deliveries WHERE id = #5)
+         WHERE id = (SELECT ${named} FROM brain_snapshots WHERE delivery_id = #10)`,
+      )
+      .join(";"),
+    [
+      [10, "owner"],
+      [10, "newest"],
+    ],
+  ],
+  [
     "a device given to another team",
     `UPDATE devices SET team_id = (SELECT team_id FROM deliveries WHERE id = #1) WHERE id = ${ofDevice("eve")}`,
     [

@@ -80,12 +80,22 @@ it("restores a replica with the keys that were copied, and the log goes on as an
 
 it("restores into the directory that lost it, keeps aside what was there and tells what is lost", async () => {
   const { directory, server, send, replica } = await replicated();
+  // Whoever reads meanwhile keeps what comes in the log beside the database.
+  const reader = new Sqlite(join(directory, "reckon.db"), { readonly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM deliveries").get();
   await send(4);
+  const files = join(newFolder(), "files.db");
+  for (const ending of ["", "-wal"]) cpSync(join(directory, `reckon.db${ending}`), files + ending);
+  reader.close();
   await server.end();
   const done = await json(["restore", "--from", replica, "--data", directory]);
   expect(done).toMatchObject({ deliveries: 3, lostLeaves: 1 });
   expect(readdirSync(done.keptAside)).toContain("reckon.db");
   expect(rowsOf(directory, "SELECT count(*) AS n FROM telemetry_segments")).toEqual([{ n: 3 }]);
+  // Else two logs of one size would be signed under one name.
+  expect(await refusal(["ledger", "checkpoint", "--data", directory])).toMatch(/start the server on it once/);
+  expect(await json(["restore", "--from", files, "--data", directory])).toMatchObject({ deliveries: 4 });
 });
 
 it("takes a backup for a plain copy, without leaving its keys in the database or what they came in", async () => {
@@ -209,6 +219,10 @@ it("checks a replica that a command restores, notes it, and finds one that stopp
   const other = await replicated(1);
   const foreign = await command(["replica", "check", "--from", other.replica, "--data", directory]);
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining("not the beginning")]);
+  // As where a backup was restored, and what came since is in the replica alone.
+  expect(await refusal(["replica", "check", "--from", replica, "--data", other.directory])).toMatch(
+    /has \d+ leaves and the running database \d+: it is of another, or this one went back/,
+  );
   await server.end();
 });
 

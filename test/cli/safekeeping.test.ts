@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -92,6 +102,29 @@ it("a restore names the keys that signed since the backup, but none of a server 
   await json(fresh, "team", "create", "Other");
   await json(fresh, "key", "show");
   expect(await json(fresh, "restore", file)).toMatchObject({ keysGone: [] });
+});
+
+it("a restore takes what is ours of a backup alone, for its owner alone, and leaves no key in the database", async () => {
+  const { directory } = await testData();
+  const file = join(newFolder(), "copy.backup");
+  await json(directory, "backup", file);
+  // Somebody else may have made it, or had it in their hands.
+  const db = new Sqlite(file);
+  for (const name of ["../out.pem", "retired-keys/../../out.pem", "ledger-checkpoint", "notes.txt"])
+    db.prepare("INSERT INTO backup_files VALUES (?, 'x')").run(name);
+  db.close();
+  chmodSync(file, 0o644);
+  const pem = readFileSync(join(directory, "signing-key.pem"), "latin1").split("\n")[5] as string;
+  expect(readFileSync(file).includes(pem)).toBe(true);
+  const parent = newFolder();
+  const fresh = join(parent, "data");
+  await json(fresh, "restore", file);
+  expect([readdirSync(parent), readdirSync(fresh).filter((name) => /out|checkpoint|notes/.test(name))]).toEqual([
+    ["data"],
+    [],
+  ]);
+  expect(readFileSync(join(fresh, "reckon.db")).includes(pem)).toBe(false);
+  expect(statSync(join(fresh, "reckon.db")).mode & 0o777).toBe(0o600);
 });
 
 describe("own prices", () => {

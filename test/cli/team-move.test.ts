@@ -15,6 +15,7 @@ import { DERIVED, deriveAll } from "../../src/insight/derived/derived.ts";
 import { sumSessions } from "../../src/insight/sessions/sessions.ts";
 import { reprice } from "../../src/insight/spend/price-sessions.ts";
 import { spendReport } from "../../src/insight/spend/spend.ts";
+import { act } from "../../src/insight/triage/triage.ts";
 import { baseUrlOf } from "../../src/kit/base-url.ts";
 import { DAY_MS } from "../../src/kit/clock.ts";
 import { COMMAND_LINE, SYSTEM } from "../../src/platform/audit/audit.ts";
@@ -23,6 +24,7 @@ import { sealContents } from "../../src/record/brain/seal.ts";
 import { currentVersion, setPolicy } from "../../src/record/policy/policy.ts";
 import { seal } from "../../src/record/traces/seal.ts";
 import { carryOut, placeHold, requestErasure, resolveTarget, setRetention } from "../../src/share/erasure/erasure.ts";
+import { retentionJob } from "../../src/share/erasure/nightly.ts";
 import { backup, restore } from "../../src/share/maintenance/maintenance.ts";
 import { LEFT } from "../../src/share/moves/left.ts";
 import { manifestText, readManifest } from "../../src/share/moves/manifest.ts";
@@ -143,7 +145,11 @@ describe("a team that moves", () => {
     const u = await startInstance();
     const other = await u.device(await u.team({ name: "Third" }));
     await deliverAll(u, other, "shop", "peony");
+    // Of what is gone, too, no number is given again.
+    u.rows("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'trace_sessions' RETURNING 1");
     const printed = await arrive(u, file);
+    const [{ first }] = u.rows("SELECT min(id) AS first FROM trace_sessions WHERE team_id = ?", ada.team.id);
+    expect(first).toBeGreaterThan(1_000);
     expect(printed).toMatchObject({ team: "Acme", imported: true, accounts: { made: ["ada@example.com"], known: [] } });
     await u.instance.settle();
     expect(contentOf(u, ada.team.id)).toEqual(contentOf(t, ada.team.id));
@@ -178,8 +184,13 @@ describe("a team that moves", () => {
     };
     await say(t, ada.token, "A", "B");
     await say(t, ada.token, "A");
+    const [{ fingerprint }] = t.rows("SELECT lower(hex(substr(fingerprint, 1, 4))) AS fingerprint FROM defects");
+    await act(t.instance.core, { teamId: ada.team.id, fingerprint }, { kind: "resolve" }, COMMAND_LINE);
     await say(u, (await u.device()).token, "Other");
     await arrive(u, await leave(t, "Acme"));
+    // What is said of a whole class is of no entry.
+    for (const table of ["triage_words", "triage_events"])
+      expect([table, u.rows(`SELECT entry_id FROM ${table}`)]).toEqual([table, [{ entry_id: 0 }]]);
     expect(await say(u, ada.token, "A", "C")).toEqual([
       { id: 2, title: "A" },
       { id: 4, title: "C" },
@@ -235,6 +246,8 @@ describe("a team that moves", () => {
     );
     await placeHold(core, { device: robot.deviceId, reason: "claim" }, COMMAND_LINE);
     await setRetention(core, "Acme", "traces", 400, COMMAND_LINE);
+    t.clock.advance(DAY_MS);
+    await retentionJob.run(core);
     const file = await leave(t, "Acme");
     const u = await startInstance();
     for (const text of ["marigold", "ada@example.com"]) expect(readFileSync(file).includes(text)).toBe(false);
@@ -243,6 +256,7 @@ describe("a team that moves", () => {
     expect(filesWith(u.directory, "marigold")).toEqual([]);
     expect(u.rows("SELECT email FROM users")).toEqual([{ email: expect.stringMatching(/^erased-usr_/) }]);
     expect([u.count("holds"), u.count("retention_rules")]).toEqual([1, 1]);
+    expect(u.rows("SELECT kind FROM erasures ORDER BY kind")).toEqual([{ kind: "person" }, { kind: "retention" }]);
     expect(u.rows("SELECT count(*) AS n FROM deliveries WHERE erased_by IS NOT NULL")[0].n).toBeGreaterThan(0);
     await u.close();
     // A restart erases nobody again.
@@ -288,8 +302,8 @@ describe("a team that moves", () => {
     const u = await startInstance();
     const before = join(newFolder(), "before");
     await backup(u.instance.core, before, () => {});
-    await arrive(u, acme);
     await arrive(u, lavender);
+    await arrive(u, acme);
     expect([faults(t), faults(u)]).toEqual([[], []]);
     const targets = (v: TestInstance) =>
       v.rows("SELECT kind, target FROM erasures ORDER BY kind").map(({ target }) => JSON.parse(target));
@@ -343,7 +357,7 @@ describe("a team that moves", () => {
     await u.team({ name: "Acme" });
     const file = await leave(t, "Acme");
     await expectRefused(u, file, /team named "Acme" already/);
-    for (const name of [" North", "Acme\nof the North", "A".repeat(201)])
+    for (const name of ["", " North", "Acme\nof the North", "A".repeat(201)])
       await expectRefused(u, file, "1 to 200 characters on one line", "--name", name);
     expect((await arrive(u, file, "--name", "Acme of the North")).name).toBe("Acme of the North");
     expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme of the North" }]);
@@ -579,6 +593,16 @@ describe("a file", () => {
     await change("CREATE VIEW x AS SELECT 1", /no file of a team's/);
     await change("INSERT INTO alarms VALUES ('x', 1)", /has something in the table alarms/);
     await expectRefused(u, join(u.directory, "reckon.db"), /no file of a team's/);
+    // An index that lacks rows of its table: what looks through that alone would not see them.
+    const damaged = join(newFolder(), "damaged");
+    copyFileSync(file, damaged);
+    const db = new Sqlite(damaged);
+    const pageOf = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").pluck();
+    const index = pageOf.get("telemetry_segments_unsealed") as number;
+    const bytes = db.pragma("page_size", { simple: true }) as number;
+    db.close();
+    writeFileSync(damaged, readFileSync(damaged).fill(0, (index - 1) * bytes, index * bytes));
+    await expectRefused(u, damaged, new RegExp(`it is damaged \\(.*page ${index}\\b`));
     await expectRefused(u, join(newFolder(), "nothing"), /there is no file/);
     expect((await team(u, "import", file, "--origin-key", key)).code).toBe(0);
   });
@@ -628,6 +652,18 @@ describe("a file", () => {
       `INSERT INTO erasures VALUES ('era_x', 'repo', '${ada.team.id}', '${repo}', 'r', 'b', 1, '{}', 2, 2)`,
       /erasures that are not done, or of others/,
     );
+    // Of one that is not done the next start would go on with it, and of who is named a restored copy is erased again.
+    for (const [others, completedAt] of [
+      [{}, "NULL"],
+      [{ deviceIds: ["dev_x"] }, "2"],
+      [{ namedOn: ["dev_x"] }, "2"],
+    ] as const) {
+      const person = JSON.stringify({ kind: "person", personId: "usr_x", deviceIds: [ada.deviceId], ...others });
+      await sign(
+        `INSERT INTO erasures VALUES ('era_x', 'person', '${ada.team.id}', '${person}', 'r', 'b', 1, '{}', ${completedAt}, NULL)`,
+        /erasures that are not done, or of others/,
+      );
+    }
     // A list of files that no snapshot has yet, and that a device of the team can come to by sending files with its digest.
     for (const entries of ['[["a.md",0]]', '[["a.md","1"]]', '[["a.md",-1]]', "[[]]", '["a.md"]'])
       await sign(
@@ -676,15 +712,23 @@ describe("a file", () => {
       );
   });
 
-  it("goes by the name that its maker signed for it, whatever stands in its rows", async () => {
-    const { t, ada } = await shop();
-    const file = await leave(t, "Acme");
+  it("goes by the name that its maker signed for it, and gives nobody a password or rights, whatever stands in its rows", async () => {
+    const { t, file } = await withPack();
     const db = new Sqlite(file);
-    db.exec("UPDATE teams SET name = 'Third' || char(10) || 'x'");
+    db.exec(`UPDATE teams SET name = 'Third' || char(10) || 'x', verified_at = 1, moved_to = 'https://third.example', moved_at = 1;
+      UPDATE users SET operator = 1, password_hash = 'x'; UPDATE memberships SET source = 'x'; UPDATE packs SET featured_at = 1`);
     resign(t, db);
     const u = await startInstance();
     await arrive(u, file);
-    expect(u.rows("SELECT name FROM teams WHERE id = ?", ada.team.id)).toEqual([{ name: "Acme" }]);
+    expect(
+      u.rows(`SELECT t.name, verified_at, moved_to, operator, password_hash, source, featured_at
+        FROM teams t, users, memberships, packs`),
+    ).toEqual([
+      {
+        ...{ name: "Acme", verified_at: null, moved_to: null, featured_at: null },
+        ...{ operator: 0, password_hash: null, source: null },
+      },
+    ]);
   });
 
   it("brings who made what, whether or not they have another account there or are in the team no more", async () => {
@@ -727,6 +771,8 @@ describe("a file", () => {
     const file = await leave(t, "Acme");
     const u = await startInstance();
     await makeAccount(u.instance.core, { email: "ada@example.com" });
+    // They had one of them there, too.
+    u.rows("INSERT INTO former_addresses SELECT id, ? FROM users RETURNING 1", former.label);
     await arrive(u, file);
     expect(filesWith(u.directory, "zinnia")).not.toEqual([]);
     const target = resolveTarget(u.instance.core, { person: "ada@example.com" });

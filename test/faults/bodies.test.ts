@@ -219,8 +219,11 @@ describe("codings and types", () => {
   });
 
   it("refuses gzip with 400 where it is not announced, and inflates nothing unasked", async () => {
-    for (const path of [BRAIN, TRACES, EXCHANGE])
-      expectJsonRefusal(await post(path, gzipSync("{}"), { "content-encoding": "gzip" }), 400);
+    for (const path of [BRAIN, TRACES, EXCHANGE]) {
+      const reply = await post(path, gzipSync("{}"), { "content-encoding": "gzip" });
+      expectJsonRefusal(reply, 400);
+      expect([path, reply.body]).toEqual([path, expect.stringContaining("No content coding is accepted here")]);
+    }
     expectJsonRefusal(await post(TELEMETRY, gzipSync(entry())), 400);
   });
 

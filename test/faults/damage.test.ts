@@ -138,6 +138,21 @@ describe("a damaged database", () => {
     expect(statSync(databaseOf(data)).size).toBe(0);
   });
 
+  it("that is gone leaves nothing of its log to the backup that takes its place", async () => {
+    const data = usedData();
+    const file = join(data.directory, "good.db");
+    expect((await command(["backup", file, "--data", data.directory])).code).toBe(0);
+    const server = await testServer(data.directory);
+    const token = data.devices[0]?.token as string;
+    const body = JSON.stringify({ repoKey: "r", entries: [{ seq: 251, payload: { type: "later" } }] });
+    expect((await ask(server.port, { path: "/api/telemetry/ingest", token, body })).status).toBe(200);
+    await server.end("SIGKILL");
+    rmSync(databaseOf(data));
+    expect((await command(["restore", file, "--data", data.directory])).code).toBe(0);
+    expect(rowsOf(data.directory, "SELECT max(seq) AS last FROM telemetry_entries")).toEqual([{ last: 250 }]);
+    expect((await command(["doctor", "--data", data.directory])).code).toBe(0);
+  });
+
   it("that is gone beside a key and retired keys is not silently replaced by an empty one", async () => {
     const data = usedData();
     expect((await command(["key", "rotate", "--data", data.directory])).code).toBe(0);
@@ -378,19 +393,30 @@ describe("a data directory that is not what it should be", () => {
     const good = readFileSync(file);
     const bad = join(data.directory, "bad.db");
     const before = readFileSync(databaseOf(data));
-    const wrong: readonly (readonly [what: string, content: Buffer])[] = [
+    const db = new Sqlite(file, { readonly: true });
+    const index = db
+      .prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'telemetry_segments_by_seq'")
+      .pluck()
+      .get() as number;
+    db.close();
+    const wrong: readonly (readonly [what: string, content: Buffer, says?: RegExp])[] = [
       ["cut off", good.subarray(0, good.length - PAGE * 3)],
       ["a zeroed page", Buffer.concat([good.subarray(0, PAGE * 4), Buffer.alloc(PAGE), good.subarray(PAGE * 5)])],
+      [
+        "the root of an index",
+        Buffer.concat([good.subarray(0, PAGE * (index - 1)), Buffer.alloc(PAGE), good.subarray(PAGE * index)]),
+        /cannot be restored: it is damaged \(.*page \d+/,
+      ],
       ["a plain copy", before],
       ["empty", Buffer.alloc(0)],
       ["text", Buffer.from("hello")],
     ];
-    for (const [what, content] of wrong) {
+    for (const [what, content, says = /./] of wrong) {
       writeFileSync(bad, content);
       for (const more of [[], ["--verify"]]) {
         const done = await command(["restore", bad, ...more, "--data", data.directory]);
         expect(done.code, what).toBe(1);
-        expect(done.stderr.trim().split("\n"), what).toHaveLength(1);
+        expect(done.stderr.trim().split("\n"), what).toEqual([expect.stringMatching(says)]);
       }
       expect(readFileSync(databaseOf(data)).equals(before), what).toBe(true);
     }

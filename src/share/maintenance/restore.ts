@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { countTeams, teamMoves } from "../../identity/teams/teams.ts";
 import { whereFull } from "../../kit/errors.ts";
@@ -17,6 +17,7 @@ import { countDeliveries } from "../../log/log.ts";
 import { activePublicPem, keyIds } from "../../platform/keys/keys.ts";
 import {
   BESIDE,
+  checkStructure,
   type DirectoryLock,
   databasePath,
   isCarried,
@@ -57,8 +58,8 @@ export function inspectBackup(file: string, steps: Steps = unwatched): BackupFac
     db = openFile(file, { readonly: true });
     requireOurs(db);
     steps(CHECKING);
-    const finding = db.pragma("integrity_check(1)", { simple: true });
-    if (finding !== "ok") fail(invalid, `it is damaged (${String(finding).split("\n")[0]})`);
+    const damage = checkStructure(db, "integrity_check");
+    if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
     if (!hasTable(db, "backup_files")) fail(invalid, NOT_OURS);
     requireOwnKey(db);
     return {
@@ -207,6 +208,8 @@ export function putInPlace(
   steps: Steps,
 ): string | null {
   leaveToOwner(incoming);
+  // A copy has the mode of what it is of, which may have come from anywhere.
+  chmodSync(incoming, 0o600);
   syncFile(incoming);
   steps("keeping aside what is there");
   const keptAside = keepAside(directory, stamp);

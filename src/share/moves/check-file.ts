@@ -3,7 +3,7 @@ import { sameDigest } from "../../kit/hash.ts";
 import { fail, invalid, notFound, Problem } from "../../kit/problem.ts";
 import { openCheckpoint, type SignedCheckpoint } from "../../kit/transparency/checkpoint.ts";
 import { type NoteKey, parseVkey } from "../../kit/transparency/note.ts";
-import { CURRENT_SCHEMA, local, type Store } from "../../platform/store/store.ts";
+import { CURRENT_SCHEMA, checkStructure, local, type Store } from "../../platform/store/store.ts";
 import { rootOfParts } from "../../platform/transparency/transparency.ts";
 import { type Parts, verifyExcerpt, withCopy } from "../maintenance/maintenance.ts";
 import { PROOF_TABLES } from "./export-team.ts";
@@ -95,8 +95,8 @@ function requireForm(db: Store["db"]): void {
     );
   if (local.declaredIn(db) !== local.excerptSchema(FILE_TABLES))
     fail(invalid, "it is no file of a team's, or one of another version of this program");
-  const damage = db.pragma("integrity_check(1)", { simple: true });
-  if (damage !== "ok") fail(invalid, `it is damaged (${String(damage).split("\n")[0]})`);
+  const damage = checkStructure(db, "integrity_check");
+  if (damage !== undefined) fail(invalid, `it is damaged (${damage})`);
 }
 
 function requireRows(db: Store["db"], { tables, team }: Manifest, onProgress: (share: number) => void): void {

@@ -2,6 +2,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
 import { diffSnapshotFile, listVersions, readFile } from "../../../src/record/brain/brain.ts";
+import { removeContents } from "../../../src/record/brain/contents.ts";
 import { brainExport } from "../../../src/record/brain/export.ts";
 import { sealContents } from "../../../src/record/brain/seal.ts";
 import { carryOut, requestErasure, resolveTarget } from "../../../src/share/erasure/erasure.ts";
@@ -98,6 +99,29 @@ describe("sealing of brains", () => {
     expect(t.rows("SELECT id FROM brain_blobs WHERE block_id IS NULL ORDER BY id")[0]).toEqual({ id: 2 });
     expect(blocks()).toHaveLength(1);
     expect(shown().faults).toMatchObject([{ kind: "brain", problem: "content" }]);
+  });
+
+  it("moves nothing of a file that is erased meanwhile, and what others have of the block with the next run", async () => {
+    await sendVersions();
+    const before = shown().contents;
+    const [{ id }] = t.rows("SELECT id FROM brain_blobs WHERE content LIKE '%again%1' AND bytes > 1000");
+    const sealing = seal();
+    // While the block is being compressed.
+    removeContents(t.instance.core, [id]);
+    expect([await sealing, blocks()]).toEqual([0, []]);
+    await seal();
+    expect(blocks()).toHaveLength(1);
+    expect(shown().contents).toEqual(before.with(-1, undefined));
+  });
+
+  it("moves a block at a time, and what is larger than one by itself", async () => {
+    await send(1, { "large.md": "marigold ".repeat(120_000).slice(0, 1024 * 1024 + 1) });
+    await sendVersions(await t.device(device.team));
+    expect(await sealContents(t.instance.core, 1)).toBe(1024 * 1024 + 1);
+    expect(blocks()).toHaveLength(1);
+    await seal();
+    expect(blocks()).toHaveLength(2);
+    expect(shown().faults).toEqual([]);
   });
 
   it("shows nothing in place of what a damaged or missing block held, which verifying tells", async () => {

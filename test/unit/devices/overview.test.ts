@@ -32,6 +32,17 @@ describe("deviceOverview", () => {
   });
 });
 
+it("counts no seat for a device whose token ran out", async () => {
+  const t = await startInstance();
+  const { team } = await t.device(await t.team({ seats: 1 }));
+  t.clock.advance(91 * DAY_MS);
+  const exceeded = () => t.rows("SELECT detail FROM audit_events WHERE action = 'team.seats_exceeded'");
+  await t.post("/api/connect/exchange", { json: { code: await t.code(team), consent: { version: "1" } } });
+  expect(exceeded()).toEqual([]);
+  await t.post("/api/connect/exchange", { json: { code: await t.code(team), consent: { version: "1" } } });
+  expect(exceeded()).toEqual([{ detail: '{"devices":2,"seats":1}' }]);
+});
+
 it("keeps a label without control characters and secrets; blank takes it away", async () => {
   const t = await startInstance();
   const { deviceId, team, token } = await t.device();

@@ -693,6 +693,9 @@ it("keeps no version of a brain that was erased and comes again, and takes what 
     { version: 5, accepted: 0 },
   ]);
   expect(report(t).faults).toEqual([]);
+  const [{ id }] = t.rows("SELECT min(id) AS id FROM deliveries WHERE erased_by IS NOT NULL");
+  t.rows("UPDATE brain_snapshots SET delivery_id = ? WHERE accepted = 1 RETURNING 1", id);
+  expect(report(t).faults).toContainEqual(expect.objectContaining({ deliveryId: id, problem: "content" }));
 });
 
 it.each([-1, 1])(

@@ -87,11 +87,21 @@ describe("room for bodies", () => {
   });
 });
 
+it("waits for a body that has only begun, and from then on for one that brings enough", () => {
+  const { intake } = arriving(new Admission(), "slow");
+  intake.add(100 * KIB);
+  expect([intake.hasBrought(40 * KIB), intake.hasBrought(40 * KIB)]).toEqual([true, false]);
+  intake.add(40 * KIB);
+  expect(intake.hasBrought(40 * KIB)).toBe(true);
+  intake.leave();
+});
+
 describe("turns of heavy bodies", () => {
   it("are as many as there may be, whoever leaves without one", async () => {
     const admission = new Admission();
     const running = Array.from({ length: 4 }, (_, i) => arriving(admission, `running ${i}`).intake);
-    for (const intake of running) await intake.turn();
+    // Each has one, however often it asks: as it is inflated, and as it is read.
+    for (const intake of [...running, ...running]) await intake.turn();
     let isNext = false;
     const next = arriving(admission, "next")
       .intake.turn()

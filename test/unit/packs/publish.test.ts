@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../../src/identity/teams/teams.ts";
 import { COMMAND_LINE } from "../../../src/platform/audit/audit.ts";
+import { setPolicy } from "../../../src/record/policy/policy.ts";
 import { RULES } from "../../../src/redact/rules.ts";
 import { curatePack, draftPack, findOwnPack, getPack, publishPack } from "../../../src/share/packs/packs.ts";
 import { startInstance } from "../../support/instance.ts";
@@ -62,6 +63,19 @@ describe("choosing the files of a pack", () => {
     await expect(draft()).rejects.toThrow("as a folder");
     await pushBrain(t, device, { "errors.md": "one\n", "pack.json": "{}" });
     await expect(draft()).rejects.toThrow("brings its own pack.json");
+  });
+
+  it("refuses a file of which only the digest was kept, and more bytes or globs than a pack takes", async () => {
+    const { t, core, team, device, draft } = await start();
+    const mode = async (captureMode: string) => setPolicy(core, team.id, { captureMode } as never, COMMAND_LINE);
+    await mode("metadata");
+    await pushBrain(t, device, { "errors.md": `${ERRORS}withheld\n` });
+    await expect(draft()).rejects.toThrow('"errors.md" is not stored');
+    await mode("full");
+    const long = "Read the cookie once.\n".repeat(42_000);
+    await pushBrain(t, device, Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`${i}.md`, `${long}${i}`])));
+    await expect(draft()).rejects.toThrow("exceed 5 MiB");
+    await expect(draft({ globs: Array(51).fill("0.md") })).rejects.toThrow("at most 50 globs");
   });
 
   it("uses a chosen README.md as the README unless another is given", async () => {

@@ -239,6 +239,16 @@ describe("a tool's result of Claude Code", () => {
     expect(read?.edits).toMatchObject([{ startLine: 1, endLine: 0, added: 0, removed: 2 }]);
   });
 
+  it("has the edits alone that its record tells of, where that has the results of several tools", () => {
+    const blocks = ["t1", "t2"].map((id) => ({ type: "tool_result", tool_use_id: id, content: "Done." }));
+    const toolUseResult = { filePath: "/home/kim/shop/a.ts", type: "create", content: "a\n" };
+    const read = ofType(events(user(blocks, { toolUseResult })), "tool-result");
+    expect(read.map(({ toolId, edits }) => [toolId, edits.length])).toEqual([
+      ["t1", 1],
+      ["t2", 0],
+    ]);
+  });
+
   it("is a whole file where it is new, and no edit where nothing changed", () => {
     expect(patched([], { type: "create", content: "a\nb\n" })?.edits).toMatchObject([
       { startLine: 1, endLine: 2, added: 2, removed: 0 },

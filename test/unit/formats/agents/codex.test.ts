@@ -112,6 +112,9 @@ describe("a session of Codex", () => {
     const calls = ofType(events, "usage").map((event) => event.callId);
     expect(new Set(calls).size).toBe(3);
     expect(ofType(events, "reply").map((event) => event.callId)).toEqual(calls);
+    // The first may hold what a session that it goes on from used.
+    const [first] = ofType(read(unnumbered(meta(), count(usage(900, 0, 90), usage(100, 60, 5)))), "usage");
+    expect(first?.usage).toMatchObject({ input_tokens: 40, cache_read_input_tokens: 60, output_tokens: 5 });
   });
 
   it("that was resumed by a version with records of usage counts its totals no more", () => {
@@ -136,10 +139,18 @@ describe("a session of Codex", () => {
     const fork = eventsOf(codex, copied, `rollout-${other}.jsonl`);
     const keys = (all: typeof events) => all.flatMap((event) => ("key" in event ? [event.key] : []));
     expect(ofType(fork, "session")).toMatchObject([{ sessionId: other, parentId: ID }]);
+    expect(new Set(fork.map((event) => "sessionId" in event && event.sessionId))).toEqual(new Set([other]));
     expect(keys(fork).slice(0, 3)).toEqual(keys(events).slice(0, 3));
     expect(keys(events)).not.toContain(keys(fork)[3]);
     const used = [...ofType(events, "usage"), ...ofType(fork, "usage")].map((event) => event.usage.id);
     expect([used.length, new Set(used).size]).toEqual([4, 3]);
+  });
+
+  it("names apart what was asked twice, also where it says again which session it is", () => {
+    const keys = ofType(read(unnumbered(meta(), typed("Go on."), meta(), typed("Go on."))), "prompt").map(
+      ({ key }) => key,
+    );
+    expect([keys.length, new Set(keys).size]).toEqual([2, 2]);
   });
 
   it("says whose sub-agent it is, and has no prompts then", () => {
@@ -246,7 +257,10 @@ describe("a tool's result of Codex", () => {
     expect(commits(exec("c1", "git rev-parse HEAD"), output("c1", `${head}${sha}\n`))).toEqual([]);
     const shell = { type: "local_shell_call", call_id: "c1", action: { command: ["git", "commit", "-qm", "x"] } };
     const ask = exec("c2", "git rev-parse HEAD");
-    expect(commits(["response_item", shell], output("c1", head), ask, output("c2", `${head}${sha}`))).toEqual([sha]);
+    const [made, failed]: [[string, object], string] = [["response_item", shell], head.replace("code 0", "code 1")];
+    expect(commits(made, output("c1", head), ask, output("c2", `${head}${sha}`))).toEqual([sha]);
+    expect(commits(made, output("c1", failed), ask, output("c2", `${head}${sha}`))).toEqual([]);
+    expect(commits(made, output("c1", head), ask, output("c2", `${failed}${sha}`))).toEqual([]);
   });
 });
 
