@@ -86,12 +86,13 @@ export async function erasureSection(call: Member, erasures: readonly ErasureSta
 }
 
 /** What neither runs out nor is erased. */
-export function holdSection({ core, session, href }: Member): Html {
+export function holdSection({ core, session, href }: Member, intro?: string): Html {
   const now = core.clock.now();
   const device = deviceFinder(core);
   return section({
     title: "Holds",
     id: "holds",
+    intro,
     body: table({
       caption: "Holds in force",
       columns: [

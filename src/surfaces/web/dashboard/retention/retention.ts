@@ -3,7 +3,6 @@ import { type Html, html } from "../../../../kit/html.ts";
 import { type PageCall, page, redirect } from "../../../../platform/http/page.ts";
 import {
   ADVISED_DAYS,
-  heldOf,
   lastRuns,
   MAX_DAYS,
   RETENTION_KINDS,
@@ -12,9 +11,9 @@ import {
   setRetention,
 } from "../../../../share/erasure/erasure.ts";
 import { type FormError, formSpec, trimmed } from "../../ui/form-spec.ts";
-import { table } from "../../ui/list.ts";
-import { codeBlock, empty, facts, pageHead, section } from "../../ui/parts.ts";
+import { codeBlock, facts, pageHead, section } from "../../ui/parts.ts";
 import { number, plural, time } from "../../ui/units.ts";
+import { holdSection } from "../evidence/erasures.ts";
 import { frame } from "../frame.ts";
 import { by } from "../shared/call.ts";
 import { changedFields, drawnWith, handleForm } from "../shared/forms.ts";
@@ -86,7 +85,7 @@ ${section({
   }),
 })}
 ${nights(call)}
-${holds(call)}
+${holdSection(call, "What is held is neither let go nor erased. Who runs the installation places and releases holds.")}
 ${section({
   id: "erase",
   title: "Forget somebody or something now",
@@ -122,25 +121,6 @@ function nights({ core, session }: PageCall<"admin">): Html {
           { label: "Let go", value: words || "nothing" },
         ])
       : html`<p class="says">No run yet.</p>`,
-  });
-}
-
-function holds({ core, session }: PageCall<"admin">): Html {
-  const now = core.clock.now();
-  return section({
-    title: "Holds",
-    intro: "What is held is neither let go nor erased. Who runs the installation places and releases holds.",
-    body: table({
-      caption: "Holds in force",
-      columns: [
-        { label: "Of", heading: true, cell: (hold) => hold.session ?? hold.deviceId ?? "the whole team" },
-        { label: "Why", grow: true, cell: ({ reason }) => reason },
-        { label: "Placed by", cell: ({ placedBy }) => placedBy },
-        { label: "Since", cell: ({ placedAt }) => time(placedAt, now) },
-      ],
-      rows: heldOf(core, session.team.id).all,
-      empty: empty({ title: "Nothing is held", intro: "Everything goes when its days are over." }),
-    }),
   });
 }
 
