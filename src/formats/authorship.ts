@@ -16,7 +16,7 @@ export interface Author {
   /** The agent's own id for the session. */
   readonly session: string;
   readonly model: string | null;
-  /** What it was asked last; told by notes of before version 1.3.4 alone. */
+  /** The last prompt; only notes from before version 1.3.4 have it. */
   readonly prompt: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface LineAuthor {
   readonly path: string;
   /** Undefined for a person. */
   readonly author: Author | undefined;
-  /** What tells this edit from others of its session; the session's key where there is none. */
+  /** Tells this edit from others of its session; the session's key when the note has no trace. */
   readonly trace: string;
 }
 
@@ -126,7 +126,7 @@ function* linesOf(note: string): Generator<string> {
   }
 }
 
-/** Read of one attestation: those of the largest commits are a tenth as long. */
+/** Characters that are read of one attestation; in the largest commits it has a tenth of that. */
 const MAX_RANGES_CHARS = 256 * 1024;
 const RANGE = /(\d{1,10})(?:-(\d{1,10}))?(?:,|$)/y;
 

@@ -102,7 +102,7 @@ export function changesOfDiff(diff: string): Change[] {
     if (header) {
       end();
       inHunk = true;
-      // A hunk that leaves nothing stands behind the line it names.
+      // The header of a hunk without new lines names the line before it.
       line = Number(header[1]) + (header[2] === "0" ? 1 : 0);
     } else if (!inHunk) continue;
     else if (text.startsWith("+")) {

@@ -23,7 +23,7 @@ export interface Prompt {
   readonly text: string | null;
   /** How long its text was, in UTF-16 units, where that is told instead. */
   readonly chars: number | null;
-  /** The agent's id of the call that answers it, where that tells better than `at` when it was asked. */
+  /** The agent's id of the call that answers it, when that places the prompt better than `at`. */
   readonly spanId: string | null;
 }
 
@@ -118,7 +118,7 @@ export interface UnderstoodSpan {
   readonly operation: string | null;
 }
 
-/** The same of a span. */
+/** As `understandSession`, for a span. */
 export function understandSpan(document: Fields): UnderstoodSpan {
   const attributes = readAttributes(document.attributes);
   const usage = readUsage(document.usage) ?? readAttributeUsage(attributes);

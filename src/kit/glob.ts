@@ -23,7 +23,7 @@ export function judgeGlob(glob: string): string | undefined {
 /** Makes the matcher of a glob that `judgeGlob` finds nothing wrong with. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const parts = glob.normalize("NFC").split("/");
-  // A folder's files are in it, so that at least one part is left for the last star.
+  // `folder/**` is what lies in the folder, so at least one part has to match the last star.
   if (parts.at(-1) === "**") parts.push("*");
   return (path) => wildcard(path.normalize("NFC").split("/"), parts, (part) => part === "**", matchesPart);
 }

@@ -5,11 +5,11 @@ export interface FilePatch {
   /** As the patch names it; null where it does not. */
   readonly path: string | null;
   readonly hunks: readonly Hunk[];
-  /** The patch tells at which lines; otherwise they are counted from 1. */
+  /** Whether the patch gives line numbers; otherwise lines are counted from 1. */
   readonly numbered: boolean;
 }
 
-/** Of one patch: what a person still reads. */
+/** Lines of one patch at most: nobody reads more. */
 const MAX_LINES = 5_000;
 
 const FILE = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(.+)$/;

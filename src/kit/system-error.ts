@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function systemErrorText(error: unknown): string | undefined {
   const { code, errno, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined) return undefined;
-  // Node says so of a folder with those above it.
+  // Node reports ENOENT for a folder that it cannot make, too.
   if (syscall === "mkdir" && code === "ENOENT")
     return `no folder can be made there: ${WORDS.EROFS}, or it leads nowhere`;
   // Some errors of Node itself look like one, with a number that the system does not know.

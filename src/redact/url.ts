@@ -10,7 +10,7 @@ const IN_PASSWORD = kindOf("^\\s/@\"'`<>\\\\");
 const IN_REST = kindOf("^\\s/@\"'`<>\\\\?#,;&=()|");
 const AT_SIGN = 64;
 const MIN_CHARS = 3;
-/** Of the rest of a password behind its first at-sign, in code units. */
+/** Longest rest of a password after its first at-sign, in code units. */
 const REST_CAP = 256;
 
 const MY_PASSWORD = new Automaton(/(?:my)?pass(?:word)?/i);
