@@ -86,7 +86,7 @@ export async function fetchBase(target: Target, folder: string): Promise<string>
       throw new BuildError(`npm pack ${base.package}@${base.version} failed: ${fetched.stderr}`);
     if (!(await sound())) throw new BuildError(`${archive} is not what package-lock.json pins`);
   }
-  // Taken out each time: what was checked is the archive.
+  // Unpacked each time, since only the archive was checked.
   const unpacked = spawnSync("tar", ["-xzf", archive, "-C", place, `package/${base.file}`], { encoding: "utf8" });
   if (unpacked.status !== 0) throw new BuildError(`${archive} cannot be unpacked: ${unpacked.stderr}`);
   return join(place, "package", base.file);

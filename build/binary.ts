@@ -70,8 +70,8 @@ async function buildExecutable(target: Target, givenBase: string | undefined): P
 
     if (target === hostTarget()) run(fresh, ["--version"]);
     const sum = await sha256(fresh);
-    // Linux keeps what is written at once in large pieces in its cache, and shows each as resident in a process that touches any
-    // of it: 30 MB of 120. A copy lies there as a download does.
+    // Linux caches a file that is written at once in large pieces, and counts a whole piece as resident in a process that touches any of
+    // it: 30 MB of 120. A copy is cached in small pieces, as a download is.
     const settled = join(work, `${name}.copy`);
     await copyFile(fresh, settled);
     // Renamed, not overwritten: an executable that is running cannot be written to.
