@@ -1,7 +1,7 @@
 import { isObject } from "../kit/json.ts";
 import { asObjects, asText, type Fields, parseJson } from "./values.ts";
 
-/** What a tool that edits files was told to write, as texts before and after. */
+/** The texts of an editing tool's input, before and after. */
 
 /** One place of a file. */
 interface EditText {

@@ -41,10 +41,9 @@ export function readSha(value: unknown): string | null {
 }
 
 /**
- * Reads the `edits` of a span. Each names a `path` and, as far as it tells, `startLine` and `endLine`; by how much lines
- * below it moved is taken from `oldLines` and `newLines` (lines that stood there before and after, as in a unified hunk's
- * header), from `removed` and `added`, or from the text of a unified diff in `diff`, `patch` or `hunk`, which also tells the
- * lines. A wrong type is not understood.
+ * Reads the `edits` of a span. Each names a `path` and, if known, `startLine` and `endLine`. How far the lines below moved is taken from
+ * `oldLines` and `newLines` (lines that stood there before and after, as in a unified hunk's header), from `removed` and `added`, or from
+ * the text of a unified diff in `diff`, `patch` or `hunk`, which also gives the lines. A wrong type is not understood.
  */
 export function readLineEdits(value: unknown): LineEdit[] {
   if (!Array.isArray(value)) return [];

@@ -180,7 +180,7 @@ function* keep(text: string, kind: MetadataKind): Slices<Kept> {
 }
 
 /**
- * What stays of a record where only metadata may be kept. The same record gives the same text.
+ * Reduces a record to its metadata. The same record gives the same text.
  * @param text the record as JSON text that `JSON.parse` has accepted
  * @param yieldNow awaited between elements of lists, see `kit/yield.ts`
  */

@@ -1,7 +1,7 @@
 import { isObject } from "../kit/json.ts";
 import { asObject, asObjects, type Fields, firstOf, parseJson, readText } from "./values.ts";
 
-/** What a step of a session was given, what it gave back and how it failed, in the names that agents and tracing tools use. */
+/** Input, output and failure of a session's step, in the names that agents and tracing tools use. */
 
 /** How a step failed. */
 export interface Failure {
@@ -88,11 +88,11 @@ const OUTPUTS = [
 ];
 const known = (value: unknown) => (value === undefined || value === null || value === "" ? undefined : { value });
 
-/** What a step was given: text or any JSON; undefined where it is not told. */
+/** A step's input: text or any JSON; undefined when not sent. */
 export const inputOf = (span: Fields, attributes: Fields): unknown =>
   (firstOf(attributes, INPUTS, known) ?? firstOf(span, ["input", "arguments"], known))?.value;
 
-/** What a step gave back: text or any JSON; undefined where it is not told. */
+/** A step's output: text or any JSON; undefined when not sent. */
 export const outputOf = (span: Fields, attributes: Fields): unknown =>
   (firstOf(attributes, OUTPUTS, known) ?? firstOf(span, ["output", "result"], known))?.value;
 

@@ -34,7 +34,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The same, well formed: what is stored or shown. */
+/** As `asText`, well formed, for what is stored or shown. */
 export const readText = (value: unknown): string | undefined => asText(value)?.toWellFormed();
 
 /** A whole number from 0, as lines are counted. */

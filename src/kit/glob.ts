@@ -32,7 +32,7 @@ const matchesPart = (text: string, pattern: string): boolean =>
   text === pattern || wildcard(text, pattern, (char) => char === "*", matchesChar);
 const matchesChar = (char: string, pattern: string): boolean => pattern === "?" || char === pattern;
 
-/** Whether a sequence matches a pattern whose stars stand for any run; only the last star met is ever tried again. */
+/** Whether a sequence matches a pattern, in which a star matches any run. Only the last star met is ever tried again. */
 function wildcard(
   text: ArrayLike<string>,
   pattern: ArrayLike<string>,

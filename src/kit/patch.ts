@@ -23,8 +23,8 @@ interface Open {
 }
 
 /**
- * Reads a patch as a person would: POSIX `diff -u`, also without its file names, and the one of Codex (`*** Begin Patch`), which has no
- * line numbers. What is neither is passed over.
+ * Reads a patch: POSIX `diff -u`, also without its file names, and Codex's format (`*** Begin Patch`), which has no line numbers. Other
+ * text is passed over.
  */
 export function readPatch(text: string): FilePatch[] {
   const files: Open[] = [];

@@ -98,7 +98,7 @@ export function quotedLines(text: string): string {
   return lines.map((line) => `> ${line.replace(/[^\P{Cc}\t]/gu, " ")}`.trimEnd()).join("\n");
 }
 
-/** What an index takes for a word: what stands between spaces, punctuation and symbols. */
+/** A word as the search index has it: what stands between spaces, punctuation and symbols. */
 const WORD = /[^\s\p{P}\p{S}]+/gu;
 
 /**

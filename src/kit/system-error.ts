@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from "node:util";
 
-/** What the commonest failures of the operating system mean, for whoever has to mend them. */
+/** The commonest failures of the operating system, in words for whoever has to mend them. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   ENOTDIR: "a part of its path is no directory",

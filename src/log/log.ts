@@ -1,7 +1,7 @@
 /**
  * The log: one row for each delivery that changed anything, each a leaf of the tree, in the order of commit. It knows the facts of a
- * delivery and the root over its items; what the items are is the delivering room's business. Not here: the tree itself, its checkpoints
- * and proofs (platform/transparency).
+ * delivery and the root over its items; what the items are is the delivering room's business.
+ * Not here: the tree itself, its checkpoints and proofs (platform/transparency).
  */
 
 import type { Core } from "../core.ts";

@@ -88,5 +88,5 @@ async function lastUpTo(core: Core, teamId: string, until: number): Promise<numb
   }
 }
 
-/** Walks over what a team delivered in some time, whose deliveries are numbered in the order of commit. */
+/** Walks over a team's deliveries of a span of time. They are numbered in the order of commit, which a wrong clock does not follow. */
 export const timedWalk = { start, isPast, lastUpTo };

@@ -1,4 +1,4 @@
-/** Whether a token may start at a place: what stands before it has to be no part of the same word. */
+/** Whether a token may start at a place: the character before it must not belong to the same word. */
 import { kindOf, mayStand } from "./pattern.ts";
 import type { Reading } from "./reading.ts";
 import { isAlnum, unitBefore, unitsOf } from "./units.ts";

@@ -1,11 +1,11 @@
 /**
  * The first pass over a text: finds where any anchor of the rule table stands, reading about every second character.
  *
- * It is Wu and Manber's multi-string search: of each anchor the four (or three) characters least common in ordinary
- * text count, and a table says for each pair of characters how far ahead the next place lies where such a window could
- * end. Where a window stands, `around.ts` refuses most of what it could belong to. docs/redaction.md has what else was
- * measured. It works on the text's low bytes (one byte a code unit, so that positions carry over); a code unit above 255 can
- * therefore look like another character and cost a useless try of a rule, but never hide an anchor.
+ * It is Wu and Manber's multi-string search. Of each anchor it looks for a window of the four (or three) characters least common in
+ * ordinary text. A table says for each pair of characters how far ahead the next place lies where a window could end. Where a window
+ * stands, `around.ts` refuses most of the anchors that it could belong to; docs/redaction.md has what else was measured. It works on the
+ * text's low bytes (one byte for each code unit, so that positions carry over). A code unit above 255 can therefore look like another
+ * character and cost a useless try of a rule, but never hide an anchor.
  */
 
 import { ANY, Around, KIND_SHIFT, LOOKS, NO_LOOKS, PLACE_MASK, REACH } from "./around.ts";

@@ -93,7 +93,7 @@ export class Reading implements Units {
     this.#readUntil[rank] = until;
   }
 
-  /** What a probe remembers of this text, made at its first use. @param key whose it is */
+  /** A probe's memory of this text, made at its first use. @param key identifies the probe */
   memo<T extends object>(key: object, make: () => T): T {
     if (key === this.#lastKey) return this.#lastMemo as T;
     this.#memos ??= new Map();

@@ -189,7 +189,7 @@ export function findSecrets(text: string): Finding[] {
   return search.findings();
 }
 
-/** What stands in a stored text where a secret stood. */
+/** The marker that replaces a secret in a stored text. */
 export function marker(rule: string): string {
   const known = markers.get(rule);
   if (known !== undefined) return known;

@@ -25,7 +25,7 @@ const likeness = (length: number, first: number, last: number): number =>
 const LIKE_A_WORD = new Uint8Array((MAX_WORD_CHARS + 1) << 10);
 for (const word of WORDS) LIKE_A_WORD[likeness(word.length, word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1;
 
-/** Whether a value is a word that stands for any: a type, a default, a name of what it should be. */
+/** Whether a value is a word in place of a value: a type, a default, a name of what it should be. */
 export const isPlainWord = (units: Uint16Array, start: number, end: number): boolean =>
   end - start <= MAX_WORD_CHARS &&
   LIKE_A_WORD[likeness(end - start, units[start] as number, units[end - 1] as number)] === 1 &&
@@ -91,7 +91,7 @@ export class Clear {
   #dots: Following | undefined;
   #prose: Following | undefined;
 
-  /** Whether a stand-in stands in a stretch. */
+  /** Whether a stretch holds a stand-in. */
   holdsStandIn({ units, isNarrow }: Units, start: number, end: number): boolean {
     if (this.#standIns.in(units, start, end)) return true;
     if (isNarrow === true) return false;

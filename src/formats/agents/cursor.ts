@@ -82,7 +82,7 @@ function readBlock(
 }
 
 const QUERY = "<user_query>";
-/** What the client puts around and beside what was typed. */
+/** Tags that the client puts around and beside what was typed. */
 const ADDED = /^\s*<(?!user_query>)[a-z_]{1,50}>/;
 
 /** Text that a person typed. */

@@ -1,8 +1,9 @@
 /**
- * What the transcripts of all agents are read into, record by record; how one is written is its format's business.
+ * The events that the transcripts of all agents are read into, record by record. How an agent writes its transcript is the business of its
+ * format.
  *
- * A transcript grows while it is read, is copied when a session is forked, and is read again when its file was replaced. So every
- * event names itself: `key` is the same wherever the record stands, and an event that is read again has the key that it had.
+ * A transcript grows while it is read, is copied when a session is forked, and is read again when its file was replaced. So every event
+ * names itself: `key` is the same wherever the record stands, and an event that is read again has the key that it had.
  */
 
 /** What every event says. */
