@@ -59,8 +59,8 @@ export async function installedBase(base: Base): Promise<string | undefined> {
 }
 
 /**
- * The Node.js of a target, fetched with `npm pack` into `folder` unless it is installed. What comes must be what `package-lock.json` pins.
- * @throws BuildError when it cannot be had, or is another
+ * The Node.js of a target, fetched with `npm pack` into `folder` unless it is installed. It must match what `package-lock.json` pins.
+ * @throws BuildError when it cannot be fetched, or does not match
  */
 export async function fetchBase(target: Target, folder: string): Promise<string> {
   const base = await pinnedBase(target);

@@ -110,7 +110,7 @@ async function copyStripped(from: string, to: string, target: Target): Promise<b
   return false;
 }
 
-/** macOS runs no executable whose signature does not fit, and injection breaks the one that Node.js came with. */
+/** Signs an executable again for macOS, which runs none with a broken signature: injection breaks the one that Node.js came with. */
 function sign(file: string): void {
   if (process.platform === "darwin") run("codesign", ["--force", "--sign", "-", file]);
   else say("unsigned: macOS runs it only after: codesign --force --sign - FILE");

@@ -12,7 +12,7 @@ export class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
-/** What an executable can be built for; better-sqlite3 ships an addon under each of these names. */
+/** Platforms that an executable can be built for; better-sqlite3 ships an addon under each of these names. */
 export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64", "win32-x64"] as const;
 export type Target = (typeof TARGETS)[number];
 
@@ -32,7 +32,7 @@ const SHORTENED: Readonly<Record<string, (text: string) => string>> = {
 /** Licence texts of what the program is made of; `reckon notices` prints it. */
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
-/** What threads begin with: a module that imports no other, since no thread sees the files within an executable. */
+/** The module that threads start from. It imports no other, since threads cannot read the files within an executable. */
 const THREAD = "worker.mjs";
 
 /**

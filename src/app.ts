@@ -156,7 +156,10 @@ export interface Parts {
   /** Check every reply against its declared schema. */
   readonly checkReplies?: boolean;
   readonly observe?: (what: Observation) => void;
-  /** Leave jobs and projections to the caller, who runs those that are meant: by default each runs at its interval, by the machine's clock. */
+  /**
+   * Leave jobs and projections to the caller, who runs the ones that are needed: by default each runs at its interval, by the machine's
+   * clock.
+   */
   readonly withoutJobs?: boolean;
   /** Answers requests instead of their endpoints; see ServeOptions. */
   readonly interrupt?: Intercept;

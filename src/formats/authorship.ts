@@ -79,7 +79,7 @@ function lastAsked(messages: unknown): string | null {
 }
 
 /**
- * Who wrote a line, one for each file of the note that is meant; of several attestations of one line the last counts.
+ * The authors of a line, one for each file of the note that `isMeant` selects. When several attestations cover the line, the last counts.
  * @param isMeant given a path as the note writes it
  * @param line 1-based, as the file stands at the commit
  * @param pause awaited between lines of the note, see `kit/yield.ts`
@@ -140,7 +140,7 @@ function covers(ranges: string, line: number): boolean {
   return false;
 }
 
-/** Members of a note that hold no more than metadata; an object stands for what its members hold, `*` for any name. */
+/** Members of a note that hold only metadata, with the form of each. An object describes the members within; `*` stands for any name. */
 interface Members {
   readonly [name: string]: Members | "word" | "name" | "number";
 }

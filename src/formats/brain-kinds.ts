@@ -26,7 +26,7 @@ export function kindOf(path: string): Kind {
 export const DEFECT_KINDS = ["error", "security", "anti-pattern"] as const;
 export type DefectKind = (typeof DEFECT_KINDS)[number];
 
-/** Which kind of entries of the team's own a file holds, told from its own name; undefined for the others. */
+/** The kind of the team's own entries in a file, told from the file's name; undefined for other files. */
 export function entriesKind(path: string): DefectKind | undefined {
   if (isFromPack(path)) return undefined;
   const name = path.slice(path.lastIndexOf("/") + 1);

@@ -156,7 +156,7 @@ const METADATA = {
   session: object({ ...COMMON, prompts: list(object({ ...all(INSTANTS, instant), id, chars: number })) }),
   span: object({
     ...COMMON,
-    // The mark of a span that an agent exported (exported.ts): without it, it would count beside what else tells of it.
+    // The mark of an exported span (exported.ts): without it, the span would count in addition to other reports of the same call.
     via: name,
     context: object({ span_id: id, trace_id: id }),
     parentSpanContext: object({ spanId: id, traceId: id }),

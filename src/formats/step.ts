@@ -97,8 +97,8 @@ export const outputOf = (span: Fields, attributes: Fields): unknown =>
   (firstOf(attributes, OUTPUTS, known) ?? firstOf(span, ["output", "result"], known))?.value;
 
 /**
- * What a model said, of the text or the messages that a call gave back (OpenTelemetry's `gen_ai.output.messages`, Chat Completions,
- * Anthropic's content blocks); empty where it said nothing in words.
+ * The words of a model in the text or the messages that a call returned (OpenTelemetry's `gen_ai.output.messages`, Chat Completions,
+ * Anthropic's content blocks); empty when there are none.
  */
 export function answerText(output: unknown): string {
   const value = typeof output === "string" && /^\s*[[{]/.test(output) ? parseJson(output) : undefined;
@@ -116,7 +116,7 @@ const isMessages = (value: unknown): boolean =>
 /** Messages hold parts, which hold text: deeper is nothing that a model said. */
 const MAX_DEPTH = 6;
 
-/** Parts of messages that are no words: bytes, what was thought, and what tools were given and gave back. */
+/** Parts of messages that are no words of the model: bytes, thinking, and inputs and results of tools. */
 const UNSAID = /^(?:blob|reasoning|compaction|(?:server_)?tool.*)$/;
 
 function wordsOf(value: unknown, depth = 0): string[] {

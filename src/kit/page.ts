@@ -27,7 +27,7 @@ const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 const MAX_CURSOR_CHARS = 200;
 
-/** Rows of a page: what was asked for within 1 and `MAX_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
+/** Rows of a page: the requested number, within 1 and `MAX_PAGE`; `DEFAULT_PAGE` for anything that is no whole number. */
 export function pageSize(requested: number | undefined): number {
   if (requested === undefined || !Number.isSafeInteger(requested)) return DEFAULT_PAGE;
   return Math.min(Math.max(requested, 1), MAX_PAGE);

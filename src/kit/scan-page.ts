@@ -31,7 +31,7 @@ export interface ScanQuery<Row, Part extends Chunk<Row>, Name extends string> {
 export interface ScannedPage<Row, Part, Name extends string> extends Page<Row> {
   /** What is left of the budget. */
   readonly left: Readonly<Budget<Name>>;
-  /** Set when the budget was spent before the page was full: what was looked at last. */
+  /** The part that was looked at last, when the budget was spent before the page was full. */
   readonly stoppedAt: Part | undefined;
 }
 

@@ -48,7 +48,7 @@ export function soughtWhole(text: string): { readonly text: string; readonly beg
   return { text: text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()), begins };
 }
 
-/** The condition by which one of some columns holds the text that is bound as `soughtText` makes it. */
+/** An SQL condition: one of some columns contains the text whose parameters `soughtText` makes. */
 export const holdsSought = (...columns: readonly string[]): string =>
   columns.map((one) => `(${one} LIKE @begins ESCAPE '\\' AND instr(lower(${one}), @text))`).join(" OR ");
 
@@ -130,7 +130,7 @@ export function densestAt(text: string, words: readonly string[], span: number):
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** A shell's way of putting a text into a command line as it stands (POSIX Shell Command Language 2.2.2). */
+/** A text quoted for a shell's command line (POSIX Shell Command Language 2.2.2). */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** As `shellQuoted`, without quotes where a text needs none to be one word. */

@@ -27,7 +27,10 @@ export const nextMinor = (version: string): string => inc(version, "minor") ?? v
 /** Newest first. */
 export const byVersion = (a: Versioned, b: Versioned): number => compare(b.version, a.version);
 
-/** What everybody should have: the newest stable one; a pre-release only where there is nothing else. @param newestFirst in the order of `byVersion` */
+/**
+ * The version that everybody should have: the newest stable one; a pre-release only when there is no other.
+ * @param newestFirst in the order of `byVersion`
+ */
 export function pickLatest<V extends Versioned>(newestFirst: readonly V[]): V | undefined {
   return newestFirst.find(({ version }) => !isPrerelease(version)) ?? newestFirst[0];
 }

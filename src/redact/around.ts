@@ -59,7 +59,10 @@ export class Around {
   }
 }
 
-/** The places to look at: of the anchor those furthest from the window, of the rest those that leave the least choice. */
+/**
+ * The places to look at. Of the anchor's: those with the least choice, then those furthest from the window. Of the rest: those with the
+ * least choice, far from one another.
+ */
 function placesOf({ kinds, end, width, from, to }: Context): number[] {
   const distinct = [...kinds.keys()].filter((place) => {
     const isInWindow = place > end - width && place <= end;

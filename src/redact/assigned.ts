@@ -81,7 +81,7 @@ const SEPARATOR = new Automaton(
 const COMMA = new Automaton(/["'`][ \t]{0,4},[ \t]{0,4}["'`]/);
 /** The end of a tag, and what parts it from an element's text. */
 const TAG = new Automaton(/>[ \t\r\n]{0,64}/);
-/** What parts a name from a value where no sign does; the quote is the value's own. */
+/** Spaces that separate a name from a quoted value, with no sign between them; the quote belongs to the value. */
 const SPACES = new Automaton(/[ \t]{1,16}["']/);
 const OPEN_PARENTHESIS = 40;
 const EQUALS = 61;
@@ -113,8 +113,7 @@ export function assignedValue(reading: Reading, at: number): Span | undefined {
   if (end <= at || !(holds(units, end, SEPARATES) || units[end] === TAG_END)) return undefined;
   let start = at;
   while (start > 0 && at - start < NAME_CAP && holds(units, start - 1, NAME)) start--;
-  // After a backslash the first letter may be part of an escape (`
-  // `) and not of the name.
+  // After a backslash the first letter may be part of an escape ("\n") and not of the name.
   if (unitBefore(units, start) === BACKSLASH && ESCAPES.includes(text[start] as string)) start++;
   reading.work += end - start;
   if (end - start < 2) return undefined;

@@ -64,9 +64,8 @@ const mayEndEscape = (units: Uint16Array | Uint8Array, end: number): boolean =>
 const gluedTo = (units: Uint16Array, at: number): number => (unitBefore(units, at) === DOT ? at - 1 : at);
 
 /**
- * Whether a token may start at `at`: nothing stands before it, or no letter or digit. A letter that ends an escape (`
- * `, `%3D`, a terminal colour's `[32m`, a six-character Unicode escape) does not count. So on raw JSON this is true wherever it is true of
- * the decoded text.
+ * Whether a token may start at `at`: nothing stands before it, or no letter or digit. A letter that ends an escape (`\n`, `%3D`, a terminal
+ * colour's `[32m`, a six-character Unicode escape) does not count. So on raw JSON this is true wherever it is true of the decoded text.
  */
 function startsFresh(units: Uint16Array, at: number): boolean {
   if (at === 0) return true;

@@ -122,7 +122,7 @@ export function endOfKind({ text, units }: Units, at: number, kind: Kind): numbe
   return end < soon ? end : nextOf(othersThan(kind), text, end);
 }
 
-/** What is done where an anchor is seen: `find` decides, `may` is its cheaper, more lenient form for the quick no. */
+/** Asked where an anchor is seen: `find` decides; `may` is a cheaper, more lenient check for the quick no. */
 export interface Probe {
   /** Asked before `find`, if there is a gate: it rules out most places. */
   readonly gate: { refuses(reading: Reading, at: number): boolean } | undefined;

@@ -40,7 +40,7 @@ interface Hinge {
   readonly isAll: boolean;
 }
 
-/** A text that stands at one place of every match asked about: it is looked at last. */
+/** A text that every match in question has at one place. It was seen already, so its places are looked at last. */
 export interface Anchored {
   readonly at: number;
   readonly signs: readonly Kind[];

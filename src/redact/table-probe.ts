@@ -20,8 +20,8 @@ const PROVIDER_MARK = 8;
 const LONG_BODY = 20;
 
 /**
- * Whether a text of a secret's form is a stand-in that nobody takes for one: rows of x, `your-…`, or words where the
- * form's random part should be. Refusing an upload for those would teach people to switch the check off.
+ * Whether a text in a secret's form is an obvious placeholder: rows of x, `your-…`, or words where the form's random part should be.
+ * Refusing an upload for those would teach people to switch the check off.
  */
 function isPlaceholder(reading: Reading, start: number, end: number): boolean {
   const { units } = reading;

@@ -7,7 +7,7 @@ import { readUsage } from "../usage.ts";
 import { asDateTime, asObject, asText, type Fields, parseJson, readInstant } from "../values.ts";
 import type { Edit, SessionEvent, TranscriptEvent, TranscriptReader, Usage } from "./transcript.ts";
 
-/** What every reader remembers, beside what only its agent needs: plain JSON, short. */
+/** The state that every reader keeps, beside that of its agent: plain JSON, short. */
 export interface Memory {
   sessionId: string;
   /** The facts of the session that were reported last. */
@@ -162,7 +162,7 @@ export function inputOf(value: unknown): unknown {
 
 /**
  * Tokens as a provider or agent writes them.
- * @returns undefined when it tells of none
+ * @returns undefined when there are none
  */
 export function usageOf(id: string, value: unknown, requestId?: string): Usage | undefined {
   const usage = readUsage(value);

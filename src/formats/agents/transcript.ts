@@ -151,7 +151,7 @@ export interface TranscriptReader {
    * cannot be read is an unknown one.
    */
   read(record: string): readonly TranscriptEvent[];
-  /** What it has to remember to go on behind this record: plain JSON of a few KB. */
+  /** The state that is needed to go on after this record: plain JSON of a few KB. */
   carry(): unknown;
 }
 
@@ -169,7 +169,7 @@ export interface AgentFormat {
   readonly revises?: boolean;
   /** @param carry what an earlier reader of the same transcript remembered; undefined at its beginning */
   open(place: TranscriptPlace, carry?: unknown): TranscriptReader;
-  /** Whether a record holds nothing that is read, judged by its first bytes alone: spares parsing what is long and useless. */
+  /** Whether a record is of no use, judged by its first bytes alone: spares parsing long ones. */
   skips?(head: string): boolean;
   /** The records of a transcript that is one document instead of lines; undefined when this one is not. */
   recordsOf?(document: string): readonly string[] | undefined;

@@ -164,9 +164,9 @@ export const expiringApiTokens = (core: Core, teamId: string | null, until: numb
 
 /**
  * Ends an API token.
- * @param teamId whose it must be; anybody's when undefined
+ * @param teamId the team that it must belong to; any when undefined
  * @returns false when it was revoked before
- * @throws Problem 404 when there is none such
+ * @throws Problem 404 when there is no such token
  */
 export function revokeApiToken(core: Core, id: string, by: Actor, teamId?: string): Promise<boolean> {
   return core.store.write(() => {

@@ -62,7 +62,7 @@ export async function createCliToken(core: Core, user: Person, by: Actor): Promi
   return signed;
 }
 
-/** Tokens that are neither revoked nor expired, newest first. @param userId whose; everybody's when null */
+/** Tokens that are neither revoked nor expired, newest first. @param userId of this person; of everybody when null */
 export function listCliTokens(core: Core, userId: string | null): (TokenRow & { readonly email: string })[] {
   const now = core.clock.now();
   const tokens = userId === null ? rows(core.store).tokens.all(now) : rows(core.store).tokensOf.all(userId, now);

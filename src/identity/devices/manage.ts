@@ -38,9 +38,7 @@ export function listDevices(core: Core, teamId?: string, personId?: string, stat
 /** Devices looked at in one go. */
 const PORTION = 500;
 
-/**
- * As `listDevices`, in portions, between which others may get their turn. Each device is shown as it was when the portions were asked for.
- */
+/** As `listDevices`, in portions, between which others may get their turn. The list is taken when the first portion is asked for. */
 export function* devicesInPortions(core: Core, teamId?: string, personId?: string): Generator<readonly Device[]> {
   const all = rowsMeant(core, teamId, personId);
   for (let from = 0; from < all.length; from += PORTION) yield shown(core, all.slice(from, from + PORTION));

@@ -60,7 +60,7 @@ function split(text: string): { readonly head: string[]; readonly checkpoint: st
   if (text.length > MAX_PROOF_BYTES) fail(invalid, `it is longer than a proof may be (${MAX_PROOF_BYTES} bytes)`);
   const end = text.indexOf("\n\n");
   if (end < 0) fail(invalid, "it has no checkpoint: that comes after an empty line");
-  // A header, what is added, a number and the hashes: whatever has more is none.
+  // At most a header, extra data, a number and the hashes: a text with more lines there is no proof.
   return { head: text.slice(0, end).split("\n", MAX_PROOF_HASHES + 4), checkpoint: text.slice(end + 2) };
 }
 

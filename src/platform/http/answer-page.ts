@@ -151,7 +151,7 @@ export class PageSteps implements Steps {
 
   explain(error: unknown): Response {
     const { spec } = this.#page;
-    // An unsupported version is no matter for a page.
+    // A request that pins an unsupported version is refused as by the API, not with a page.
     if (error instanceof Problem && error.row === unsupportedVersion)
       return respondFault(unsupportedVersion, error.details, { sentToken: false });
     const seen = this.#describe(error);
@@ -225,7 +225,7 @@ function signInFirst(call: PageCall, signInPath: string, isPost: boolean): PageR
 
 /**
  * Redirects from the address of a form to the page that holds it. Such an address stays in the browser's bar after the form was answered
- * with an error, and people open it again. Forms that are on every page lead to the page after sign-in.
+ * with an error, and people open it again. For forms that are on every page, that is where signing in leads.
  * @param depth how many parts of the address belong to that page, counted with the empty one before the first slash
  */
 export function answerFormAddress(exchange: Exchange, pages: PageOptions, depth: number): Response {

@@ -160,8 +160,8 @@ async function readRequest(event: H3Event, maxBytes: number): Promise<Buffer> {
 const SMALL_GZIP_BYTES = 4_096;
 
 /**
- * Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. What turns out heavy
- * waits for its turn first: a few kilobytes may hold megabytes.
+ * Inflates gzip (RFC 1952) up to a cap; memory never exceeds the cap, whatever the body claims to hold. A body that proves heavy waits for
+ * its turn first: a few kilobytes may hold megabytes.
  */
 async function inflate(bytes: Buffer, maxBytes: number, { intake, onInflated }: Arrival): Promise<Buffer> {
   const light = Math.min(maxBytes, HEAVY_BODY_BYTES);

@@ -265,7 +265,7 @@ export function openApiDocument({ endpoints, tags }: Described, baseUrl: string)
       description:
         "Binds machines to teams, takes their agents' telemetry, brain snapshots and traces durably, and mints licences that verify offline. " +
         "Served at unversioned paths; pin the version with the request header `Service-Api-Version`.\n\n" +
-        // No operation can answer these, so as a response of each they would stand in the types of clients for nothing.
+        // No operation answers with these: as responses of each they would only clutter the types of clients.
         "Two replies belong to no operation, both a `CanonicalError`: a method that a path does not answer gets " +
         `${methodNotAllowed.status} (\`${methodNotAllowed.code}\`) with the header \`Allow\`, and a path that does not exist ` +
         `${noSuchPath.status} (\`${noSuchPath.code}\`). HEAD is answered as GET, without the body.\n\n` +

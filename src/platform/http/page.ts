@@ -207,7 +207,7 @@ export function keepOnTheWay(
   return ["set-cookie", setCookie(names[what], value ?? "", names.secure, value === null ? 0 : seconds)];
 }
 
-/** Redirects to another site, which only a person's browser follows. */
+/** Redirects a person's browser to another site. */
 export const leave = (location: string, headers: PageReply["headers"] & {}): PageReply => ({
   status: 303,
   headers: [["location", location], ...headers],

@@ -8,7 +8,7 @@ import type { PageReply } from "./page.ts";
  */
 const KEPT_MS = 10_000;
 
-/** Replies held at most: whoever sends more within that time gets each form done as often as it is sent. */
+/** Replies held at most. Beyond that number a form is done as often as it is sent. */
 const MAX_KEPT = 500;
 
 interface Sent {

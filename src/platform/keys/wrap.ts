@@ -11,7 +11,9 @@ import { BESIDE } from "../store/store.ts";
 import { currentEpoch } from "../transparency/transparency.ts";
 import { wrappedRows } from "./rows.ts";
 
-/** The private keys, under a passphrase, within the database: whoever replicates that has them, and needs the passphrase to use them. */
+/**
+ * The private keys within the database, under a passphrase: a replica of the database has them, and it takes the passphrase to use them.
+ */
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 const KEY_BYTES = 32;

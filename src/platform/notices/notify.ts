@@ -28,8 +28,8 @@ export interface StoredNotice extends Omit<NoticeRow, "data"> {
 const MAX_TEXT_CHARS = 200;
 
 /**
- * Row change: notes that something happened. Call it in the transaction in which it does, so that neither is without the other.
- * Where nothing may leave the server, nothing is noted.
+ * Row change: stores a notice. Call it in the transaction of the event, so that neither is without the other. Does nothing while
+ * RECKON_OUTBOUND lists no host.
  */
 export function notify(core: Core, { type, teamId, path, data, deviceId, repoKey, key }: Notice): void {
   if (core.config.outbound.hosts.length === 0) return;
